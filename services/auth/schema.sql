@@ -148,6 +148,7 @@ CREATE TABLE accounts (
   locale text NOT NULL,
   created_at timestamp with time zone NOT NULL,
   sessions_revoked_through text COLLATE "C",
+  email_verified_at timestamp with time zone,
   has_second_factor boolean DEFAULT false NOT NULL,
   CONSTRAINT accounts_pkey PRIMARY KEY (id),
   CONSTRAINT accounts_email_key UNIQUE (email),
@@ -278,12 +279,32 @@ CREATE TABLE console_sessions (
   user_id text COLLATE "C" NOT NULL,
   created_at timestamp with time zone NOT NULL,
   expires_at timestamp with time zone NOT NULL,
+  last_used_at timestamp with time zone,
+  user_agent text,
+  network text,
   authenticated_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT console_sessions_pkey PRIMARY KEY (id),
   CONSTRAINT console_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE
 );
 CREATE INDEX console_sessions_by_expiry ON console_sessions USING btree (expires_at);
 CREATE INDEX console_sessions_by_user ON console_sessions USING btree (user_id);
+
+CREATE TABLE dead_letters (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  consumer text NOT NULL,
+  event_id uuid,
+  stream text NOT NULL,
+  stream_seq bigint NOT NULL,
+  subject text NOT NULL,
+  payload text NOT NULL,
+  deliveries integer NOT NULL,
+  error_code text NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  resolved_at timestamp with time zone,
+  CONSTRAINT dead_letters_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX dead_letters_event ON dead_letters USING btree (consumer, event_id) WHERE (event_id IS NOT NULL);
+CREATE INDEX dead_letters_unresolved ON dead_letters USING btree (created_at) WHERE (resolved_at IS NULL);
 
 CREATE TABLE denied_forms (
   digest bytea NOT NULL,
@@ -321,6 +342,23 @@ CREATE TABLE grants (
 CREATE INDEX grants_by_app ON grants USING btree (client_id, id);
 CREATE INDEX grants_by_connection ON grants USING btree (user_id, client_id);
 CREATE INDEX grants_by_expiry ON grants USING btree (expires_at);
+
+CREATE TABLE inbox (
+  consumer text NOT NULL,
+  event_id uuid NOT NULL,
+  received_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT inbox_pkey PRIMARY KEY (consumer, event_id)
+);
+CREATE INDEX inbox_by_age ON inbox USING brin (received_at);
+
+CREATE TABLE inbox_versions (
+  consumer text NOT NULL,
+  aggregate text NOT NULL,
+  version bigint NOT NULL,
+  failures integer DEFAULT 0 NOT NULL,
+  epoch uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
+  CONSTRAINT inbox_versions_pkey PRIMARY KEY (consumer, aggregate)
+);
 
 CREATE TABLE mails (
   id text COLLATE "C" NOT NULL,

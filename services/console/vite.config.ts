@@ -7,6 +7,9 @@ import { buildDocumentation } from '@svc/documentation';
 import { defineConfig, type Plugin } from 'vite';
 
 const COMPRESSED = new Set(['.css', '.html', '.js', '.json', '.md', '.svg', '.txt']);
+const PAGES = new Set(['.html', '.md']);
+/** A fortieth of the time of the best quality for 13 % more bytes. There are hundreds of pages, and a start waits for them. */
+const PAGE_QUALITY = 7;
 const DOCS = fileURLToPath(new URL('../../docs/', import.meta.url));
 
 /** Leaves `.br` and `.gz` beside every text file, so that the server compresses nothing while it serves. */
@@ -20,15 +23,20 @@ const compress = (): Plugin => {
     },
     closeBundle: async () => {
       const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-      for (const entry of entries.filter((item) => item.isFile() && COMPRESSED.has(extname(item.name)))) {
-        const file = join(entry.parentPath, entry.name);
-        const plain = await readFile(file);
-        const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY };
-        await writeFile(`${file}.br`, await promisify(brotliCompress)(plain, { params }));
-        await writeFile(`${file}.gz`, await promisify(gzip)(plain, { level: constants.Z_BEST_COMPRESSION }));
-      }
+      const files = entries.filter((item) => item.isFile() && COMPRESSED.has(extname(item.name)));
+      await Promise.all(files.map(({ parentPath, name }) => compressFile(join(parentPath, name))));
     },
   };
+};
+
+const compressFile = async (file: string): Promise<void> => {
+  const plain = await readFile(file);
+  const isPage = PAGES.has(extname(file));
+  const params = { [constants.BROTLI_PARAM_QUALITY]: isPage ? PAGE_QUALITY : constants.BROTLI_MAX_QUALITY };
+  await Promise.all([
+    promisify(brotliCompress)(plain, { params }).then((bytes) => writeFile(`${file}.br`, bytes)),
+    promisify(gzip)(plain, { level: constants.Z_BEST_COMPRESSION }).then((bytes) => writeFile(`${file}.gz`, bytes)),
+  ]);
 };
 
 /** Adds the documentation below `docs/`, built from the repository's Markdown and from the contract. */

@@ -10,12 +10,13 @@ import { isAlive, makeDataDirectory, type RunningStack, startStack, until, until
 
 const NAMES = [
   ...['auth', 'billing', 'inference-gateway', 'webhook-dispatcher'],
-  ...['ingress', 'nats', 'postgres', 'sandbox-mail', 'sandbox-provider'],
+  ...['console', 'ingress', 'nats', 'postgres', 'sandbox-mail', 'sandbox-provider'],
 ];
 
 const data = makeDataDirectory();
 let stack: RunningStack;
 let baseUrl: string;
+let statusOfDocs: number;
 
 const sql = async (url: string, statement: string): Promise<unknown> => {
   const database = createDatabase(url, { poolMax: 1 });
@@ -40,6 +41,7 @@ const answersThroughIngress = async (): Promise<boolean> => {
 beforeAll(async () => {
   stack = startStack(data.path);
   baseUrl = await untilReady(stack);
+  statusOfDocs = (await fetch(`${baseUrl}/docs`)).status;
 });
 afterAll(async () => {
   stack.child.kill('SIGTERM');
@@ -52,6 +54,10 @@ describe('a stack that is ready', () => {
     expect(stack.output()).toMatch(/^ready http:\/\/127\.0\.0\.1:\d+$/m);
     expect(stack.output()).toMatch(/^ {2}started in \d+\.\d s$/m);
     expect(stack.output()).toContain(`curl -s ${baseUrl}/v1/subscriptions/plans`);
+  });
+
+  test('serves the documentation by the time it prints the ready line', () => {
+    expect(statusOfDocs).toBe(200);
   });
 
   test('describes every process, database and the broker in stack.json, readable by its owner only', () => {

@@ -1,10 +1,9 @@
 const SHOWN_MS = 1_500;
 
-/** Shows the copy buttons of code blocks. */
+/** Makes the copy buttons of code blocks work. */
 export const enableCopyButtons = (): void => {
   for (const button of document.querySelectorAll<HTMLButtonElement>('figure.code button.copy')) {
     const code = button.parentElement?.querySelector('code')?.textContent ?? '';
-    button.hidden = false;
     button.addEventListener('click', () => void copy(button, code));
   }
 };

@@ -4,7 +4,7 @@ import { enableSearch } from './search.ts';
 import { enableTheme } from './theme.ts';
 import { enableTrying } from './try.ts';
 
-// Pages work without scripts; each call adds a feature.
+// Pages work without scripts; each call adds a feature. None may move what is on the screen.
 enableTheme();
 enableMenu();
 enableCopyButtons();

@@ -1,7 +1,7 @@
 /** Width for navigation beside the text, as in the stylesheet. */
 const WIDE = '(width >= 60rem)';
 
-/** Collapses the navigation on narrow screens. */
+/** Opens the navigation on wide screens, where the stylesheet shows it in most browsers anyway. */
 export const enableMenu = (): void => {
   const menu = document.querySelector<HTMLDetailsElement>('details.menu');
   if (menu === null) return;

@@ -2,7 +2,7 @@ import type { SearchEntry } from '../src/page/search-entry.ts';
 
 const RESULTS_MAX = 12;
 
-/** Shows the search. Its index is fetched on first use. */
+/** Makes the search work. Its index is fetched on first use. */
 export const enableSearch = (): void => {
   const box = document.querySelector<HTMLElement>('.search');
   const input = box?.querySelector('input');
@@ -10,7 +10,6 @@ export const enableSearch = (): void => {
   const index = box?.dataset['index'];
   if (!box || !input || !results || index === undefined) return;
   let entries: Promise<readonly SearchEntry[]> | undefined;
-  box.hidden = false;
   input.addEventListener('focus', () => {
     entries ??= loadEntries(index);
   });

@@ -1,7 +1,7 @@
 /** The console's key, so that both share the choice. */
 const KEY = 'svc.theme';
 
-/** Applies the chosen theme and shows the button that changes it. */
+/** Applies the chosen theme and labels the button that changes it. */
 export const enableTheme = (): void => {
   const root = document.documentElement;
   const chosen = read();
@@ -15,7 +15,6 @@ export const enableTheme = (): void => {
   };
   label();
   system.addEventListener('change', label);
-  button.hidden = false;
   button.addEventListener('click', () => {
     root.dataset['theme'] = isDark() ? 'light' : 'dark';
     label();

@@ -2,12 +2,11 @@ import { showAnswer } from './show-answer.ts';
 
 const TIMEOUT_MS = 120_000;
 
-/** Shows the forms that send an operation's request to this server. */
+/** Makes the forms work that send an operation's request to this server. */
 export const enableTrying = (): void => {
-  for (const section of document.querySelectorAll<HTMLElement>('.credentials')) section.hidden = false;
   for (const button of document.querySelectorAll<HTMLButtonElement>('.credentials .resume')) enableResuming(button);
   for (const form of document.querySelectorAll<HTMLFormElement>('form.try')) {
-    form.hidden = false;
+    for (const button of form.querySelectorAll('button')) button.disabled = false;
     form.addEventListener('submit', (event) => {
       event.preventDefault();
       void send(form);

@@ -36,12 +36,10 @@ beforeAll(async () => {
   const settings = { registry: registry.url, cache: join(folder, '.npm'), audit: 'false', fund: 'false' };
   const ofNpm = Object.entries(settings).map(([name, value]) => [`npm_config_${name}`, value]);
   env = { ...process.env, ...Object.fromEntries(ofNpm), npm_config_update_notifier: 'false' };
-  // Both start after the stack is ready.
+  // The sample partner app starts after the stack is ready.
   const partner = await waitFor(async () => (await readStackFile(inject('dataDir'))).processes['sample-partner']?.url, {
     timeoutMs: START_TIMEOUT_MS,
   });
-  const hasDocs = async () => (await fetch(`${inject('baseUrl')}/docs/partner-sdk.tgz`)).ok;
-  await waitFor(hasDocs, { timeoutMs: START_TIMEOUT_MS });
   variables = { SVC: inject('baseUrl'), PARTNER: partner, PORT: String(await freePort()) };
 });
 afterAll(async () => {

@@ -32,17 +32,21 @@ import {
   readBudgetProposal,
   refuseUnknownPushedRequest,
 } from './consent/index.ts';
+import { consolePageRoutes } from './console-pages/index.ts';
 import { credentialRoutes } from './credentials/index.ts';
 import { parseEncryptionKey } from './encryption-key.ts';
 import { createPasskeyChallenges, factorRoutes, relyingPartyOf } from './factors/index.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createMailTransport, startMailer } from './mail/index.ts';
+import type { NoticeDeps } from './notices/index.ts';
 import { createOauthServer, oidcRoutes, preparePushedRequest } from './oidc/index.ts';
 import { openapiRoutes } from './openapi-route.ts';
+import { profileRoutes } from './profile/index.ts';
 import { authenticateSession, createDevices, sessionRoutes } from './sessions/index.ts';
 import { type KeyRing, openKeyRing, signingKeyOperatorRoutes, signingKeyRoutes } from './signing-keys/index.ts';
 import { ssoRoutes } from './sso/index.ts';
 import { createAttemptThrottle, createSignUpLimit } from './throttling/index.ts';
+import { SECOND_MS } from './time.ts';
 import { createTransact } from './transact.ts';
 
 const SERVICE = 'auth';
@@ -67,6 +71,8 @@ export interface App {
   readonly publicApp: RequestListener;
   readonly internalApp: RequestListener;
   readonly keys: KeyRing;
+  /** Dependencies of the consumer of notices. */
+  readonly notices: Omit<NoticeDeps, 'messaging'>;
   /** Ends the background work. */
   readonly stop: () => Promise<void>;
 }
@@ -91,6 +97,7 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
       ...parts.operatorBindings,
     ]),
     keys: deps.keys,
+    notices: deps,
     stop: async () => {
       await Promise.all([
         deps.keys.stop(),
@@ -113,11 +120,13 @@ const createPublicApp = ({ config, metrics }: AppDeps, deps: SliceDeps, suspensi
       ...sessionRoutes(deps),
       ...credentialRoutes(deps),
       ...factorRoutes(deps),
+      ...profileRoutes(deps),
       ...ssoRoutes(deps),
       ...appRoutes({ ...deps, wakeSuspensions: suspensions.wake }),
       ...connectionRoutes({ ...deps, findConnectedApps: (clientIds) => findConnectedApps(deps, clientIds) }),
       ...consentRoutes(deps),
       ...pageRoutes(deps),
+      ...consolePageRoutes(deps),
       ...oidcRoutes({ server, issuer: deps.issuer }),
       ...signingKeyRoutes(deps),
       ...openapiRoutes(),
@@ -187,6 +196,7 @@ const createSliceDeps = async ({ config, database, relay, clock, logger, metrics
     signUps: await createSignUps(
       createSignUpLimit({ database, transact, clock, signUpsPerHour: config.SIGN_UPS_PER_SOURCE_PER_HOUR }),
     ),
+    sessionIdleMs: config.SESSION_IDLE_SECONDS * SECOND_MS,
     devices: createDevices(encryptionKey.derive('devices')),
     reuses: metrics.counter({
       name: 'auth_grants_ended_by_reuse_total',

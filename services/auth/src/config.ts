@@ -63,6 +63,12 @@ export const configSchema = z
       values: ['required', 'optional'],
       default: 'required',
     }),
+    SESSION_IDLE_SECONDS: setting.integer({
+      description: 'Time without use after which a console session ends; at most as long as a session lives.',
+      min: 1,
+      max: 43_200,
+      default: 43_200,
+    }),
     SIGNING_KEY_ROTATION_DAYS: setting.integer({
       description: 'Days after which the next signing key takes over.',
       min: 1,

@@ -33,6 +33,7 @@ describe('POST /v1/console/accounts', () => {
         display_name: null,
         locale: 'it',
         has_second_factor: false,
+        email_verified: false,
         created_at: expect.stringMatching(/Z$/),
       },
     });

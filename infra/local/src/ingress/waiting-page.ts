@@ -9,9 +9,9 @@ const PAGE = renderPage({
   style: PAGE_STYLE,
   refreshSeconds: RELOAD_SECONDS,
   body: html`<main>
-<h1>The console is almost ready</h1>
-<p>svc is running. Its pages are being built, which takes half a minute after a change. This page reloads by itself.</p>
-<p>The API already answers, for example <a href="/v1/subscriptions/plans">/v1/subscriptions/plans</a> and
+<h1>The console is starting</h1>
+<p>Its pages take up to half a minute after a change. This page reloads by itself.</p>
+<p>The API answers without it, for example <a href="/v1/subscriptions/plans">/v1/subscriptions/plans</a> and
 <a href="/v1/openapi.json">/v1/openapi.json</a>.</p>
 </main>`,
 });

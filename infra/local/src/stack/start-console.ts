@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { buildPagesIfOld, CONSOLE, consoleFolder } from './console-pages.ts';
 import { keepNodeRunning } from './keep-running.ts';
+import { reportStep } from './report.ts';
 import { inheritedEnvironment, loopbackUrl } from './service-environment.ts';
 import type { StackContext } from './stack-context.ts';
 
@@ -8,13 +9,16 @@ import type { StackContext } from './stack-context.ts';
 export const consoleUrl = ({ ports }: Pick<StackContext, 'ports'>): string | undefined =>
   ports.has(CONSOLE) ? loopbackUrl(ports, CONSOLE) : undefined;
 
+/** Starts the console, which also serves the documentation, and builds its pages first if they are old. */
 export const startConsole = async (context: StackContext): Promise<void> => {
-  const { settings, ports, paths, baseUrl, logOf, signal } = context;
+  const { settings, ports, paths, baseUrl, logOf, report, signal } = context;
   const url = consoleUrl(context);
   if (url === undefined) return;
   const directory = consoleFolder(settings);
   const internalUrl = loopbackUrl(ports, `${CONSOLE}-internal`);
-  await buildPagesIfOld(directory, { log: logOf(`${CONSOLE}-build`), signal });
+  await reportStep(report, { doing: 'building the pages of the console and the documentation' }, () =>
+    buildPagesIfOld(directory, { log: logOf(`${CONSOLE}-build`), signal }),
+  );
   await keepNodeRunning(context, {
     name: CONSOLE,
     script: join(directory, 'src', 'main.ts'),
@@ -28,6 +32,6 @@ export const startConsole = async (context: StackContext): Promise<void> => {
     },
     url,
     internalUrl,
-    readyUrl: `${internalUrl}/healthz`,
+    readyUrl: `${internalUrl}/readyz`,
   });
 };

@@ -19,9 +19,9 @@ import {
 } from './service-environment.ts';
 import type { StackSettings } from './settings.ts';
 import { prepareStack, type StackContext } from './stack-context.ts';
-import { startBeside } from './start-beside.ts';
 import { type Broker, startBroker } from './start-broker.ts';
 import { consoleUrl, startConsole } from './start-console.ts';
+import { startBeside, startOptional } from './start-optional.ts';
 import { samplePartnerUrl, startSamplePartner } from './start-sample-partner.ts';
 import { type DatabaseServer, givenDatabaseUrl, startDatabaseServer } from './start-servers.ts';
 
@@ -82,7 +82,6 @@ const startOn = async (context: StackContext): Promise<LocalStack> => {
       samplePartnerUrl: samplePartnerUrl(context),
     });
     void startBeside(context, startSamplePartner);
-    void startBeside(context, startConsole);
     return { stop, kill: supervisor.kill };
   } catch (error) {
     context.giveUp();
@@ -109,6 +108,7 @@ const startEverything = async (context: StackContext): Promise<readonly ServiceN
     startIngress(context, present),
     startSandboxProvider(context),
     startSandboxMail(context),
+    startOptional(context, startConsole),
     ...present.map((service) => startService(context, service, { server, broker, dispatcherEnv })),
   ];
   await Promise.all([server, broker, ...parts]);

@@ -11,12 +11,16 @@ export const accountTypeSchema = z.enum(['personal', 'business']);
 
 export type AccountType = z.infer<typeof accountTypeSchema>;
 
-const emailSchema = z
+export const emailSchema = z
   .string()
   .max(254)
   .regex(/^[^\s@]+@[^\s@]+\.[^\s@]+$/);
 
-const newPasswordSchema = z.string().min(12).max(128);
+export const newPasswordSchema = z.string().min(12).max(128);
+
+const businessNameSchema = z.string().trim().min(1).max(120);
+
+const displayNameSchema = z.string().trim().min(1).max(80);
 
 /** An account as its owner sees it. */
 export const accountSchema = z
@@ -29,6 +33,7 @@ export const accountSchema = z
     locale: localeSchema,
     has_second_factor: z.boolean(),
     created_at: timestampSchema,
+    email_verified: z.boolean(),
   })
   .meta({ id: 'Account' });
 
@@ -40,8 +45,8 @@ export const createAccountRequestSchema = z
     email: emailSchema,
     password: newPasswordSchema,
     account_type: accountTypeSchema,
-    business_name: z.string().trim().min(1).max(120).nullish(),
-    display_name: z.string().trim().min(1).max(80).nullish(),
+    business_name: businessNameSchema.nullish(),
+    display_name: displayNameSchema.nullish(),
     locale: localeSchema.default('it'),
   })
   .superRefine((account, context) => {
@@ -55,6 +60,19 @@ export const createAccountRequestSchema = z
     }
   })
   .meta({ id: 'CreateAccountRequest' });
+
+/** Change of the profile. Absent fields stay unchanged; a display name of null is removed. */
+export const updateAccountRequestSchema = z
+  .strictObject({
+    display_name: displayNameSchema.nullable().optional(),
+    locale: localeSchema.optional(),
+    business_name: businessNameSchema.optional(),
+  })
+  .meta({ id: 'UpdateAccountRequest' });
+
+export const upgradeAccountRequestSchema = z
+  .strictObject({ business_name: businessNameSchema })
+  .meta({ id: 'UpgradeAccountRequest' });
 
 /** Sign-in. The bounds are loose, because a value that is no possible password is just a wrong password. */
 export const createSessionRequestSchema = z
@@ -117,3 +135,17 @@ export const changePasswordRequestSchema = z
 export const changeEmailRequestSchema = z
   .strictObject({ current_password: currentPasswordSchema, email: emailSchema })
   .meta({ id: 'ChangeEmailRequest' });
+
+/** A console session in the list of its owner. `source` is a network: a /24 or /48 prefix. */
+export const listedSessionSchema = z
+  .object({
+    id: idSchema('ses'),
+    created_at: timestampSchema,
+    last_used_at: timestampSchema,
+    user_agent: z.string().nullable(),
+    source: z.string().nullable(),
+    is_current: z.boolean(),
+  })
+  .meta({ id: 'ListedSession' });
+
+export type ListedSession = z.infer<typeof listedSessionSchema>;

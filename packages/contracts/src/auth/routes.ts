@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
+import { accountLifeRoutes } from './account-routes.ts';
 import {
   accountSchema,
   changeEmailRequestSchema,
@@ -15,6 +16,7 @@ import {
 import { appRoutes, connectionRoutes } from './app-routes.ts';
 import { factorRoutes } from './factor-routes.ts';
 import { interactionRoutes, oauthRoutes } from './oauth-routes.ts';
+import { signInRoutes } from './sign-in-routes.ts';
 
 const detail = { service: 'auth', errorShape: 'detail' } as const;
 const accounts = { ...detail, tag: 'Accounts' } as const;
@@ -163,9 +165,11 @@ const documentRoutes = {
 export const authRoutes = {
   ...accountRoutes,
   ...factorRoutes,
+  ...accountLifeRoutes,
   ...oauthRoutes,
   ...interactionRoutes,
   ...appRoutes,
   ...connectionRoutes,
+  ...signInRoutes,
   ...documentRoutes,
 } as const;

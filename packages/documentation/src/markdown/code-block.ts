@@ -8,7 +8,7 @@ export const codeBlock = (code: string, { language, role }: CodeFence): Html => 
   const isPasted = role?.kind !== 'output';
   return html`<figure class="code${role?.kind === 'output' && ' is-output'}">
 ${title !== undefined && html`<figcaption>${title}</figcaption>`}
-${isPasted && html`<button type="button" class="copy" hidden>Copy</button>`}
+${isPasted && html`<button type="button" class="copy">Copy</button>`}
 <pre tabindex="0"><code>${highlight(code.trimEnd(), language)}</code></pre>
 </figure>
 `;

@@ -66,15 +66,15 @@ ${outline(page)}
 
 const header = ({ searchIndex }: Frame): Html => html`<header>
 <a class="brand" href="${ROOT}"><svg viewBox="0 0 32 32" aria-hidden="true" focusable="false"><rect width="32" height="32" rx="9" class="brand-ground"/><path d="M8 20.5c3.2 0 4.4-9 8-9s4.8 9 8 9" class="brand-line"/></svg><span>svc <span class="brand-what">docs</span></span></a>
-<div class="search" role="search" data-index="${searchIndex}" hidden>
+<div class="search" role="search" data-index="${searchIndex}">
 <input type="search" id="search" placeholder="Search" autocomplete="off" spellcheck="false" aria-label="Search the documentation" aria-controls="search-results">
 <div id="search-results" class="search-results" aria-live="polite"></div>
 </div>
-<button type="button" class="theme" hidden>Dark</button>
+<button type="button" class="theme">Dark</button>
 <a class="to-console" href="/">Console</a>
 </header>`;
 
-const navigation = (page: Page, frame: Frame): Html => html`<details class="menu" open>
+const navigation = (page: Page, frame: Frame): Html => html`<details class="menu">
 <summary>All pages</summary>
 <nav aria-label="Documentation">
 ${frame.navigation.map(

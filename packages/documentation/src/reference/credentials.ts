@@ -38,11 +38,11 @@ export const credentialLine = (operation: Pick<Operation, 'security'>): string =
 /** Returns the display name of a credential. */
 const credentialTitle = (name: string): string => CREDENTIALS[name]?.title ?? name;
 
-/** Renders fields for the credentials of a page, shown if scripts run. Their values are kept only in the page. */
+/** Renders fields for the credentials of a page. Their values are kept only in the page. */
 export const credentialFields = (operations: readonly Operation[]): Html | false => {
   const names = [...new Set(operations.map(credentialOf))].filter((name) => name !== undefined);
   if (names.length === 0) return false;
-  return html`<section class="credentials" aria-label="Credentials" hidden>
+  return html`<section class="credentials" aria-label="Credentials">
 <p><strong>Try it here.</strong> Requests go to this very server, with what you enter below. It is kept in this page until you leave it.</p>
 ${names.map(
   (name) => html`<p><label for="credential-${name}">${credentialTitle(name)}</label>

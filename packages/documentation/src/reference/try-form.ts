@@ -15,17 +15,18 @@ const isForBrowsers = ({ path }: Operation): boolean =>
   !path.startsWith('/v1/integrations/apps');
 
 /**
- * Renders a form that sends the operation's request; undefined if the operation cannot be tried. Shown if scripts run.
+ * Renders a form that sends the operation's request; undefined if the operation cannot be tried. The script enables its
+ * button.
  */
 export const tryForm = (operation: Operation, api: Api): Html | undefined => {
   if (isForBrowsers(operation)) return undefined;
   const { operationId, method, path, parameters } = operation;
   const [bodyType, bodySchema] = bodyOf(operation);
-  return html`<form class="try" data-method="${method}" data-path="${path}" data-credential="${credentialOf(operation) ?? ''}" data-body="${bodyType ?? ''}" hidden>
+  return html`<form class="try" data-method="${method}" data-path="${path}" data-credential="${credentialOf(operation) ?? ''}" data-body="${bodyType ?? ''}">
 ${parameters.map((parameter) => parameterField(operationId, parameter, api))}
 ${bodyType === JSON_TYPE && bodySchema !== undefined && jsonField(operationId, bodySchema, api)}
 ${bodyType !== JSON_TYPE && bodySchema !== undefined && formFields(operationId, bodySchema, api)}
-<p><button type="submit">Send ${method}</button> <span class="status" role="status"></span></p>
+<p><button type="submit" disabled>Send ${method}</button> <span class="status" role="status"></span></p>
 <pre class="answer" tabindex="0" aria-label="Answer" hidden></pre>
 </form>`;
 };

@@ -11,6 +11,8 @@ export interface AccountRecord {
   /** True if a password alone signs nobody in. The factors slice keeps it. */
   readonly hasSecondFactor: boolean;
   readonly createdAt: Date;
+  /** When the owner proved to receive mail at the address; null if that never happened. */
+  readonly emailVerifiedAt: Date | null;
   /** The newest session that signing out everywhere has ended; null if that never happened. */
   readonly sessionsRevokedThrough: string | null;
 }
@@ -28,6 +30,7 @@ export const toAccountJson = (account: AccountRecord): Account => ({
   locale: account.locale,
   has_second_factor: account.hasSecondFactor,
   created_at: account.createdAt.toISOString(),
+  email_verified: account.emailVerifiedAt !== null,
 });
 
 /** Who stands behind an app, as a person who is asked for consent reads it. */

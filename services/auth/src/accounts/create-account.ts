@@ -47,6 +47,7 @@ export const createAccount = async (
     locale: input.locale,
     hasSecondFactor: false,
     createdAt: deps.clock(),
+    emailVerifiedAt: null,
     sessionsRevokedThrough: null,
   };
   // A source at its limit is refused before it waits in the queues of everybody else.

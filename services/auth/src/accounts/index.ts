@@ -10,6 +10,7 @@ export {
   findCredentialsById,
   lockAccount,
   updateCredentials,
+  updateProfile,
 } from './queries.ts';
 export { accountRoutes } from './routes.ts';
 export { createSignUps, type SignUps } from './sign-ups.ts';

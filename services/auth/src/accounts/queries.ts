@@ -46,9 +46,19 @@ export const updateCredentials = async (
   change: {
     email?: string;
     passwordHash?: string | null;
+    emailVerifiedAt?: Date;
     sessionsRevokedThrough?: string;
     hasSecondFactor?: boolean;
   },
+): Promise<void> => {
+  await trx('accounts').where({ id }).update(snakeKeys(change));
+};
+
+/** Changes the profile of a locked account. */
+export const updateProfile = async (
+  trx: Transaction,
+  id: string,
+  change: Partial<Pick<AccountRecord, 'accountType' | 'businessName' | 'displayName' | 'locale'>>,
 ): Promise<void> => {
   await trx('accounts').where({ id }).update(snakeKeys(change));
 };

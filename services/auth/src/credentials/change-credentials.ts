@@ -90,5 +90,5 @@ const change = (
     const account = { ...locked.account, ...(changed.email === undefined ? {} : { email: changed.email }) };
     const origin = originOf(claim.source, 'console');
     const signedOut = await endAccountAccess(deps, trx, { account, origin, now: deps.clock(), keepAccess });
-    return await startSession({ ...deps, database: trx }, signedOut, claim.deviceToken);
+    return await startSession({ ...deps, database: trx }, signedOut, claim);
   });

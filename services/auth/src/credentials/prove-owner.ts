@@ -1,6 +1,6 @@
 import { AppError, type Clock, type ConsoleSessionCaller, invalidField } from '@svc/service-kit';
 import { type AccountWithPassword, findCredentialsById, type PasswordHasher } from '../accounts/index.ts';
-import { findSessionById } from '../sessions/index.ts';
+import { findSessionById, type SignInOrigin } from '../sessions/index.ts';
 import type { AttemptThrottle } from '../throttling/index.ts';
 import { later, MINUTE_MS } from '../time.ts';
 import type { Executor } from '../transact.ts';
@@ -16,13 +16,9 @@ export interface ProveOwnerDeps {
 }
 
 /** A caller's claim to own the account of its session. */
-export interface OwnerClaim {
+export interface OwnerClaim extends SignInOrigin {
   readonly caller: ConsoleSessionCaller;
   readonly password: string | undefined;
-  /** Network address of the request. */
-  readonly source: string;
-  /** Device token that the request brought. */
-  readonly deviceToken: string | undefined;
 }
 
 /**

@@ -3,7 +3,7 @@ import { type AccountRecord, findCredentialsById } from '../accounts/index.ts';
 import { type FactorClaim, type FactorsDeps, findFactorProof } from '../factors/index.ts';
 import {
   type BeginSessionDeps,
-  type StartedSession,
+  type SignedSessionToken,
   signSessionToken,
   updateAuthenticatedAt,
 } from '../sessions/index.ts';
@@ -12,15 +12,15 @@ import { checkPassword, type ProveOwnerDeps } from './prove-owner.ts';
 export interface ReauthenticateDeps extends ProveOwnerDeps, BeginSessionDeps, FactorsDeps {}
 
 /**
- * Checks again that the person at a session owns the account, by password or second factor. Returns the session with a
- * token that says so. Throws `wrong_password`, `wrong_code`, `too_many_attempts`, and `fresh_sign_in_required` for a
- * password if the account has none.
+ * Checks again that the person at a session owns the account, by password or second factor. Returns a token that says
+ * so. Throws `wrong_password`, `wrong_code`, `too_many_attempts`, and `fresh_sign_in_required` for a password if the
+ * account has none.
  */
 export const reauthenticate = async (
   deps: ReauthenticateDeps,
   caller: ConsoleSessionCaller,
   claim: { password: string } | FactorClaim,
-): Promise<Pick<StartedSession, 'session' | 'token'>> => {
+): Promise<SignedSessionToken> => {
   const owner = await findCredentialsById(deps.database, caller.userId);
   if (owner === undefined) throw new AppError('invalid_token');
   if (!('password' in claim)) await useFactor(deps, owner.account, { claim, sessionId: caller.sessionId });
@@ -28,7 +28,7 @@ export const reauthenticate = async (
   else await checkPassword(deps, owner, { password: claim.password, sessionId: caller.sessionId });
   const session = await updateAuthenticatedAt(deps.database, caller.sessionId, deps.clock());
   if (session === undefined) throw new AppError('invalid_token');
-  return { session, token: await signSessionToken(deps, session, owner.account.accountType) };
+  return await signSessionToken(deps, session, owner.account.accountType);
 };
 
 const useFactor = async (

@@ -3,7 +3,7 @@ import { type reauthenticateRequestSchema, routes } from '@svc/contracts';
 import { AppError, type Binding, bind, type ConsoleSessionCaller } from '@svc/service-kit';
 import type { z } from 'zod';
 import { createAssertionOptions, type FactorClaim } from '../factors/index.ts';
-import { readDeviceToken, type StartedSession, secondsLeft, sessionCookies, toSessionJson } from '../sessions/index.ts';
+import { type StartedSession, secondsLeft, sessionCookies, signInOriginOf, toSessionJson } from '../sessions/index.ts';
 import { type ChangeCredentialsDeps, changeEmail, changePassword } from './change-credentials.ts';
 import type { OwnerClaim } from './prove-owner.ts';
 import { type ReauthenticateDeps, reauthenticate } from './reauthenticate.ts';
@@ -20,8 +20,7 @@ export const credentialRoutes = (deps: ChangeCredentialsDeps & ReauthenticateDep
   ): OwnerClaim => ({
     caller: request.caller,
     password: body.current_password ?? undefined,
-    source: request.clientAddress,
-    deviceToken: readDeviceToken(request.req.headers, deps.publicBaseUrl),
+    ...signInOriginOf(request, deps.publicBaseUrl),
   });
   return [
     bind(routes.createReauthenticationOptions, async ({ caller: { userId } }) => {
@@ -30,8 +29,8 @@ export const credentialRoutes = (deps: ChangeCredentialsDeps & ReauthenticateDep
       return { status: 200, body: options };
     }),
     bind(routes.reauthenticate, async ({ body, caller }) => {
-      const { session, token } = await reauthenticate(deps, caller, toProof(body));
-      const expiresIn = secondsLeft(session, deps.clock());
+      const { token, tokenExpiresAt } = await reauthenticate(deps, caller, toProof(body));
+      const expiresIn = secondsLeft(tokenExpiresAt, deps.clock());
       return { status: 200, body: { session_token: token, token_type: 'Bearer', expires_in: expiresIn } };
     }),
     bind(routes.changePassword, async (request) => {

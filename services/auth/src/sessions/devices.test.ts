@@ -11,6 +11,7 @@ const account = (id: string, sessionsRevokedThrough: string | null = null): Acco
   displayName: null,
   locale: 'it',
   hasSecondFactor: false,
+  emailVerifiedAt: null,
   createdAt: new Date(0),
   sessionsRevokedThrough,
 });

@@ -16,20 +16,21 @@ export {
   holdSession,
   updateAuthenticatedAt,
 } from './queries.ts';
+export { type RenewedSession, renewSession } from './renew-session.ts';
 export { sessionRoutes } from './routes.ts';
 export {
   clearedSessionCookies,
   pagesCookies,
-  readDeviceToken,
   readPagesCookie,
+  renewedSessionCookies,
   sessionCookies,
 } from './session-cookies.ts';
 export { secondsLeft, toSessionJson } from './session-json.ts';
-export { signSessionToken } from './session-token.ts';
+export { type SessionTokenDeps, type SignedSessionToken, signSessionToken } from './session-token.ts';
+export { type SignInOrigin, signInOriginOf } from './sign-in-origin.ts';
 export { signInWithPasskey } from './sign-in-with-passkey.ts';
 export {
   type BeginSessionDeps,
-  type SignInOrigin,
   type StartedSession,
   type StartSessionDeps,
   signIn,

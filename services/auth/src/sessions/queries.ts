@@ -13,8 +13,9 @@ export const insertSession = async (
   revokedThrough: string | null,
 ): Promise<boolean> => {
   const result: { rowCount: number } = await executor.raw(
-    `INSERT INTO console_sessions (id, user_id, created_at, authenticated_at, expires_at)
-     SELECT :id, a.id, :createdAt, :authenticatedAt, :expiresAt FROM accounts a
+    `INSERT INTO console_sessions
+       (id, user_id, created_at, authenticated_at, expires_at, last_used_at, user_agent, network)
+     SELECT :id, a.id, :createdAt, :authenticatedAt, :expiresAt, :lastUsedAt, :userAgent, :network FROM accounts a
      WHERE a.id = :userId AND a.sessions_revoked_through IS NOT DISTINCT FROM :revokedThrough
      FOR SHARE`,
     { ...session, revokedThrough },
@@ -81,6 +82,28 @@ export const deleteChallengesExpiredBefore = async (
   return await executor('sign_in_challenges').whereIn('digest', old.select('digest')).delete();
 };
 
+/** Lists the sessions of a user that have not expired, the last used first. */
+export const listSessionsOfUser = async (
+  executor: Executor,
+  userId: string,
+  { now, limit }: { now: Date; limit: number },
+): Promise<SessionRecord[]> => {
+  const rows = await executor<SnakeKeys<SessionRecord>>('console_sessions')
+    .where({ user_id: userId })
+    .where('expires_at', '>', now)
+    .orderByRaw('coalesce(last_used_at, created_at) DESC, id DESC')
+    .limit(limit);
+  return rows.map((row) => camelKeys(row));
+};
+
+/** Notes the use of a session. */
+export const markSessionUsed = async (executor: Executor, id: string, now: Date): Promise<void> => {
+  await executor('console_sessions')
+    .where({ id })
+    .where((row) => row.whereNull('last_used_at').orWhere('last_used_at', '<', now))
+    .update({ last_used_at: now });
+};
+
 /** Removes a session; false where there was none. */
 export const deleteSession = async (trx: Transaction, id: string): Promise<boolean> =>
   (await trx('console_sessions').where({ id }).delete()) > 0;
@@ -90,6 +113,17 @@ export const deleteSessionsOfUser = async (trx: Transaction, userId: string): Pr
   const rows = await trx('console_sessions').where({ user_id: userId }).delete().returning<{ id: string }[]>('id');
   return rows.map(({ id }) => id);
 };
+
+/** Removes the sessions of a user but one and returns their ids. */
+export const deleteSessionsExcept = async (trx: Transaction, userId: string, keptId: string): Promise<string[]> => {
+  const others = trx('console_sessions').where({ user_id: userId }).whereNot({ id: keptId });
+  const rows = await others.delete().returning<{ id: string }[]>('id');
+  return rows.map(({ id }) => id);
+};
+
+/** Removes a session of a user; false if there is none. */
+export const deleteSessionOfUser = async (trx: Transaction, userId: string, id: string): Promise<boolean> =>
+  (await trx('console_sessions').where({ id, user_id: userId }).delete()) > 0;
 
 /** Removes at most `limit` sessions that expired before an instant, and answers how many. */
 export const deleteSessionsExpiredBefore = async (executor: Executor, before: Date, limit: number): Promise<number> =>

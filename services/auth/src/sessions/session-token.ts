@@ -4,13 +4,15 @@ import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { type KeyRing, SIGNING_ALGORITHM } from '../signing-keys/index.ts';
 import { toUnixSeconds } from '../time.ts';
-import type { SessionRecord } from './session.ts';
+import { SESSION_SECONDS, type SessionRecord, tokenExpiryOf } from './session.ts';
 
 /** What signing and checking session tokens need. */
 export interface SessionTokenDeps {
   readonly keys: KeyRing;
   readonly publicBaseUrl: string;
   readonly clock: Clock;
+  /** Time without use after which a session ends. */
+  readonly sessionIdleMs: number;
 }
 
 /** What a valid session token says. */
@@ -20,6 +22,12 @@ export interface SessionClaims {
   readonly accountType: AccountType;
   readonly authenticatedAt: Date;
   readonly expiresAt: Date;
+}
+
+/** A session token, shown to its owner only; not stored. */
+export interface SignedSessionToken {
+  readonly token: string;
+  readonly tokenExpiresAt: Date;
 }
 
 const claimsSchema = z.object({
@@ -37,20 +45,22 @@ export const signSessionToken = async (
   deps: SessionTokenDeps,
   session: SessionRecord,
   accountType: AccountType,
-): Promise<string> => {
+): Promise<SignedSessionToken> => {
+  const expiresAt = tokenExpiryOf(session, { now: deps.clock(), idleMs: deps.sessionIdleMs });
   const key = deps.keys.active();
   const claims = { sid: session.id, account_type: accountType, auth_time: toUnixSeconds(session.authenticatedAt) };
-  return await new SignJWT(claims)
+  const token = await new SignJWT(claims)
     .setProtectedHeader({ alg: SIGNING_ALGORITHM, typ: CONSOLE_SESSION_TOKEN_TYPE, kid: key.kid })
     .setIssuer(deps.publicBaseUrl)
     .setAudience(consoleAudience(deps.publicBaseUrl))
     .setSubject(session.userId)
     .setIssuedAt(toUnixSeconds(session.createdAt))
-    .setExpirationTime(toUnixSeconds(session.expiresAt))
+    .setExpirationTime(toUnixSeconds(expiresAt))
     .sign(key.privateKey);
+  return { token, tokenExpiresAt: expiresAt };
 };
 
-/** Checks signature, type, issuer, audience and expiry. Throws `invalid_token`. */
+/** Checks signature, type, issuer and audience. Callers check the stored session, which decides about expiry. Throws `invalid_token`. */
 export const readSessionToken = async (deps: SessionTokenDeps, token: string): Promise<SessionClaims> => {
   try {
     const { payload } = await jwtVerify(token, deps.keys.resolve, {
@@ -60,6 +70,8 @@ export const readSessionToken = async (deps: SessionTokenDeps, token: string): P
       audience: consoleAudience(deps.publicBaseUrl),
       requiredClaims: ['sub', 'exp', 'iat'],
       currentDate: deps.clock(),
+      // Other services refuse an expired token; here it still names its session.
+      clockTolerance: SESSION_SECONDS,
     });
     const { sub, sid, account_type, auth_time, iat, exp } = claimsSchema.parse(payload);
     return {

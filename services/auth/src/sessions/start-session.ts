@@ -2,6 +2,7 @@ import type { newId } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
 import { type AccountRecord, findAccountByEmail, normalizeEmail, type PasswordHasher } from '../accounts/index.ts';
 import type { FactorsDeps } from '../factors/index.ts';
+import { coarseNetwork } from '../network-address.ts';
 import type { AttemptSubject, AttemptThrottle } from '../throttling/index.ts';
 import { later } from '../time.ts';
 import type { Executor } from '../transact.ts';
@@ -9,7 +10,8 @@ import { openChallenge, type SecondStep } from './challenge.ts';
 import type { Devices } from './devices.ts';
 import { insertSession } from './queries.ts';
 import { newSessionId, SESSION_MS, type SessionRecord } from './session.ts';
-import { type SessionTokenDeps, signSessionToken } from './session-token.ts';
+import { type SessionTokenDeps, type SignedSessionToken, signSessionToken } from './session-token.ts';
+import type { SignInOrigin } from './sign-in-origin.ts';
 
 export interface BeginSessionDeps extends SessionTokenDeps {
   readonly database: Executor;
@@ -23,21 +25,11 @@ export interface StartSessionDeps extends BeginSessionDeps, FactorsDeps {
 }
 
 /** A session that has just begun. */
-export interface StartedSession {
+export interface StartedSession extends SignedSessionToken {
   readonly session: SessionRecord;
   readonly account: AccountRecord;
-  /** Shown to its owner only; not stored. */
-  readonly token: string;
   /** Makes this device known to the account. */
   readonly deviceToken: string;
-}
-
-/** Origin of a request that begins a session. */
-export interface SignInOrigin {
-  /** Network address. */
-  readonly source: string;
-  /** Device token that the request brought. */
-  readonly deviceToken: string | undefined;
 }
 
 /** Returns the budget that a failure to sign in to an account spends: that of a known device, or the address's and source's. */
@@ -59,7 +51,7 @@ export const signIn = async (
   credentials: { email: string; password: string },
   origin: SignInOrigin,
 ): Promise<StartedSession> => {
-  const { source, deviceToken } = origin;
+  const { source } = origin;
   const email = normalizeEmail(credentials.email);
   const found = await findAccountByEmail(deps.database, email);
   const subject = found === undefined ? { email, source } : attemptSubject(deps, found.account, origin);
@@ -71,7 +63,7 @@ export const signIn = async (
   }
   await attempt.succeed();
   if (found.account.hasSecondFactor) throw secondFactorRequired(await openChallenge(deps, found.account));
-  return await startSession(deps, found.account, deviceToken);
+  return await startSession(deps, found.account, origin);
 };
 
 const secondFactorRequired = ({ challenge, factors, passkeyOptions }: SecondStep): AppError => {
@@ -86,7 +78,7 @@ const secondFactorRequired = ({ challenge, factors, passkeyOptions }: SecondStep
 export const startSession = async (
   deps: BeginSessionDeps,
   account: AccountRecord,
-  deviceToken: string | undefined,
+  { source, deviceToken, userAgent }: SignInOrigin,
 ): Promise<StartedSession> => {
   const createdAt = deps.clock();
   const session: SessionRecord = {
@@ -95,6 +87,9 @@ export const startSession = async (
     createdAt,
     authenticatedAt: createdAt,
     expiresAt: later(createdAt, SESSION_MS),
+    lastUsedAt: createdAt,
+    userAgent: userAgent ?? null,
+    network: coarseNetwork(source),
   };
   const isStored = await insertSession(deps.database, session, account.sessionsRevokedThrough);
   // The password was changed while it was checked.
@@ -102,7 +97,7 @@ export const startSession = async (
   return {
     session,
     account,
-    token: await signSessionToken(deps, session, account.accountType),
+    ...(await signSessionToken(deps, session, account.accountType)),
     deviceToken: deps.devices.remember(deviceToken, account),
   };
 };

@@ -90,6 +90,7 @@ const openPersonal = async (
     displayName: displayName.success ? (displayName.data ?? null) : null,
     hasSecondFactor: false,
     createdAt: now,
+    emailVerifiedAt: now,
     sessionsRevokedThrough: null,
   };
   await openAccount(trx, account, null);
@@ -105,14 +106,11 @@ const takeOver = async (
   trx: Transaction,
   { account, source }: { account: AccountRecord; source: string },
 ): Promise<AccountRecord> => {
-  await updateCredentials(trx, account.id, { passwordHash: null });
+  const now = deps.clock();
+  await updateCredentials(trx, account.id, { passwordHash: null, emailVerifiedAt: now });
   await deleteIdentitiesOfUser(trx, account.id);
   await removeAllFactors(trx, account.id);
   const origin = originOf(source, 'browser');
-  return await endAccountAccess(deps, trx, {
-    account: { ...account, hasSecondFactor: false },
-    origin,
-    now: deps.clock(),
-    keepAccess: false,
-  });
+  const verified = { ...account, emailVerifiedAt: now, hasSecondFactor: false };
+  return await endAccountAccess(deps, trx, { account: verified, origin, now, keepAccess: false });
 };

@@ -1,16 +1,16 @@
 import { lazy, type ReactElement, type ReactNode, Suspense } from 'react';
-import { Navigate, Route, Routes, useLocation, useSearchParams } from 'react-router';
+import { Route, Routes, useLocation } from 'react-router';
 import { OverviewPage } from './overview/index.ts';
 import { PlansPage, ReturnPage } from './plans/index.ts';
+import { type SignedOutReason, useAccount, useSessionState } from './session/index.ts';
 import {
-  type SignedOutReason,
-  SignInPage,
-  SignUpPage,
-  safeNext,
-  useAccount,
-  useSessionState,
-} from './session/index.ts';
-import { BusinessOnlyPage, CrashBoundary, NotFoundPage, SignedInLayout, SignedOutLayout } from './shell/index.ts';
+  BusinessOnlyPage,
+  CrashBoundary,
+  LeaveForSignIn,
+  NotFoundPage,
+  SignedInLayout,
+  SignedOutLayout,
+} from './shell/index.ts';
 import { Loading } from './ui/index.ts';
 
 const AccountPage = lazy(async () => ({ default: (await import('./account/index.ts')).AccountPage }));
@@ -31,21 +31,9 @@ export const Pages = (): ReactElement => {
 
 const SignedOutPages = ({ reason }: { reason: SignedOutReason }): ReactElement => (
   <SignedOutLayout>
-    <Routes>
-      <Route path="/sign-in" element={<SignInPage reason={reason} />} />
-      <Route path="/sign-up" element={<SignUpPage />} />
-      <Route path="*" element={<ToSignIn reason={reason} />} />
-    </Routes>
+    <LeaveForSignIn reason={reason} />
   </SignedOutLayout>
 );
-
-/** Remembers where somebody wanted to go, unless that person has just left. */
-const ToSignIn = ({ reason }: { reason: SignedOutReason }): ReactElement => {
-  const { pathname, search } = useLocation();
-  const next = `${pathname}${search}`;
-  const isRemembered = reason !== 'signed_out' && next !== '/';
-  return <Navigate to={isRemembered ? `/sign-in?next=${encodeURIComponent(next)}` : '/sign-in'} replace />;
-};
 
 const SignedInPages = (): ReactElement => {
   const { pathname } = useLocation();
@@ -55,8 +43,6 @@ const SignedInPages = (): ReactElement => {
         <Suspense fallback={<Loading lines={6} />}>
           <Routes>
             <Route path="/" element={<OverviewPage />} />
-            <Route path="/sign-in" element={<ToNext />} />
-            <Route path="/sign-up" element={<ToNext />} />
             <Route path="/account" element={<AccountPage />} />
             <Route path="/plans" element={<PlansPage />} />
             <Route path="/plans/return" element={<ReturnPage />} />
@@ -75,11 +61,6 @@ const SignedInPages = (): ReactElement => {
       </CrashBoundary>
     </SignedInLayout>
   );
-};
-
-const ToNext = (): ReactElement => {
-  const [search] = useSearchParams();
-  return <Navigate to={safeNext(search.get('next'))} replace />;
 };
 
 const ForBusiness = ({ page }: { page: ReactNode }): ReactNode => {

@@ -70,15 +70,6 @@ export const inspectEveryPage = (locale: 'en' | 'it'): void => {
     const options = { colorScheme: 'light' as const, locale: locale === 'it' ? 'it-IT' : 'en-GB' };
     const nameOf = (page: string): string => `${page}-${locale}`;
 
-    test.each(['sign-in', 'sign-up'])('/%s', async (path) => {
-      browser.expectComplaints('401');
-      const page = await browser.open(`${console.url}/${path}`, options);
-      await page.locator('h1').waitFor();
-      await page.locator('form button[type=submit]').click();
-      await page.locator('[aria-invalid=true]').first().waitFor();
-      await inspect(page, nameOf(path));
-    });
-
     test.each(['account', 'plans', 'connections', 'keys', 'wallet', 'usage', 'apps', 'no-such-page', 'plans/return'])(
       '/%s, with nothing there yet and with everything',
       async (path) => {

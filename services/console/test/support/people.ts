@@ -28,6 +28,7 @@ export const addPerson = (
     locale,
     has_second_factor: false,
     created_at: new Date().toISOString(),
+    email_verified: true,
   };
   state.accounts.set(account.email, { account, password: PASSWORD });
   return { account, has: possessionsOf(state, account.svc_user_id) };

@@ -11,15 +11,17 @@ export interface Page {
   readonly title: string;
   readonly content: Html;
   /** Source beside this origin that the page's forms lead to. */
-  readonly formTarget?: string;
+  readonly formTarget?: string | undefined;
   /** The one script of the page. It may use nothing but the page itself. */
-  readonly script?: string;
+  readonly script?: string | undefined;
+  /** Default: `no-referrer`. */
+  readonly referrerPolicy?: 'no-referrer' | 'same-origin' | undefined;
 }
 
 /** Renders a page that no cache keeps and no other site frames. */
 export const renderPage = (
   status: 200 | 400 | 422 | 503,
-  { locale, title, content, formTarget, script }: Page,
+  { locale, title, content, formTarget, script, referrerPolicy = 'no-referrer' }: Page,
 ): ReplyContent => {
   const nonce = script === undefined ? undefined : randomBytes(NONCE_BYTES).toString('base64');
   const policy = pagePolicy(PAGE_STYLE, formTarget === undefined ? [] : [formTarget]);
@@ -32,7 +34,7 @@ export const renderPage = (
       'cache-control': 'no-store',
       'content-language': locale,
       'content-security-policy': nonce === undefined ? policy : `${policy}; script-src 'nonce-${nonce}'`,
-      'referrer-policy': 'no-referrer',
+      'referrer-policy': referrerPolicy,
       'x-frame-options': 'DENY',
       // One address serves two languages, and a page belongs to one person.
       vary: 'Cookie, Accept',

@@ -16,9 +16,21 @@ const AMOUNTS_EN: Amounts = {
 
 const it = {
   otherLanguage: 'English',
+  documentation: 'Documentazione',
   signInTitle: 'Accedi a svc',
   signInLead: (app: string) => `per collegare ${app} al tuo account`,
+  consoleLead: 'Alla tua console svc.',
+  sessionExpired: 'La sessione è terminata. Accedi per continuare da dove eri.',
+  signedOut: 'Sei uscito.',
   signUpTitle: 'Crea il tuo account svc',
+  signUpLead: 'Basta un minuto e non costa nulla.',
+  accountType: 'A che cosa ti serve?',
+  accountTypes: {
+    personal: 'Personale: un piano, le app collegate, l’API',
+    business: 'Aziendale: anche le tue app per gli utenti',
+  },
+  businessName: 'Nome dell’azienda',
+  businessNameInvalid: 'Scrivi il nome dell’azienda, al massimo 120 caratteri.',
   email: 'Indirizzo e-mail',
   password: 'Password',
   newPassword: 'Password (almeno 12 caratteri)',
@@ -100,9 +112,21 @@ export type PageText = typeof it;
 
 const en: PageText = {
   otherLanguage: 'Italiano',
+  documentation: 'Documentation',
   signInTitle: 'Sign in to svc',
   signInLead: (app) => `to connect ${app} to your account`,
+  consoleLead: 'To your svc console.',
+  sessionExpired: 'Your session has ended. Sign in to continue where you were.',
+  signedOut: 'You are signed out.',
   signUpTitle: 'Create your svc account',
+  signUpLead: 'It takes a minute and costs nothing.',
+  accountType: 'What is it for?',
+  accountTypes: {
+    personal: 'Personal: a plan, connected apps, the API',
+    business: 'Business: your own apps for users, too',
+  },
+  businessName: 'Business name',
+  businessNameInvalid: 'Enter the name of the business, at most 120 characters.',
   email: 'Email address',
   password: 'Password',
   newPassword: 'Password (at least 12 characters)',

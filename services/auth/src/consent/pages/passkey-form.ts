@@ -1,6 +1,6 @@
 import { type Html, html } from '@svc/pages';
 import type { RequestOptions } from '../../factors/index.ts';
-import { type PageContext, pageForm } from './page-context.ts';
+import type { FormName, SignInFrame } from './sign-in-frame.ts';
 
 /**
  * Shows the buttons of passkeys where the browser can use them on this host, and sends assertions with their form. Browsers
@@ -39,14 +39,13 @@ for (const button of document.querySelectorAll('button[data-passkey]')) {
 
 /** Offers to use a passkey. Without the script, the form stays invisible. */
 export const passkeyForm = (
-  context: PageContext,
-  { action, options, fields }: { action: string; options: RequestOptions; fields?: Html },
+  { form, text }: SignInFrame,
+  { name, options, fields }: { name: FormName; options: RequestOptions; fields?: Html },
 ): Html =>
-  pageForm(
-    context,
-    action,
+  form(
+    name,
     html`${fields}
 <input type="hidden" name="assertion">
-<p class="alert" role="alert" hidden>${context.text.passkeyUnused}</p>
-<button class="second" type="submit" hidden data-passkey="${JSON.stringify(options)}">${context.text.usePasskey}</button>`,
+<p class="alert" role="alert" hidden>${text.passkeyUnused}</p>
+<button class="second" type="submit" hidden data-passkey="${JSON.stringify(options)}">${text.usePasskey}</button>`,
   );

@@ -19,6 +19,7 @@ import { type AskedRequest, createPageContext, type PageContext } from './page-c
 import type { PagesDeps } from './pages-deps.ts';
 import { preferredLocale } from './preferred-locale.ts';
 import { seeOther } from './see-other.ts';
+import { authorizeFrame } from './sign-in-frame.ts';
 import { signInPage, signUpPage } from './sign-in-page.ts';
 
 /** A request to the authorize page. */
@@ -48,7 +49,7 @@ export const showAuthorizePage = async (deps: PagesDeps, request: PageRequest): 
   const browserId = ensureBrowserId(req, res, deps.publicBaseUrl);
   const context = createPageContext(deps, { app: judged.app, query, browserId, isPushed, session });
   if (session !== undefined) return await showConsent(deps, { context, session, judged });
-  return wantsSignUp(sent) ? signUpPage(context) : signInPage(context);
+  return wantsSignUp(sent) ? signUpPage(authorizeFrame(context)) : signInPage(authorizeFrame(context));
 };
 
 const answerSilently = async (

@@ -2,15 +2,23 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { secondFactorRequestSchema } from '@svc/contracts';
 import { AppError, type ReplyContent } from '@svc/service-kit';
 import type { FactorClaim } from '../../factors/index.ts';
-import { finishSignIn, pagesCookies, readDeviceToken, reopenChallenge, type SecondStep } from '../../sessions/index.ts';
+import {
+  finishSignIn,
+  pagesCookies,
+  reopenChallenge,
+  type StartedSession,
+  type StartSessionDeps,
+  signInOriginOf,
+} from '../../sessions/index.ts';
 import { readAssertion } from './assertion-field.ts';
 import { createPageContext } from './page-context.ts';
 import { type PageText, pageText } from './page-text.ts';
 import type { PagesDeps } from './pages-deps.ts';
 import { backToAuthorize, readForm } from './read-form.ts';
-import { secondFactorPage } from './second-factor-page.ts';
-import { signInPage } from './sign-in-page.ts';
-import { messageFor } from './submit-sign-in.ts';
+import { type AskedStep, secondFactorPage } from './second-factor-page.ts';
+import { authorizeFrame } from './sign-in-frame.ts';
+import { EMPTY_FORM, type FormState, signInPage } from './sign-in-page.ts';
+import { messageFor, type SubmittedForm } from './submit-sign-in.ts';
 
 /** A code of an authenticator app, with the blanks that some apps show. Anything else is taken for a recovery code. */
 const TOTP_CODE = /^\s*(\d\s*){6}$/;
@@ -23,33 +31,40 @@ export const submitSecondFactor = async (
   const read = await readForm(deps, req);
   if (!read.isTaken) return read.reply;
   const { fields, form, app } = read;
-  const challenge = fields.get('challenge') ?? '';
-  const text = pageText(form.query.locale);
-  try {
-    const claim = readClaim(challenge, fields);
-    const deviceToken = readDeviceToken(req.headers, deps.publicBaseUrl);
-    const started = await finishSignIn(deps, { challenge, claim }, { source, deviceToken });
-    res.appendHeader('set-cookie', pagesCookies(started, deps.publicBaseUrl));
+  const origin = signInOriginOf({ req, clientAddress: source }, deps.publicBaseUrl);
+  const outcome = await finishByForm(deps, { fields, text: pageText(form.query.locale), origin });
+  if ('started' in outcome) {
+    res.appendHeader('set-cookie', pagesCookies(outcome.started, deps.publicBaseUrl));
     return backToAuthorize(deps, form);
+  }
+  const frame = authorizeFrame(createPageContext(deps, { ...form, app, session: undefined }));
+  return 'step' in outcome ? secondFactorPage(frame, outcome) : signInPage(frame, outcome.refused);
+};
+
+/** Completes a sign-in with the fields of the second step. Returns the step, or sign-in if it is over, with its error. */
+export const finishByForm = async (
+  deps: StartSessionDeps,
+  { fields, text, origin }: SubmittedForm,
+): Promise<{ started: StartedSession } | AskedStep | { refused: FormState }> => {
+  const challenge = fields.get('challenge') ?? '';
+  try {
+    return { started: await finishSignIn(deps, { challenge, claim: readClaim(challenge, fields) }, origin) };
   } catch (error) {
     const message = messageFor(error, text);
     if (message === undefined) throw error;
-    const context = createPageContext(deps, { ...form, app, session: undefined });
-    const again = await askAgain(deps, { challenge, message, text });
-    if ('step' in again) return secondFactorPage(context, again);
-    return signInPage(context, { email: '', displayName: '', errors: { form: again.error } });
+    return await askAgain(deps, { challenge, message, text });
   }
 };
 
-/** Returns the step with its error, or the error alone if the challenge is over. */
 const askAgain = async (
-  deps: PagesDeps,
+  deps: StartSessionDeps,
   { challenge, message, text }: { challenge: string; message: string; text: PageText },
-): Promise<{ step: SecondStep; error: string } | { error: string }> => {
+): Promise<AskedStep | { refused: FormState }> => {
   try {
     return { step: await reopenChallenge(deps, challenge), error: message };
   } catch (error) {
-    if (error instanceof AppError && error.code === 'challenge_invalid') return { error: text.challengeOver };
+    const isOver = error instanceof AppError && error.code === 'challenge_invalid';
+    if (isOver) return { refused: { ...EMPTY_FORM, errors: { form: text.challengeOver } } };
     throw error;
   }
 };

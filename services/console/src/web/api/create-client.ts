@@ -10,9 +10,11 @@ export interface TokenSource {
   readonly renew: () => Promise<string | undefined>;
 }
 
-/** Calls routes in the name of whoever is signed in. */
+/** Calls routes as the signed-in person. */
 export interface ApiClient {
   readonly call: <K extends OperationName>(operation: K, input: Input<K>, signal?: AbortSignal) => Promise<Answer<K>>;
+  /** Fetches a route's answer in another media type, as a file. */
+  readonly download: <K extends OperationName>(operation: K, input: Input<K>, accept: string) => Promise<Blob>;
 }
 
 /**
@@ -25,25 +27,28 @@ export const createClient = (
   tokens: TokenSource,
   stepUp: () => Promise<boolean> = async () => false,
 ): ApiClient => {
-  const callWithSession: ApiClient['call'] = async (operation, input, signal) => {
+  const withToken = async <T>(send: (token: string | undefined) => Promise<T>): Promise<T> => {
     const token = tokens.current();
     try {
-      return await transport.send(operation, input, { token, signal });
+      return await send(token);
     } catch (error) {
       if (!(error instanceof ApiError) || !error.isSessionRefused || token === undefined) throw error;
       const fresh = tokens.current() === token ? await tokens.renew() : tokens.current();
       if (fresh === undefined) throw error;
-      return await transport.send(operation, input, { token: fresh, signal });
+      return await send(fresh);
+    }
+  };
+  const withStepUp = async <T>(send: (token: string | undefined) => Promise<T>): Promise<T> => {
+    try {
+      return await withToken(send);
+    } catch (error) {
+      if (!(error instanceof ApiError) || !error.isStepUpRequired || !(await stepUp())) throw error;
+      return await withToken(send);
     }
   };
   return {
-    call: async (operation, input, signal) => {
-      try {
-        return await callWithSession(operation, input, signal);
-      } catch (error) {
-        if (!(error instanceof ApiError) || !error.isStepUpRequired || !(await stepUp())) throw error;
-        return await callWithSession(operation, input, signal);
-      }
-    },
+    call: (operation, input, signal) => withStepUp((token) => transport.send(operation, input, { token, signal })),
+    download: (operation, input, accept) =>
+      withStepUp((token) => transport.download(operation, input, { token, accept })),
   };
 };

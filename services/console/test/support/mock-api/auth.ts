@@ -27,32 +27,11 @@ const sessionBody = (token: string, account: Account) => ({
 });
 
 const sessionBindings = (state: MockState): Binding[] => [
-  bind(routes.createAccount, async ({ body }) => {
-    if (state.accounts.has(body.email)) throw new AppError('email_taken');
-    const account: Account = {
-      svc_user_id: newId('usr'),
-      email: body.email,
-      account_type: body.account_type,
-      business_name: body.business_name ?? null,
-      display_name: body.display_name ?? null,
-      locale: body.locale,
-      has_second_factor: false,
-      created_at: new Date().toISOString(),
-    };
-    state.accounts.set(account.email, { account, password: body.password });
-    return { status: 201, body: { account } };
-  }),
-  bind(routes.createSession, async ({ body }) => {
-    const known = state.accounts.get(body.email);
-    if (known === undefined || known.password !== body.password) throw new AppError('invalid_credentials');
-    const token = randomBytes(24).toString('base64url');
-    state.sessions.set(token, known.account.email);
-    const cookie = `${COOKIE}=${token}; Path=/v1/console/session; HttpOnly; SameSite=Strict`;
-    return { status: 201, body: sessionBody(token, known.account), headers: { 'set-cookie': cookie } };
-  }),
-  bind(routes.getSso, async () => ({
+  bind(routes.showSignIn, async () => ({
     status: 200,
-    body: { enabled: state.sso.size > 0, name: [...state.sso][0] ?? null },
+    contentType: 'text/html; charset=utf-8',
+    headers: { 'content-security-policy': "default-src 'none'; img-src data:" },
+    body: '<!doctype html><html lang="en"><title>Sign in</title><link rel="icon" href="data:,"><h1>Sign in</h1></html>',
   })),
   bind(routes.resumeSession, async ({ req }) => {
     const token = new RegExp(`${COOKIE}=([^;]+)`).exec(req.headers.cookie ?? '')?.[1];

@@ -2,6 +2,7 @@ import { account, connections, overview, plans, session } from './account.ts';
 import { apps, webhooks } from './business.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
 import { keys, usage, wallet } from './gateway.ts';
+import { overlap } from './overlap.ts';
 
 /** English, and the shape of every language. */
 export const en = {
@@ -15,6 +16,7 @@ export const en = {
   overview,
   plans,
   connections,
+  overlap,
   keys,
   wallet,
   usage,

@@ -86,6 +86,15 @@ export const errors: Messages['errors'] = {
     fresh_sign_in_required:
       'Questo account accede altrove. Esci, accedi di nuovo e ripeti l’operazione entro dieci minuti.',
     reauthentication_required: 'Non è cambiato nulla, perché non hai confermato che sei tu. Riprova.',
+    wrong_code: 'Il codice o la passkey non vanno bene, o sono già stati usati. Aspetta il prossimo codice e riprova.',
+    challenge_invalid: 'È passato troppo tempo. Accedi di nuovo.',
+    invalid_second_factor: 'Il codice o la passkey non vanno bene, o sono già stati usati. Riprova.',
+    invalid_passkey: 'Questa passkey non è valida qui. Accedi in un altro modo.',
+    second_factor_required: 'Accedi dalla pagina di accesso, che chiede anche il secondo fattore.',
+    passkey_rejected: 'La passkey non è stata aggiunta. Ricomincia.',
+    passkey_registered: 'Questa passkey è già registrata.',
+    factor_limit_reached: 'Hai dieci secondi fattori. Rimuovine uno prima di aggiungerne un altro.',
+    second_factor_missing: 'Non c’è più un secondo fattore. L’elenco è stato ricaricato.',
     email_taken: 'Esiste già un account con questo indirizzo. Accedi invece di crearne uno.',
     public_client_has_no_secret:
       'Un’app pubblica non ha un segreto: si identifica solo con PKCE. Non c’è nulla da ruotare.',
@@ -97,6 +106,7 @@ export const errors: Messages['errors'] = {
     payment_provider_unavailable:
       'Il fornitore dei pagamenti non risponde. Non è stato addebitato nulla: riprova fra qualche minuto.',
     webhook_not_configured: 'Per questa app non è impostato un indirizzo webhook. Impostane prima uno.',
+    event_not_queued: 'Questo evento non è più in attesa. L’elenco è stato aggiornato.',
     event_not_failed:
       'Questo evento non è più fallito, quindi non c’è nulla da recuperare. L’elenco è stato ricaricato.',
     validation_error: 'Qualche dato inviato non è accettato. Correggilo e riprova.',

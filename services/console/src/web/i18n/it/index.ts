@@ -3,6 +3,7 @@ import { account, connections, overview, plans, session } from './account.ts';
 import { apps, webhooks } from './business.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
 import { keys, usage, wallet } from './gateway.ts';
+import { overlap } from './overlap.ts';
 
 /** All texts in Italian. */
 export const it: Messages = {
@@ -16,6 +17,7 @@ export const it: Messages = {
   overview,
   plans,
   connections,
+  overlap,
   keys,
   wallet,
   usage,
