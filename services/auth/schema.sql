@@ -149,6 +149,7 @@ CREATE TABLE accounts (
   created_at timestamp with time zone NOT NULL,
   sessions_revoked_through text COLLATE "C",
   email_verified_at timestamp with time zone,
+  has_second_factor boolean DEFAULT false NOT NULL,
   CONSTRAINT accounts_pkey PRIMARY KEY (id),
   CONSTRAINT accounts_email_key UNIQUE (email),
   CONSTRAINT accounts_account_type_check CHECK ((account_type = ANY (ARRAY['personal'::text, 'business'::text]))),
@@ -410,6 +411,23 @@ CREATE TABLE outbox_streams (
   CONSTRAINT outbox_streams_pkey PRIMARY KEY (stream)
 );
 
+CREATE TABLE passkeys (
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  credential_id text COLLATE "C" NOT NULL,
+  public_key bytea NOT NULL,
+  counter bigint NOT NULL,
+  transports text[] NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  last_used_at timestamp with time zone,
+  CONSTRAINT passkeys_pkey PRIMARY KEY (id),
+  CONSTRAINT passkeys_credential_id_key UNIQUE (credential_id),
+  CONSTRAINT passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  CONSTRAINT passkeys_counter_check CHECK ((counter >= 0))
+);
+CREATE INDEX passkeys_by_user ON passkeys USING btree (user_id);
+
 CREATE TABLE pushed_requests (
   digest bytea NOT NULL,
   client_id text COLLATE "C" NOT NULL,
@@ -419,6 +437,13 @@ CREATE TABLE pushed_requests (
   CONSTRAINT pushed_requests_client_id_fkey FOREIGN KEY (client_id) REFERENCES apps(client_id) ON DELETE CASCADE
 );
 CREATE INDEX pushed_requests_by_expiry ON pushed_requests USING btree (expires_at);
+
+CREATE TABLE recovery_codes (
+  user_id text COLLATE "C" NOT NULL,
+  digest bytea NOT NULL,
+  CONSTRAINT recovery_codes_pkey PRIMARY KEY (user_id, digest),
+  CONSTRAINT recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE
+);
 
 CREATE TABLE refresh_tokens (
   digest bytea NOT NULL,
@@ -448,6 +473,17 @@ CREATE INDEX sign_in_attempts_by_address ON sign_in_attempts USING btree (addres
 CREATE INDEX sign_in_attempts_by_source ON sign_in_attempts USING btree (source_digest, attempted_at);
 CREATE INDEX sign_in_attempts_by_time ON sign_in_attempts USING btree (attempted_at);
 
+CREATE TABLE sign_in_challenges (
+  digest bytea NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  sessions_revoked_through text COLLATE "C",
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT sign_in_challenges_pkey PRIMARY KEY (digest),
+  CONSTRAINT sign_in_challenges_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE
+);
+CREATE INDEX sign_in_challenges_by_expiry ON sign_in_challenges USING btree (expires_at);
+CREATE INDEX sign_in_challenges_by_user ON sign_in_challenges USING btree (user_id);
+
 CREATE TABLE signing_keys (
   kid text NOT NULL,
   state text NOT NULL,
@@ -472,3 +508,26 @@ CREATE TABLE sso_identities (
   CONSTRAINT sso_identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE
 );
 CREATE INDEX sso_identities_by_user ON sso_identities USING btree (user_id);
+
+CREATE TABLE totp_factors (
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  sealed_secret bytea NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  confirmed_at timestamp with time zone,
+  last_step integer,
+  last_used_at timestamp with time zone,
+  CONSTRAINT totp_factors_pkey PRIMARY KEY (id),
+  CONSTRAINT totp_factors_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  CONSTRAINT totp_factors_confirmed_with_step CHECK (((confirmed_at IS NULL) = (last_step IS NULL)))
+);
+CREATE INDEX totp_factors_by_user ON totp_factors USING btree (user_id);
+CREATE INDEX totp_factors_unconfirmed ON totp_factors USING btree (created_at) WHERE (confirmed_at IS NULL);
+
+CREATE TABLE used_passkey_challenges (
+  digest bytea NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT used_passkey_challenges_pkey PRIMARY KEY (digest)
+);
+CREATE INDEX used_passkey_challenges_by_expiry ON used_passkey_challenges USING btree (expires_at);

@@ -12,7 +12,7 @@ import {
   type PeriodicWork,
 } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { accountRoutes, createPasswordHasher, createSignUps } from './accounts/index.ts';
+import { accountRoutes, createPasswordHasher, createPasswordRules, createSignUps } from './accounts/index.ts';
 import {
   appInternalRoutes,
   appRoutes,
@@ -35,6 +35,7 @@ import {
 import { consolePageRoutes } from './console-pages/index.ts';
 import { credentialRoutes } from './credentials/index.ts';
 import { parseEncryptionKey } from './encryption-key.ts';
+import { createPasskeyChallenges, factorRoutes, relyingPartyOf } from './factors/index.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createMailTransport, startMailer } from './mail/index.ts';
 import type { NoticeDeps } from './notices/index.ts';
@@ -49,6 +50,8 @@ import { SECOND_MS } from './time.ts';
 import { createTransact } from './transact.ts';
 
 const SERVICE = 'auth';
+/** The worker's module is next to this one, both in the source tree and in a bundle. */
+const WORKER_FILE = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url).href;
 
 /** Parts of the application; tests bring their own. */
 export interface AppDeps {
@@ -102,6 +105,7 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
         housekeeping.stop(),
         mailer.stop(),
         deps.billing.close(),
+        deps.passwordRules.close(),
       ]);
     },
   };
@@ -115,6 +119,7 @@ const createPublicApp = ({ config, metrics }: AppDeps, deps: SliceDeps, suspensi
       ...accountRoutes(deps),
       ...sessionRoutes(deps),
       ...credentialRoutes(deps),
+      ...factorRoutes(deps),
       ...profileRoutes(deps),
       ...ssoRoutes(deps),
       ...appRoutes({ ...deps, wakeSuspensions: suspensions.wake }),
@@ -185,6 +190,7 @@ const createSliceDeps = async ({ config, database, relay, clock, logger, metrics
     billing: createBillingClient({ baseUrl: config.BILLING_INTERNAL_URL, token: config.INTERNAL_API_TOKEN }),
     resource: accessTokenAudience(publicBaseUrl),
     findApp: createAppFinder(database),
+    passwordRules: createPasswordRules({ workerFile: WORKER_FILE, logger }),
     passwords: await createPasswordHasher(config.PASSWORD_HASH_CONCURRENCY),
     throttle: createAttemptThrottle({ transact, clock }),
     signUps: await createSignUps(
@@ -197,6 +203,9 @@ const createSliceDeps = async ({ config, database, relay, clock, logger, metrics
       help: 'Grants ended because a code or refresh token was presented again.',
     }),
     mailKey: encryptionKey.derive('mails'),
+    totpKey: encryptionKey.derive('totp-secrets'),
+    passkeyChallenges: createPasskeyChallenges(encryptionKey.derive('passkey-challenges'), clock),
+    relyingParty: relyingPartyOf(publicBaseUrl),
     transport: createMailTransport(mailSettings(config)),
     formTokens: createFormTokens(encryptionKey.derive('authorize-forms'), clock),
     pushedMarks: createPushedMarks(encryptionKey.derive('pushed-marks')),

@@ -124,6 +124,7 @@ const account = {
   business_name: null,
   display_name: null,
   locale: 'it' as const,
+  has_second_factor: false,
   created_at: '2026-01-01T00:00:00Z',
   email_verified: true,
 };

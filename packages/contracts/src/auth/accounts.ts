@@ -31,6 +31,7 @@ export const accountSchema = z
     business_name: z.string().nullable(),
     display_name: z.string().nullable(),
     locale: localeSchema,
+    has_second_factor: z.boolean(),
     created_at: timestampSchema,
     email_verified: z.boolean(),
   })
@@ -97,11 +98,6 @@ export const sessionCreatedSchema = z
 
 /** The console session of the presented token. */
 export const sessionSchema = z.object({ account: accountSchema, expires_at: timestampSchema }).meta({ id: 'Session' });
-
-/** Proof that the person at a console session is the owner of the account. */
-export const reauthenticateRequestSchema = z
-  .strictObject({ password: z.string().min(1).max(1024) })
-  .meta({ id: 'ReauthenticateRequest' });
 
 /** The same session with a new token. `expires_in` is in seconds. */
 export const sessionRenewedSchema = z

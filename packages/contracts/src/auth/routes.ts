@@ -8,14 +8,13 @@ import {
   createAccountRequestSchema,
   createSessionRequestSchema,
   deviceHeaders,
-  reauthenticateRequestSchema,
   sessionCreatedSchema,
-  sessionRenewedSchema,
   sessionSchema,
   ssoStatusSchema,
   startSsoQuerySchema,
 } from './accounts.ts';
 import { appRoutes, connectionRoutes } from './app-routes.ts';
+import { factorRoutes } from './factor-routes.ts';
 import { interactionRoutes, oauthRoutes } from './oauth-routes.ts';
 import { signInRoutes } from './sign-in-routes.ts';
 
@@ -46,7 +45,7 @@ const accountRoutes = {
       'A device that has signed in to the account before has its own limit of failed attempts, which strangers cannot use up. Send its last `device_token` in `X-Svc-Device`; browsers send it as a cookie.',
     request: { headers: deviceHeaders, body: jsonBody(createSessionRequestSchema) },
     responses: { 201: json('A console session.', sessionCreatedSchema) },
-    errors: ['invalid_credentials', 'too_many_attempts'],
+    errors: ['invalid_credentials', 'second_factor_required', 'too_many_attempts'],
   }),
   getSession: defineRoute({
     ...accounts,
@@ -83,19 +82,6 @@ const accountRoutes = {
     request: {},
     responses: { 200: json('The same session with a new token.', sessionCreatedSchema) },
     errors: ['not_authenticated', 'invalid_token'],
-  }),
-  reauthenticate: defineRoute({
-    ...accounts,
-    operationId: 'reauthenticate',
-    method: 'POST',
-    path: '/v1/console/session/reauthenticate',
-    caller: 'console_session',
-    summary: 'Prove again who you are',
-    description:
-      'Sensitive endpoints answer 403 `reauthentication_required` if the person authenticated too long ago. They accept the new token. The session stays the same.',
-    request: { body: jsonBody(reauthenticateRequestSchema) },
-    responses: { 200: json('The same session with a new token.', sessionRenewedSchema) },
-    errors: ['wrong_password', 'fresh_sign_in_required', 'too_many_attempts'],
   }),
   changePassword: defineRoute({
     ...accounts,
@@ -178,6 +164,7 @@ const documentRoutes = {
 /** Public routes of the auth service. */
 export const authRoutes = {
   ...accountRoutes,
+  ...factorRoutes,
   ...accountLifeRoutes,
   ...oauthRoutes,
   ...interactionRoutes,

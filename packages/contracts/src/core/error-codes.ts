@@ -70,6 +70,25 @@ export const errorCodes = {
 
   email_taken: code('auth', 'conflict', 409, 'An account with this email address exists.'),
   invalid_credentials: code('auth', 'unauthenticated', 401, 'The email address or the password is wrong.'),
+  second_factor_required: code(
+    'auth',
+    'unauthenticated',
+    401,
+    'The password is right. Send `challenge` and one of `factors` to `POST /v1/console/sessions/second-factor`.',
+  ),
+  challenge_invalid: code('auth', 'unauthenticated', 401, 'The challenge is unknown, used or expired. Sign in again.'),
+  invalid_second_factor: code('auth', 'unauthenticated', 401, 'The second factor is wrong, or it was used already.'),
+  wrong_code: code('auth', 'forbidden', 403, 'The code or passkey is wrong, or it was used already.'),
+  invalid_passkey: code(
+    'auth',
+    'unauthenticated',
+    401,
+    'The passkey is unknown, or its answer is not valid. Try again.',
+  ),
+  passkey_rejected: code('auth', 'invalid', 400, 'The passkey’s answer does not fit the options. Get new ones.'),
+  passkey_registered: code('auth', 'conflict', 409, 'This passkey is registered already.'),
+  factor_limit_reached: code('auth', 'conflict', 409, 'The account has ten second factors. Remove one first.'),
+  second_factor_missing: code('auth', 'conflict', 409, 'The account has no second factor.'),
   wrong_password: code('auth', 'forbidden', 403, 'The current password is wrong.'),
   fresh_sign_in_required: code(
     'auth',

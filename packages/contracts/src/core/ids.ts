@@ -15,6 +15,7 @@ export const idPrefixes = {
   aud: 'an entry of an audit trail',
   mail: 'a mail',
   inv: 'an invoice of the sandbox',
+  fac: 'a second factor',
 } as const;
 
 export type IdPrefix = keyof typeof idPrefixes;

@@ -8,6 +8,8 @@ export interface AccountRecord {
   readonly businessName: string | null;
   readonly displayName: string | null;
   readonly locale: Locale;
+  /** True if a password alone signs nobody in. The factors slice keeps it. */
+  readonly hasSecondFactor: boolean;
   readonly createdAt: Date;
   /** When the owner proved to receive mail at the address; null if that never happened. */
   readonly emailVerifiedAt: Date | null;
@@ -26,6 +28,7 @@ export const toAccountJson = (account: AccountRecord): Account => ({
   business_name: account.businessName,
   display_name: account.displayName,
   locale: account.locale,
+  has_second_factor: account.hasSecondFactor,
   created_at: account.createdAt.toISOString(),
   email_verified: account.emailVerifiedAt !== null,
 });

@@ -1,11 +1,11 @@
 import type { AccountType, Locale, newId } from '@svc/contracts';
 import { isUniqueViolation } from '@svc/database';
-import { AppError, type Clock, invalidField } from '@svc/service-kit';
+import { AppError, type Clock } from '@svc/service-kit';
 import type { AttemptThrottle } from '../throttling/index.ts';
 import type { Executor, Transact } from '../transact.ts';
 import { type AccountRecord, normalizeEmail } from './account.ts';
 import { EMAIL_KEY, openAccount } from './open-account.ts';
-import { findPasswordFault } from './password-rules.ts';
+import type { PasswordRules } from './password-rules.ts';
 import { findAccountByEmail } from './queries.ts';
 import type { SignUps } from './sign-ups.ts';
 
@@ -15,6 +15,7 @@ export interface CreateAccountDeps {
   readonly clock: Clock;
   readonly newId: typeof newId;
   readonly signUps: SignUps;
+  readonly passwordRules: PasswordRules;
   readonly throttle: AttemptThrottle;
 }
 
@@ -44,14 +45,14 @@ export const createAccount = async (
     businessName: input.accountType === 'business' ? input.businessName : null,
     displayName: input.displayName,
     locale: input.locale,
+    hasSecondFactor: false,
     createdAt: deps.clock(),
     emailVerifiedAt: null,
     sessionsRevokedThrough: null,
   };
-  const fault = findPasswordFault(input.password, account.email);
-  if (fault !== undefined) throw invalidField(['body', 'password'], 'value_error', `Value error, ${fault}`);
-  // A source at its limit is refused before it waits in the queue of everybody else.
+  // A source at its limit is refused before it waits in the queues of everybody else.
   await deps.signUps.limit.check(source);
+  await deps.passwordRules.check(input.password, account, 'password');
   return await deps.signUps.queue(() => openIfFree(deps, account, { password: input.password, source }));
 };
 

@@ -2,7 +2,7 @@ export { type AccountRecord, normalizeEmail, publisherName, toAccountJson } from
 export { type CreateAccountDeps, createAccount, type NewAccount } from './create-account.ts';
 export { EMAIL_KEY, openAccount } from './open-account.ts';
 export { createPasswordHasher, type PasswordHasher } from './password-hasher.ts';
-export { findPasswordFault } from './password-rules.ts';
+export { createPasswordRules, type PasswordRules } from './password-rules.ts';
 export {
   type AccountWithPassword,
   findAccountByEmail,

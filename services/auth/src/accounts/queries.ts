@@ -48,6 +48,7 @@ export const updateCredentials = async (
     passwordHash?: string | null;
     emailVerifiedAt?: Date;
     sessionsRevokedThrough?: string;
+    hasSecondFactor?: boolean;
   },
 ): Promise<void> => {
   await trx('accounts').where({ id }).update(snakeKeys(change));

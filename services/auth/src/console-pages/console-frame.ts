@@ -1,6 +1,7 @@
 import { type Locale, returnToSchema } from '@svc/contracts';
 import { html } from '@svc/pages';
-import { pageText, type SignInFrame } from '../consent/index.ts';
+import { type FormName, pageText, type SignInFrame } from '../consent/index.ts';
+import { createSignInOptions, type FactorsDeps } from '../factors/index.ts';
 
 /** State of the console's sign-in pages, carried along in their links and forms. */
 export interface ConsoleEntrance {
@@ -8,6 +9,10 @@ export interface ConsoleEntrance {
   /** Path of the page to open afterwards. */
   readonly next: string;
   readonly reason?: 'expired' | 'signed_out' | undefined;
+}
+
+export interface ConsoleFrameDeps extends Pick<FactorsDeps, 'relyingParty' | 'passkeyChallenges'> {
+  readonly sso: { name: string | undefined } | undefined;
 }
 
 /** Returns a page of this origin, whatever was asked for. */
@@ -19,9 +24,10 @@ export const safeNext = (next: string | undefined): string => {
 /** Returns the surroundings of the forms at `/sign-in` and `/sign-up`. */
 export const consoleFrame = (
   { locale, next, reason }: ConsoleEntrance,
-  sso: { name: string | undefined } | undefined,
+  deps: ConsoleFrameDeps,
   page: 'sign-in' | 'sign-up',
 ): SignInFrame => {
+  const { sso } = deps;
   const text = pageText(locale);
   const otherLocale = locale === 'it' ? 'en' : 'it';
   const pathOf = (name: 'sign-in' | 'sign-up', to: Locale = locale): string =>
@@ -32,7 +38,7 @@ export const consoleFrame = (
     text,
     lead: page === 'sign-in' ? text.consoleLead : text.signUpLead,
     form: (name, fields) => html`
-<form method="post" action="/${name}">
+<form method="post" action="${actionOf(name)}">
 <input type="hidden" name="next" value="${next}">
 <input type="hidden" name="locale" value="${locale}">
 ${fields}
@@ -40,9 +46,13 @@ ${fields}
     signInPath: pathOf('sign-in'),
     signUpPath: pathOf('sign-up'),
     sso: sso && { path: `/v1/console/sso/start?${new URLSearchParams({ return_to: next })}`, name: sso.name },
+    passkeyOptions: createSignInOptions(deps),
     offersBusiness: true,
     notice: reason && html`<p class="notice" role="status">${notices[reason]}</p>`,
     footer: html`<footer><a href="/docs">${text.documentation}</a><a href="${pathOf(page, otherLocale)}" hreflang="${otherLocale}" lang="${otherLocale}">${text.otherLanguage}</a></footer>`,
     referrerPolicy: 'same-origin',
   };
 };
+
+const actionOf = (name: FormName): string =>
+  name === 'sign-in' || name === 'sign-up' ? `/${name}` : `/sign-in/${name}`;

@@ -2,12 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FORM_BYTES_MAX, localeSchema, routes } from '@svc/contracts';
 import { type Binding, bind, type ReplyContent, readBodyBytes } from '@svc/service-kit';
 import {
+  finishByForm,
   type PagesDeps,
   pageText,
   preferredLocale,
   refusedFormPage,
+  secondFactorPage,
   seeOther,
   signInByForm,
+  signInByPasskeyForm,
   signInPage,
   signUpByForm,
   signUpPage,
@@ -25,22 +28,15 @@ interface FormRequest {
 export const consolePageRoutes = (deps: PagesDeps): Binding[] => [
   bind(routes.showSignIn, async ({ query, req }) => {
     const entrance = { locale: query.locale ?? preferredLocale(req), next: safeNext(query.next), reason: query.reason };
-    return signInPage(consoleFrame(entrance, deps.sso, 'sign-in'));
+    return signInPage(consoleFrame(entrance, deps, 'sign-in'));
   }),
   bind(routes.showSignUp, async ({ query, req }) => {
     const entrance = { locale: query.locale ?? preferredLocale(req), next: safeNext(query.next) };
-    return signUpPage(consoleFrame(entrance, deps.sso, 'sign-up'));
+    return signUpPage(consoleFrame(entrance, deps, 'sign-up'));
   }),
-  bind(routes.signInToConsole, async (request) => {
-    const form = await readConsoleForm(deps, request);
-    if ('reply' in form) return form.reply;
-    const { fields, entrance } = form;
-    const origin = signInOriginOf(request, deps.publicBaseUrl);
-    const outcome = await signInByForm(deps, { fields, text: pageText(entrance.locale), origin });
-    return 'refused' in outcome
-      ? signInPage(consoleFrame(entrance, deps.sso, 'sign-in'), outcome.refused)
-      : enterConsole(deps, request, { started: outcome.started, next: entrance.next });
-  }),
+  bind(routes.signInToConsole, (request) => submit(deps, request, signInByForm)),
+  bind(routes.finishSignInToConsole, (request) => submit(deps, request, finishByForm)),
+  bind(routes.signInToConsoleWithPasskey, (request) => submit(deps, request, signInByPasskeyForm)),
   bind(routes.signUpToConsole, async (request) => {
     const form = await readConsoleForm(deps, request);
     if ('reply' in form) return form.reply;
@@ -48,10 +44,26 @@ export const consolePageRoutes = (deps: PagesDeps): Binding[] => [
     const origin = signInOriginOf(request, deps.publicBaseUrl);
     const outcome = await signUpByForm(deps, { fields, locale: entrance.locale, origin });
     return 'refused' in outcome
-      ? signUpPage(consoleFrame(entrance, deps.sso, 'sign-up'), outcome.refused)
+      ? signUpPage(consoleFrame(entrance, deps, 'sign-up'), outcome.refused)
       : enterConsole(deps, request, { started: outcome.started, next: entrance.next });
   }),
 ];
+
+/** Signs in with a form, or shows what comes next: the second step, or the form with its errors. */
+const submit = async (
+  deps: PagesDeps,
+  request: FormRequest,
+  signInBy: typeof signInByForm | typeof finishByForm | typeof signInByPasskeyForm,
+): Promise<ReplyContent> => {
+  const form = await readConsoleForm(deps, request);
+  if ('reply' in form) return form.reply;
+  const { fields, entrance } = form;
+  const origin = signInOriginOf(request, deps.publicBaseUrl);
+  const outcome = await signInBy(deps, { fields, text: pageText(entrance.locale), origin });
+  if ('started' in outcome) return enterConsole(deps, request, { started: outcome.started, next: entrance.next });
+  const frame = consoleFrame(entrance, deps, 'sign-in');
+  return 'step' in outcome ? secondFactorPage(frame, outcome) : signInPage(frame, outcome.refused);
+};
 
 type ConsoleForm = { fields: URLSearchParams; entrance: ConsoleEntrance } | { reply: ReplyContent };
 

@@ -1,12 +1,12 @@
 import { isUniqueViolation } from '@svc/database';
-import { AppError, invalidField } from '@svc/service-kit';
+import { AppError } from '@svc/service-kit';
 import {
   type AccountWithPassword,
   EMAIL_KEY,
   findAccountByEmail,
-  findPasswordFault,
   lockAccount,
   normalizeEmail,
+  type PasswordRules,
   updateCredentials,
 } from '../accounts/index.ts';
 import { originOf } from '../connections/index.ts';
@@ -17,6 +17,7 @@ import { type OwnerClaim, type ProveOwnerDeps, proveOwner } from './prove-owner.
 
 export interface ChangeCredentialsDeps extends ProveOwnerDeps, BeginSessionDeps {
   readonly transact: Transact;
+  readonly passwordRules: PasswordRules;
 }
 
 /**
@@ -29,8 +30,7 @@ export const changePassword = async (
   { newPassword, revokeAccess }: { newPassword: string; revokeAccess: boolean },
 ): Promise<StartedSession> => {
   const owner = await proveOwner(deps, claim);
-  const fault = findPasswordFault(newPassword, owner.account.email);
-  if (fault !== undefined) throw invalidField(['body', 'new_password'], 'value_error', `Value error, ${fault}`);
+  await deps.passwordRules.check(newPassword, owner.account, 'new_password');
   const passwordHash = await deps.passwords.hash(newPassword);
   return await change(deps, owner, { passwordHash, claim, keepAccess: !revokeAccess });
 };

@@ -1,13 +1,15 @@
 import type { IncomingMessage } from 'node:http';
-import { routes } from '@svc/contracts';
-import { type Binding, bind, type ConsoleSessionCaller } from '@svc/service-kit';
+import { type reauthenticateRequestSchema, routes } from '@svc/contracts';
+import { AppError, type Binding, bind, type ConsoleSessionCaller } from '@svc/service-kit';
+import type { z } from 'zod';
+import { createAssertionOptions, type FactorClaim } from '../factors/index.ts';
 import { type StartedSession, secondsLeft, sessionCookies, signInOriginOf, toSessionJson } from '../sessions/index.ts';
 import { type ChangeCredentialsDeps, changeEmail, changePassword } from './change-credentials.ts';
 import type { OwnerClaim } from './prove-owner.ts';
-import { reauthenticate } from './reauthenticate.ts';
+import { type ReauthenticateDeps, reauthenticate } from './reauthenticate.ts';
 
 /** Serves the change of password and of address, and step-up. */
-export const credentialRoutes = (deps: ChangeCredentialsDeps): Binding[] => {
+export const credentialRoutes = (deps: ChangeCredentialsDeps & ReauthenticateDeps): Binding[] => {
   const answer = (started: StartedSession, res: { appendHeader: (name: string, value: string[]) => unknown }) => {
     res.appendHeader('set-cookie', sessionCookies(started, deps.publicBaseUrl));
     return { status: 200, body: toSessionJson(started, started.session.createdAt) };
@@ -21,8 +23,13 @@ export const credentialRoutes = (deps: ChangeCredentialsDeps): Binding[] => {
     ...signInOriginOf(request, deps.publicBaseUrl),
   });
   return [
+    bind(routes.createReauthenticationOptions, async ({ caller: { userId } }) => {
+      const options = await createAssertionOptions(deps, { purpose: 'reauthentication', userId });
+      if (options === undefined) throw new AppError('second_factor_missing');
+      return { status: 200, body: options };
+    }),
     bind(routes.reauthenticate, async ({ body, caller }) => {
-      const { token, tokenExpiresAt } = await reauthenticate(deps, caller, body);
+      const { token, tokenExpiresAt } = await reauthenticate(deps, caller, toProof(body));
       const expiresIn = secondsLeft(tokenExpiresAt, deps.clock());
       return { status: 200, body: { session_token: token, token_type: 'Bearer', expires_in: expiresIn } };
     }),
@@ -36,4 +43,10 @@ export const credentialRoutes = (deps: ChangeCredentialsDeps): Binding[] => {
       return answer(await changeEmail(deps, toClaim(body, request), body.email), request.res);
     }),
   ];
+};
+
+/** The contract lets exactly one of the three through. */
+const toProof = (body: z.output<typeof reauthenticateRequestSchema>): { password: string } | FactorClaim => {
+  if (body.assertion != null) return { assertion: body.assertion };
+  return body.code != null ? { code: body.code } : { password: body.password ?? '' };
 };

@@ -18,6 +18,11 @@ export interface MailData {
   password_changed: Record<string, never>;
   new_device: { readonly device: string; readonly network: string; readonly at: string };
   api_key_created: { readonly name: string };
+  factor_changed: {
+    readonly change: 'added' | 'removed' | 'recovery_codes_renewed' | 'recovery_code_used';
+    /** Name of the factor; empty for recovery codes. */
+    readonly name: string;
+  };
   app_connected: { readonly appName: string };
   cap_alert: LimitUse & { readonly isWeekly: boolean };
   app_budget_alert: LimitUse & { readonly appName: string };

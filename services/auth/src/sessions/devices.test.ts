@@ -10,6 +10,7 @@ const account = (id: string, sessionsRevokedThrough: string | null = null): Acco
   businessName: null,
   displayName: null,
   locale: 'it',
+  hasSecondFactor: false,
   emailVerifiedAt: null,
   createdAt: new Date(0),
   sessionsRevokedThrough,

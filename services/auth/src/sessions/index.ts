@@ -4,10 +4,18 @@ export {
   type BrowserSession,
   findBrowserSession,
 } from './authenticate-session.ts';
+export { reopenChallenge, type SecondStep } from './challenge.ts';
 export { createDevices } from './devices.ts';
 export { endAllSessions } from './end-all-sessions.ts';
 export { endSession } from './end-session.ts';
-export { deleteSessionsExpiredBefore, findSessionById, holdSession, updateAuthenticatedAt } from './queries.ts';
+export { finishSignIn } from './finish-sign-in.ts';
+export {
+  deleteChallengesExpiredBefore,
+  deleteSessionsExpiredBefore,
+  findSessionById,
+  holdSession,
+  updateAuthenticatedAt,
+} from './queries.ts';
 export { type RenewedSession, renewSession } from './renew-session.ts';
 export { sessionRoutes } from './routes.ts';
 export {
@@ -20,6 +28,7 @@ export {
 export { secondsLeft, toSessionJson } from './session-json.ts';
 export { type SessionTokenDeps, type SignedSessionToken, signSessionToken } from './session-token.ts';
 export { type SignInOrigin, signInOriginOf } from './sign-in-origin.ts';
+export { signInWithPasskey } from './sign-in-with-passkey.ts';
 export {
   type BeginSessionDeps,
   type StartedSession,

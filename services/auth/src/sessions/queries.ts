@@ -1,5 +1,6 @@
-import { camelKeys, type SnakeKeys } from '../key-case.ts';
+import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
 import type { Executor, Transaction } from '../transact.ts';
+import type { ChallengeRecord } from './challenge.ts';
 import type { SessionRecord } from './session.ts';
 
 /**
@@ -55,6 +56,30 @@ export const holdSession = async (
     session,
   );
   return result.rowCount > 0;
+};
+
+/** Stores the open second step of a sign-in. */
+export const insertChallenge = async (executor: Executor, challenge: ChallengeRecord): Promise<void> => {
+  await executor('sign_in_challenges').insert(snakeKeys(challenge));
+};
+
+export const findChallenge = async (executor: Executor, digest: Buffer): Promise<ChallengeRecord | undefined> => {
+  const row = await executor<SnakeKeys<ChallengeRecord>>('sign_in_challenges').where({ digest }).first();
+  return row === undefined ? undefined : camelKeys(row);
+};
+
+/** Uses a challenge up. Returns false if it was used before. */
+export const deleteChallenge = async (trx: Transaction, digest: Buffer): Promise<boolean> =>
+  (await trx('sign_in_challenges').where({ digest }).delete()) > 0;
+
+/** Deletes at most `limit` challenges that expired before an instant. Returns the number. */
+export const deleteChallengesExpiredBefore = async (
+  executor: Executor,
+  before: Date,
+  limit: number,
+): Promise<number> => {
+  const old = executor('sign_in_challenges').where('expires_at', '<', before).limit(limit);
+  return await executor('sign_in_challenges').whereIn('digest', old.select('digest')).delete();
 };
 
 /** Lists the sessions of a user that have not expired, the last used first. */

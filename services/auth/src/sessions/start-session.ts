@@ -1,10 +1,12 @@
 import type { newId } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
 import { type AccountRecord, findAccountByEmail, normalizeEmail, type PasswordHasher } from '../accounts/index.ts';
+import type { FactorsDeps } from '../factors/index.ts';
 import { coarseNetwork } from '../network-address.ts';
-import type { AttemptThrottle } from '../throttling/index.ts';
+import type { AttemptSubject, AttemptThrottle } from '../throttling/index.ts';
 import { later } from '../time.ts';
 import type { Executor } from '../transact.ts';
+import { openChallenge, type SecondStep } from './challenge.ts';
 import type { Devices } from './devices.ts';
 import { insertSession } from './queries.ts';
 import { newSessionId, SESSION_MS, type SessionRecord } from './session.ts';
@@ -17,7 +19,7 @@ export interface BeginSessionDeps extends SessionTokenDeps {
   readonly devices: Devices;
 }
 
-export interface StartSessionDeps extends BeginSessionDeps {
+export interface StartSessionDeps extends BeginSessionDeps, FactorsDeps {
   readonly passwords: PasswordHasher;
   readonly throttle: AttemptThrottle;
 }
@@ -30,29 +32,43 @@ export interface StartedSession extends SignedSessionToken {
   readonly deviceToken: string;
 }
 
+/** Returns the budget that a failure to sign in to an account spends: that of a known device, or the address's and source's. */
+export const attemptSubject = (
+  { devices }: { devices: Devices },
+  account: AccountRecord,
+  { source, deviceToken }: SignInOrigin,
+): AttemptSubject => {
+  const deviceId = devices.recognise(deviceToken, account);
+  return deviceId === undefined ? { email: account.email, source } : { deviceId, userId: account.id };
+};
+
 /**
- * Signs a person in. Known and unknown addresses cost the same work and get the same answer. Throws `invalid_credentials`
- * and `too_many_attempts`.
+ * Signs a person in. Known and unknown addresses cost the same work and get the same answer. Throws `invalid_credentials`,
+ * `too_many_attempts`, and `second_factor_required` if the password is right but not enough.
  */
 export const signIn = async (
   deps: StartSessionDeps,
   credentials: { email: string; password: string },
   origin: SignInOrigin,
 ): Promise<StartedSession> => {
-  const { source, deviceToken } = origin;
+  const { source } = origin;
   const email = normalizeEmail(credentials.email);
   const found = await findAccountByEmail(deps.database, email);
-  const deviceId = found === undefined ? undefined : deps.devices.recognise(deviceToken, found.account);
-  const attempt = await deps.throttle.begin(
-    found === undefined || deviceId === undefined ? { email, source } : { deviceId, userId: found.account.id },
-  );
+  const subject = found === undefined ? { email, source } : attemptSubject(deps, found.account, origin);
+  const attempt = await deps.throttle.begin(subject);
   const fits = await deps.passwords.verify(found?.passwordHash ?? undefined, credentials.password);
   if (found === undefined || !fits) {
     await attempt.fail();
     throw new AppError('invalid_credentials');
   }
   await attempt.succeed();
+  if (found.account.hasSecondFactor) throw secondFactorRequired(await openChallenge(deps, found.account));
   return await startSession(deps, found.account, origin);
+};
+
+const secondFactorRequired = ({ challenge, factors, passkeyOptions }: SecondStep): AppError => {
+  const options = passkeyOptions === undefined ? {} : { passkey_options: passkeyOptions };
+  return new AppError('second_factor_required', undefined, { details: { challenge, factors, ...options } });
 };
 
 /**

@@ -26,6 +26,7 @@ export const addPerson = (
     business_name: type === 'business' ? 'Example Business' : null,
     display_name: 'Ada Rossi',
     locale,
+    has_second_factor: false,
     created_at: new Date().toISOString(),
     email_verified: true,
   };

@@ -1,4 +1,4 @@
-import type { SignUps } from '../../accounts/index.ts';
+import type { PasswordRules, SignUps } from '../../accounts/index.ts';
 import type { AppFinder } from '../../apps/index.ts';
 import type { AuthenticateSessionDeps, StartSessionDeps } from '../../sessions/index.ts';
 import type { DecideConsentDeps } from '../decide-consent.ts';
@@ -8,6 +8,7 @@ import type { PushedMarks } from './pushed-mark.ts';
 export interface PagesDeps extends DecideConsentDeps, AuthenticateSessionDeps, StartSessionDeps {
   readonly findApp: AppFinder;
   readonly signUps: SignUps;
+  readonly passwordRules: PasswordRules;
   readonly formTokens: FormTokens;
   readonly pushedMarks: PushedMarks;
   /** If configured, the sign-in page offers single sign-on. */

@@ -1,7 +1,11 @@
 import type { Locale } from '@svc/contracts';
 import { type Html, html } from '@svc/pages';
+import type { RequestOptions } from '../../factors/index.ts';
 import { type PageContext, pageFooter, pageForm } from './page-context.ts';
 import type { PageText } from './page-text.ts';
+
+/** Forms of the sign-in pages. */
+export type FormName = 'sign-in' | 'sign-up' | 'second-factor' | 'passkey';
 
 /** Surroundings of the sign-in and sign-up forms, which differ between the authorize page and the console. */
 export interface SignInFrame {
@@ -10,11 +14,13 @@ export interface SignInFrame {
   /** Line below the title. */
   readonly lead: string;
   /** Wraps the fields of a form. */
-  readonly form: (name: 'sign-in' | 'sign-up', fields: Html) => Html;
+  readonly form: (name: FormName, fields: Html) => Html;
   readonly signInPath: string;
   readonly signUpPath: string;
   /** Single sign-on, if configured. */
   readonly sso: { readonly path: string; readonly name: string | undefined } | undefined;
+  /** For a sign-in with any passkey. */
+  readonly passkeyOptions: RequestOptions;
   /** True if a business can sign up here. */
   readonly offersBusiness: boolean;
   /** Above the form. */
@@ -30,7 +36,7 @@ export interface SignInFrame {
 
 /** Returns the surroundings on the authorize page. */
 export const authorizeFrame = (context: PageContext): SignInFrame => {
-  const { text, query, ssoPath, ssoName } = context;
+  const { text, query, ssoPath, ssoName, passkeyOptions } = context;
   const deny = html`<button class="second" type="submit" name="decision" value="deny">${text.cancel}</button>`;
   return {
     locale: query.locale,
@@ -40,6 +46,7 @@ export const authorizeFrame = (context: PageContext): SignInFrame => {
     signInPath: context.authorizePath(),
     signUpPath: context.authorizePath({ prompt: 'create' }),
     sso: ssoPath === undefined ? undefined : { path: ssoPath, name: ssoName },
+    passkeyOptions,
     offersBusiness: false,
     cancel: pageForm(context, 'decision', deny),
     footer: pageFooter(context),

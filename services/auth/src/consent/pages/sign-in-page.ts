@@ -1,6 +1,8 @@
 import { type Html, html } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
+import { field } from './form-field.ts';
 import { renderPage } from './page-layout.ts';
+import { PASSKEY_SCRIPT, passkeyForm } from './passkey-form.ts';
 import type { SignInFrame } from './sign-in-frame.ts';
 
 /** Content of a submitted form, with its errors by field. `form` is about the whole. */
@@ -32,8 +34,10 @@ ${field({ name: 'password', label: text.password, type: 'password', autocomplete
     title: text.signInTitle,
     state,
     form: html`${frame.form('sign-in', fields)}
+${passkeyForm(frame, { name: 'passkey', options: frame.passkeyOptions })}
 ${sso === undefined ? undefined : html`<a class="second" href="${sso.path}">${text.singleSignOn(sso.name)}</a>`}`,
     other: html`${text.noAccount} <a href="${frame.signUpPath}">${text.toSignUp}</a>`,
+    script: PASSKEY_SCRIPT,
   });
 };
 
@@ -56,7 +60,7 @@ ${field({ name: 'display_name', label: text.displayName, type: 'text', autocompl
 
 const render = (
   { locale, lead, notice, cancel, footer, formTarget, referrerPolicy }: SignInFrame,
-  { title, state, form, other }: { title: string; state: FormState; form: Html; other: Html },
+  { title, state, form, other, script }: { title: string; state: FormState; form: Html; other: Html; script?: string },
 ): ReplyContent => {
   const { form: error } = state.errors;
   const content = html`
@@ -68,7 +72,7 @@ ${form}
 ${cancel}
 <p class="other">${other}</p>
 ${footer}`;
-  return renderPage(200, { locale, title, content, formTarget, referrerPolicy });
+  return renderPage(200, { locale, title, content, formTarget, referrerPolicy, script });
 };
 
 /** The name of the business is shown for a business only, where the browser can tell. */
@@ -84,33 +88,3 @@ ${(['personal', 'business'] as const).map(
 ${field({ name: 'business_name', label: text.businessName, type: 'text', autocomplete: 'organization', value: businessName, error: errors.businessName, isOptional: true })}
 </div>
 </fieldset>`;
-
-interface Field {
-  readonly name: string;
-  readonly label: string;
-  readonly type: 'email' | 'password' | 'text';
-  readonly autocomplete: string;
-  readonly value?: string;
-  readonly isFirst?: boolean;
-  readonly isInvalid?: boolean;
-  readonly isOptional?: boolean;
-  readonly error?: string | undefined;
-  readonly lengthMin?: number;
-}
-
-const field = (options: Field): Html => {
-  const { name, error } = options;
-  const isInvalid = options.isInvalid === true || error !== undefined;
-  const errorId = error === undefined ? 'form-error' : `${name}-error`;
-  return html`
-<label for="${name}">${options.label}</label>
-<input id="${name}" name="${name}" type="${options.type}" autocomplete="${options.autocomplete}"${[
-    options.value === undefined ? undefined : html` value="${options.value}"`,
-    options.isOptional === true ? undefined : html` required`,
-    options.lengthMin === undefined ? undefined : html` minlength="${options.lengthMin}" maxlength="128"`,
-    options.type === 'email' ? html` maxlength="254" spellcheck="false" autocapitalize="none"` : undefined,
-    isInvalid ? html` aria-invalid="true" aria-describedby="${errorId}"` : undefined,
-    options.isFirst === true ? html` autofocus` : undefined,
-  ]}>
-${error === undefined ? undefined : html`<p class="alert near" role="alert" id="${errorId}">${error}</p>`}`;
-};

@@ -3,6 +3,7 @@ import { createSessionRequestSchema } from '@svc/contracts';
 import { AppError, type ReplyContent } from '@svc/service-kit';
 import {
   pagesCookies,
+  reopenChallenge,
   type SignInOrigin,
   type StartedSession,
   type StartSessionDeps,
@@ -13,6 +14,7 @@ import { createPageContext } from './page-context.ts';
 import { type PageText, pageText } from './page-text.ts';
 import type { PagesDeps } from './pages-deps.ts';
 import { backToAuthorize, readForm } from './read-form.ts';
+import { type AskedStep, secondFactorPage } from './second-factor-page.ts';
 import { authorizeFrame } from './sign-in-frame.ts';
 import { EMPTY_FORM, type FormState, signInPage } from './sign-in-page.ts';
 
@@ -28,25 +30,34 @@ export const submitSignIn = async (
   const { fields, form, app } = read;
   const origin = signInOriginOf({ req, clientAddress: source }, deps.publicBaseUrl);
   const outcome = await signInByForm(deps, { fields, text: pageText(form.query.locale), origin });
-  if ('refused' in outcome) {
-    const context = createPageContext(deps, { ...form, app, session: undefined });
-    return signInPage(authorizeFrame(context), outcome.refused);
+  if ('started' in outcome) {
+    res.appendHeader('set-cookie', pagesCookies(outcome.started, deps.publicBaseUrl));
+    return backToAuthorize(deps, form);
   }
-  res.appendHeader('set-cookie', pagesCookies(outcome.started, deps.publicBaseUrl));
-  return backToAuthorize(deps, form);
+  const frame = authorizeFrame(createPageContext(deps, { ...form, app, session: undefined }));
+  return 'step' in outcome ? secondFactorPage(frame, outcome) : signInPage(frame, outcome.refused);
 };
 
-/** Signs in with the fields of a sign-in form. Returns the form with its errors if that is refused. */
+/** Fields of a form that begins a session, and where they come from. */
+export interface SubmittedForm {
+  readonly fields: URLSearchParams;
+  readonly text: PageText;
+  readonly origin: SignInOrigin;
+}
+
+/** Signs in with the fields of a sign-in form. Returns the second step if there is one, or the form with its errors. */
 export const signInByForm = async (
   deps: StartSessionDeps,
-  { fields, text, origin }: { fields: URLSearchParams; text: PageText; origin: SignInOrigin },
-): Promise<{ started: StartedSession } | { refused: FormState }> => {
+  { fields, text, origin }: SubmittedForm,
+): Promise<{ started: StartedSession } | AskedStep | { refused: FormState }> => {
   const email = fields.get('email') ?? '';
   const credentials = createSessionRequestSchema.safeParse({ email, password: fields.get('password') ?? '' });
   try {
     if (!credentials.success) throw new AppError('invalid_credentials');
     return { started: await signIn(deps, credentials.data, origin) };
   } catch (error) {
+    const isNotEnough = error instanceof AppError && error.code === 'second_factor_required';
+    if (isNotEnough) return { step: await reopenChallenge(deps, String(error.details['challenge'])) };
     const message = messageFor(error, text);
     if (message === undefined) throw error;
     return { refused: { ...EMPTY_FORM, email, errors: { form: message } } };
@@ -59,6 +70,12 @@ export const messageFor = (error: unknown, text: PageText): string | undefined =
   switch (error.code) {
     case 'invalid_credentials':
       return text.wrongPassword;
+    case 'invalid_second_factor':
+      return text.wrongCode;
+    case 'invalid_passkey':
+      return text.passkeyWrong;
+    case 'challenge_invalid':
+      return text.challengeOver;
     case 'too_many_attempts':
       return text.tooMany(Math.ceil(Number(error.headers['retry-after'] ?? SECONDS_PER_MINUTE) / SECONDS_PER_MINUTE));
     case 'service_unavailable':

@@ -69,6 +69,18 @@ export const english: MailTexts = {
       'If it was not you, delete it in the console and change your password.',
     ],
   }),
+  factor_changed: ({ change, name }) => ({
+    subject: 'Your two-step verification has changed',
+    paragraphs: [
+      {
+        added: `“${name}” was added to your account as a second factor. From now on, signing in asks for it.`,
+        removed: `The second factor “${name}” was removed from your account.`,
+        recovery_codes_renewed: 'New recovery codes were made for your account. The earlier ones are void.',
+        recovery_code_used: 'A recovery code was used to sign in to your account. It does not work again.',
+      }[change],
+      'If it was not you, change your password now, end all sessions in the console and look at your second factors.',
+    ],
+  }),
   app_connected: ({ appName }) => ({
     subject: `${appName} is connected`,
     paragraphs: [

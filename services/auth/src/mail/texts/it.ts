@@ -69,6 +69,19 @@ export const italian: MailTexts = {
       'Se non sei stato tu, eliminala nella console e cambia la password.',
     ],
   }),
+  factor_changed: ({ change, name }) => ({
+    subject: 'La tua verifica in due passaggi è cambiata',
+    paragraphs: [
+      {
+        added: `“${name}” è stato aggiunto al tuo account come secondo fattore. D’ora in poi serve per accedere.`,
+        removed: `Il secondo fattore “${name}” è stato rimosso dal tuo account.`,
+        recovery_codes_renewed:
+          'Sono stati creati nuovi codici di recupero per il tuo account. I precedenti non valgono più.',
+        recovery_code_used: 'Un codice di recupero è stato usato per accedere al tuo account. Non vale più.',
+      }[change],
+      'Se non sei stato tu, cambia subito la password, chiudi tutte le sessioni nella console e controlla i tuoi secondi fattori.',
+    ],
+  }),
   app_connected: ({ appName }) => ({
     subject: `${appName} è collegata`,
     paragraphs: [

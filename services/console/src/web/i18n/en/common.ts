@@ -83,6 +83,15 @@ export const errors = {
     fresh_sign_in_required:
       'This account signs in elsewhere. Sign out, sign in again, and repeat this within ten minutes.',
     reauthentication_required: 'Nothing was changed, as you have not confirmed that it is you. Try again.',
+    wrong_code: 'The code or passkey is not right, or it was used already. Wait for the next code, then try again.',
+    challenge_invalid: 'That took too long. Sign in again.',
+    invalid_second_factor: 'The code or passkey is not right, or it was used already. Try again.',
+    invalid_passkey: 'This passkey is not valid here. Sign in another way.',
+    second_factor_required: 'Sign in on the sign-in page, which also asks for your second factor.',
+    passkey_rejected: 'The passkey could not be added. Start again.',
+    passkey_registered: 'This passkey is registered already.',
+    factor_limit_reached: 'You have ten second factors. Remove one before you add another.',
+    second_factor_missing: 'There is no second factor any more. The list has been read again.',
     email_taken: 'There is an account with this address already. Sign in instead.',
     public_client_has_no_secret:
       'A public app has no secret: it proves itself by PKCE alone. There is nothing to rotate.',
@@ -126,5 +135,7 @@ export const faults = {
 /** What services say of a value, by their English text. Where a text is missing here, the service's own is shown. */
 export const serviceFaults: Readonly<Record<string, string>> = {
   'this password is one of the most common ones': 'This password is one of the most common ones. Choose another.',
-  'the password must not be the address': 'The password must not be made of your address.',
+  'the password must not be made of the address or the name':
+    'The password must not be made of your address or your name.',
+  'this password is too easy to guess': 'This password is too easy to guess. Use more words, or less common ones.',
 };
