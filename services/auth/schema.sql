@@ -324,6 +324,20 @@ CREATE INDEX grants_by_app ON grants USING btree (client_id, id);
 CREATE INDEX grants_by_connection ON grants USING btree (user_id, client_id);
 CREATE INDEX grants_by_expiry ON grants USING btree (expires_at);
 
+CREATE TABLE mailed_tokens (
+  digest bytea NOT NULL,
+  purpose text NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  email text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT mailed_tokens_pkey PRIMARY KEY (digest),
+  CONSTRAINT mailed_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE
+);
+CREATE INDEX mailed_tokens_by_expiry ON mailed_tokens USING btree (expires_at);
+CREATE INDEX mailed_tokens_by_former_email ON mailed_tokens USING btree (email) WHERE (purpose = 'undo_email'::text);
+CREATE INDEX mailed_tokens_by_user ON mailed_tokens USING btree (user_id, purpose);
+
 CREATE TABLE mails (
   id text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
@@ -374,6 +388,14 @@ CREATE TABLE outbox_streams (
   last_event_id uuid NOT NULL,
   CONSTRAINT outbox_streams_pkey PRIMARY KEY (stream)
 );
+
+CREATE TABLE password_reset_requests (
+  id uuid NOT NULL,
+  sealed_email bytea NOT NULL,
+  requested_at timestamp with time zone NOT NULL,
+  CONSTRAINT password_reset_requests_pkey PRIMARY KEY (id)
+);
+CREATE INDEX password_reset_requests_by_age ON password_reset_requests USING btree (requested_at);
 
 CREATE TABLE pushed_requests (
   digest bytea NOT NULL,

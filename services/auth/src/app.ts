@@ -39,14 +39,17 @@ import { createMailTransport, startMailer } from './mail/index.ts';
 import { createOauthServer, oidcRoutes, preparePushedRequest } from './oidc/index.ts';
 import { openapiRoutes } from './openapi-route.ts';
 import { profileRoutes } from './profile/index.ts';
+import { recoveryRoutes, startResets } from './recovery/index.ts';
 import { authenticateSession, createDevices, sessionRoutes } from './sessions/index.ts';
 import { type KeyRing, openKeyRing, signingKeyOperatorRoutes, signingKeyRoutes } from './signing-keys/index.ts';
 import { ssoRoutes } from './sso/index.ts';
-import { createAttemptThrottle, createSignUpLimit } from './throttling/index.ts';
+import { createAttemptThrottle, createSourceLimit } from './throttling/index.ts';
 import { SECOND_MS } from './time.ts';
 import { createTransact } from './transact.ts';
 
 const SERVICE = 'auth';
+/** Requests for a new password from one source. Each address gets few mails, so this only bounds the work. */
+const RESETS_PER_HOUR_MAX = 1_000;
 
 /** Parts of the application; tests bring their own. */
 export interface AppDeps {
@@ -75,6 +78,7 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
   const deps = await createSliceDeps(parts);
   const suspensions = startSuspensions(deps);
   const housekeeping = startHousekeeping(deps);
+  const resets = startResets(deps);
   const mailer = startMailer({ ...deps, metrics: parts.metrics });
   parts.metrics.gauge({
     name: 'auth_suspensions_waiting',
@@ -83,7 +87,7 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
     read: () => countSuspensions(deps.database).catch(() => Number.NaN),
   });
   return {
-    publicApp: createPublicApp(parts, deps, suspensions),
+    publicApp: createPublicApp(parts, deps, { suspensions, resets }),
     internalApp: createInternal(parts, [
       ...appInternalRoutes(deps),
       ...signingKeyOperatorRoutes({ ...deps, ...deps.keyRotation }),
@@ -95,6 +99,7 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
         deps.keys.stop(),
         suspensions.stop(),
         housekeeping.stop(),
+        resets.stop(),
         mailer.stop(),
         deps.billing.close(),
       ]);
@@ -102,7 +107,11 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
   };
 };
 
-const createPublicApp = ({ config, metrics }: AppDeps, deps: SliceDeps, suspensions: PeriodicWork): RequestListener => {
+const createPublicApp = (
+  { config, metrics }: AppDeps,
+  deps: SliceDeps,
+  { suspensions, resets }: { suspensions: PeriodicWork; resets: PeriodicWork },
+): RequestListener => {
   const server = createOauthServer(deps);
   return createServiceApp({
     service: SERVICE,
@@ -111,6 +120,7 @@ const createPublicApp = ({ config, metrics }: AppDeps, deps: SliceDeps, suspensi
       ...sessionRoutes(deps),
       ...credentialRoutes(deps),
       ...profileRoutes(deps),
+      ...recoveryRoutes({ ...deps, wakeResets: resets.wake }),
       ...ssoRoutes(deps),
       ...appRoutes({ ...deps, wakeSuspensions: suspensions.wake }),
       ...connectionRoutes({ ...deps, findConnectedApps: (clientIds) => findConnectedApps(deps, clientIds) }),
@@ -180,9 +190,21 @@ const createSliceDeps = async ({ config, database, relay, clock, logger, metrics
     passwords: await createPasswordHasher(config.PASSWORD_HASH_CONCURRENCY),
     throttle: createAttemptThrottle({ transact, clock }),
     signUps: await createSignUps(
-      createSignUpLimit({ database, transact, clock, signUpsPerHour: config.SIGN_UPS_PER_SOURCE_PER_HOUR }),
+      createSourceLimit({
+        ...{ database, transact, clock },
+        purpose: 'sign-up',
+        perHour: config.SIGN_UPS_PER_SOURCE_PER_HOUR,
+      }),
     ),
     sessionIdleMs: config.SESSION_IDLE_SECONDS * SECOND_MS,
+    resetLimit: createSourceLimit({
+      database,
+      transact,
+      clock,
+      purpose: 'password-reset',
+      perHour: RESETS_PER_HOUR_MAX,
+    }),
+    isVerificationRequired: config.EMAIL_VERIFICATION === 'required',
     devices: createDevices(encryptionKey.derive('devices')),
     reuses: metrics.counter({
       name: 'auth_grants_ended_by_reuse_total',

@@ -2,6 +2,7 @@ import { type Clock, type Logger, type PeriodicWork, runPeriodically } from '@sv
 import { deleteAuditEntriesBefore, deleteGrantsExpiredBefore } from './connections/index.ts';
 import { deleteDeniedFormsBefore } from './consent/index.ts';
 import { deleteMailsBefore } from './mail/index.ts';
+import { deleteMailedTokensExpiredBefore } from './mailed-tokens/index.ts';
 import {
   deleteExpiredRequestsAndProofs,
   deleteRefreshTokensExpiredBefore,
@@ -43,6 +44,7 @@ export const tidyUp = async ({ database, clock }: HousekeepingDeps): Promise<voi
     () => deleteGrantsExpiredBefore(database, hourAgo, BATCH),
     () => deleteExpiredRequestsAndProofs(database, hourAgo, BATCH),
     () => deleteDeniedFormsBefore(database, hourAgo, BATCH),
+    () => deleteMailedTokensExpiredBefore(database, hourAgo, BATCH),
     () => deleteMailsBefore(database, later(now, -MAILS_KEPT_MS), BATCH),
     () => deleteAuditEntriesBefore(database, later(now, -AUDIT_KEPT_MS), BATCH),
   ];

@@ -3,7 +3,6 @@ import { defineRoute, json, jsonBody } from '../core/route.ts';
 import { accountLifeRoutes } from './account-routes.ts';
 import {
   accountSchema,
-  changeEmailRequestSchema,
   changePasswordRequestSchema,
   createAccountRequestSchema,
   createSessionRequestSchema,
@@ -93,18 +92,6 @@ const accountRoutes = {
     request: { headers: deviceHeaders, body: jsonBody(changePasswordRequestSchema) },
     responses: { 200: json('A new console session.', sessionCreatedSchema) },
     errors: ['wrong_password', 'fresh_sign_in_required', 'too_many_attempts'],
-  }),
-  changeEmail: defineRoute({
-    ...accounts,
-    operationId: 'changeEmail',
-    method: 'POST',
-    path: '/v1/console/account/email',
-    caller: 'console_session',
-    summary: 'Change the email address',
-    description: 'Ends every session of the account, including this one, and returns a new one.',
-    request: { headers: deviceHeaders, body: jsonBody(changeEmailRequestSchema) },
-    responses: { 200: json('A new console session.', sessionCreatedSchema) },
-    errors: ['wrong_password', 'fresh_sign_in_required', 'email_taken', 'too_many_attempts'],
   }),
   getSso: defineRoute({
     ...accounts,

@@ -40,6 +40,12 @@ export const errorCodes = {
   ),
   insufficient_scope: code('any', 'forbidden', 403, 'The access token lacks the scope that this endpoint requires.'),
   caller_not_allowed: code('internal', 'forbidden', 403, 'This service may not call this internal route.'),
+  email_not_verified: code(
+    'any',
+    'forbidden',
+    403,
+    'Confirm your email address first. `requestVerification` mails a new link.',
+  ),
   business_account_required: code('any', 'forbidden', 403, 'Only a business account may do this.'),
   not_found: code('any', 'not_found', 404, 'The resource does not exist, or it belongs to another account.'),
   repeated_host: code('any', 'invalid', 400, 'The request has more than one `Host` header.'),
@@ -72,6 +78,7 @@ export const errorCodes = {
     'The account has no password. Sign in again and repeat this within ten minutes.',
   ),
   too_many_attempts: code('auth', 'limit', 429, 'Too many failed attempts. Wait for the time in `Retry-After`.'),
+  token_invalid: code('auth', 'invalid', 400, 'The link was used before or has expired. Ask for a new one.'),
   signing_key_not_ready: code(
     'auth',
     'conflict',

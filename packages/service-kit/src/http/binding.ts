@@ -14,6 +14,8 @@ export interface ConsoleSessionCaller {
   readonly userId: string;
   readonly sessionId: string;
   readonly accountType: 'personal' | 'business';
+  /** The operator requires a confirmed address and this account has none. */
+  readonly isEmailUnverified?: boolean;
   /** Expiry of the token. */
   readonly expiresAt: Date;
 }

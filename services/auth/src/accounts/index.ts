@@ -1,5 +1,6 @@
 export { type AccountRecord, normalizeEmail, publisherName, toAccountJson } from './account.ts';
 export { type CreateAccountDeps, createAccount, type NewAccount } from './create-account.ts';
+export { isAddressFree } from './is-address-free.ts';
 export { EMAIL_KEY, openAccount } from './open-account.ts';
 export { createPasswordHasher, type PasswordHasher } from './password-hasher.ts';
 export { findPasswordFault } from './password-rules.ts';
@@ -12,5 +13,7 @@ export {
   updateCredentials,
   updateProfile,
 } from './queries.ts';
+export { type RedeemedToken, redeemMailedToken } from './redeem-mailed-token.ts';
 export { accountRoutes } from './routes.ts';
 export { createSignUps, type SignUps } from './sign-ups.ts';
+export { mailVerification, markVerified, requestVerification, type VerificationDeps } from './verify-email.ts';

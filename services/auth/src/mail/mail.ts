@@ -3,6 +3,7 @@ import type { Locale } from '@svc/contracts';
 /** Members that the texts of each kind of mail name. `token` ends up in the mail's link. */
 export interface MailData {
   verify_email: { readonly token: string };
+  sign_up_repeated: Record<string, never>;
   reset_password: { readonly token: string };
   confirm_email_change: { readonly token: string };
   email_change_requested: { readonly token: string; readonly newEmail: string };
@@ -27,7 +28,12 @@ export type Mail = {
 }[MailKind];
 
 /** Kinds that a person asks for and may ask for again; they count per address. The others are notices. */
-const REQUESTED: ReadonlySet<MailKind> = new Set(['verify_email', 'reset_password', 'confirm_email_change']);
+const REQUESTED: ReadonlySet<MailKind> = new Set([
+  'verify_email',
+  'sign_up_repeated',
+  'reset_password',
+  'confirm_email_change',
+]);
 
 export const isRequested = (kind: MailKind): boolean => REQUESTED.has(kind);
 
@@ -36,10 +42,10 @@ export interface MailText {
   readonly subject: string;
   readonly paragraphs: readonly string[];
   /** The one link of the mail, shown as a button in HTML. */
-  readonly link?: { readonly label: string; readonly page: MailPage; readonly token: string };
+  readonly link?: { readonly label: string; readonly page: MailPage; readonly token?: string };
 }
 
-/** Pages that mails link to. */
+/** Pages of the console that mails link to. */
 export type MailPage = 'verify-email' | 'reset-password' | 'confirm-email' | 'undo-email';
 
 /** The texts of one language. */

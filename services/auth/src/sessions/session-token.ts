@@ -2,6 +2,7 @@ import type { AccountType } from '@svc/contracts';
 import { AppError, type Clock, CONSOLE_SESSION_TOKEN_TYPE, consoleAudience } from '@svc/service-kit';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
+import type { AccountRecord } from '../accounts/index.ts';
 import { type KeyRing, SIGNING_ALGORITHM } from '../signing-keys/index.ts';
 import { toUnixSeconds } from '../time.ts';
 import { SESSION_SECONDS, type SessionRecord, tokenExpiryOf } from './session.ts';
@@ -13,6 +14,8 @@ export interface SessionTokenDeps {
   readonly clock: Clock;
   /** Time without use after which a session ends. */
   readonly sessionIdleMs: number;
+  /** Tokens of accounts without a confirmed address say so. */
+  readonly isVerificationRequired: boolean;
 }
 
 /** What a valid session token says. */
@@ -20,6 +23,7 @@ export interface SessionClaims {
   readonly userId: string;
   readonly sessionId: string;
   readonly accountType: AccountType;
+  readonly isEmailUnverified: boolean;
   readonly expiresAt: Date;
 }
 
@@ -33,6 +37,7 @@ const claimsSchema = z.object({
   sub: z.string(),
   sid: z.string(),
   account_type: z.enum(['personal', 'business']),
+  email_unverified: z.boolean().optional(),
   exp: z.number(),
 });
 
@@ -40,11 +45,15 @@ const claimsSchema = z.object({
 export const signSessionToken = async (
   deps: SessionTokenDeps,
   session: SessionRecord,
-  accountType: AccountType,
+  { accountType, emailVerifiedAt }: AccountRecord,
 ): Promise<SignedSessionToken> => {
   const expiresAt = tokenExpiryOf(session, { now: deps.clock(), idleMs: deps.sessionIdleMs });
   const key = deps.keys.active();
-  const token = await new SignJWT({ sid: session.id, account_type: accountType })
+  const token = await new SignJWT({
+    sid: session.id,
+    account_type: accountType,
+    ...(deps.isVerificationRequired && emailVerifiedAt === null ? { email_unverified: true } : {}),
+  })
     .setProtectedHeader({ alg: SIGNING_ALGORITHM, typ: CONSOLE_SESSION_TOKEN_TYPE, kid: key.kid })
     .setIssuer(deps.publicBaseUrl)
     .setAudience(consoleAudience(deps.publicBaseUrl))
@@ -68,8 +77,14 @@ export const readSessionToken = async (deps: SessionTokenDeps, token: string): P
       // Other services refuse an expired token; here it still names its session.
       clockTolerance: SESSION_SECONDS,
     });
-    const { sub, sid, account_type, exp } = claimsSchema.parse(payload);
-    return { userId: sub, sessionId: sid, accountType: account_type, expiresAt: new Date(exp * 1000) };
+    const { sub, sid, account_type, email_unverified, exp } = claimsSchema.parse(payload);
+    return {
+      userId: sub,
+      sessionId: sid,
+      accountType: account_type,
+      isEmailUnverified: email_unverified === true,
+      expiresAt: new Date(exp * 1000),
+    };
   } catch (error) {
     const isTokenFault = error instanceof errors.JOSEError || error instanceof TypeError || error instanceof z.ZodError;
     if (isTokenFault) throw new AppError('invalid_token', undefined, { cause: error });

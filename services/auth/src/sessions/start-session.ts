@@ -80,7 +80,7 @@ export const startSession = async (
   return {
     session,
     account,
-    ...(await signSessionToken(deps, session, account.accountType)),
+    ...(await signSessionToken(deps, session, account)),
     deviceToken: deps.devices.remember(deviceToken, account),
   };
 };

@@ -78,6 +78,16 @@ export const inspectEveryPage = (locale: 'en' | 'it'): void => {
       await inspect(page, nameOf(path));
     });
 
+    test.each(['reset-password', 'reset-password?token=unknown', 'verify-email?token=unknown', 'undo-email'])(
+      '/%s',
+      async (path) => {
+        browser.expectComplaints('401');
+        const page = await browser.open(`${console.url}/${path}`, options);
+        await page.locator('h1').waitFor();
+        await inspect(page, nameOf(path.replace('?token=unknown', '-set')));
+      },
+    );
+
     test.each(['account', 'plans', 'connections', 'keys', 'wallet', 'usage', 'apps', 'no-such-page', 'plans/return'])(
       '/%s, with nothing there yet and with everything',
       async (path) => {

@@ -28,6 +28,7 @@ ${field({ name: 'email', label: text.email, type: 'email', autocomplete: 'userna
 ${field({ name: 'password', label: text.password, type: 'password', autocomplete: 'current-password', isFirst: state.email !== '', isInvalid: state.errors.form !== undefined })}
 <button type="submit">${text.signIn}</button>`,
 )}
+<p class="other"><a href="/reset-password">${text.forgotten}</a></p>
 ${ssoLink(context)}
 ${cancelForm(context)}
 <p class="other">${text.noAccount} <a href="${context.authorizePath({ prompt: 'create' })}">${text.toSignUp}</a></p>

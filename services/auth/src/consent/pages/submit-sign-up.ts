@@ -7,7 +7,7 @@ import { createPageContext } from './page-context.ts';
 import { type PageText, pageText } from './page-text.ts';
 import type { PagesDeps } from './pages-deps.ts';
 import { backToAuthorize, readForm } from './read-form.ts';
-import { type FormState, signUpPage } from './sign-in-page.ts';
+import { type FormState, signInPage, signUpPage } from './sign-in-page.ts';
 import { messageFor } from './submit-sign-in.ts';
 
 /** Makes a personal account, signs it in and goes back to the authorize page, or shows the form again with what was wrong. */
@@ -30,9 +30,16 @@ export const submitSignUp = async (
     return signUpPage(context, { ...state, errors: outcome.errors });
   }
   const origin = signInOriginOf({ req, clientAddress: source }, deps.publicBaseUrl);
-  const started = await startSession(deps, outcome.account, origin);
-  res.appendHeader('set-cookie', pagesCookies(started, deps.publicBaseUrl));
-  return backToAuthorize(deps, form);
+  try {
+    const started = await startSession(deps, outcome.account, origin);
+    res.appendHeader('set-cookie', pagesCookies(started, deps.publicBaseUrl));
+    return backToAuthorize(deps, form);
+  } catch (error) {
+    // The address is taken, which only its mailbox tells.
+    if (!(error instanceof AppError) || error.code !== 'invalid_credentials') throw error;
+    const context = createPageContext(deps, { ...form, app, session: undefined });
+    return signInPage(context, { ...state, errors: { form: context.text.checkMail } });
+  }
 };
 
 interface SignUp {

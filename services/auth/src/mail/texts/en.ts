@@ -7,6 +7,14 @@ export const english: MailTexts = {
     paragraphs: ['Confirm that this address is yours, and your account is ready.', 'The link works for three days.'],
     link: { label: 'Confirm address', page: 'verify-email', token },
   }),
+  sign_up_repeated: () => ({
+    subject: 'You already have an account',
+    paragraphs: [
+      'Someone signed up for svc with this address, which has an account. Nothing has changed.',
+      'If it was you, sign in. If you do not remember your password, choose a new one.',
+    ],
+    link: { label: 'Choose a new password', page: 'reset-password' },
+  }),
   reset_password: ({ token }) => ({
     subject: 'Choose a new password',
     paragraphs: [

@@ -7,6 +7,14 @@ export const italian: MailTexts = {
     paragraphs: ['Conferma che questo indirizzo è tuo e l’account è pronto.', 'Il link vale tre giorni.'],
     link: { label: 'Conferma indirizzo', page: 'verify-email', token },
   }),
+  sign_up_repeated: () => ({
+    subject: 'Hai già un account',
+    paragraphs: [
+      'Qualcuno si è iscritto a svc con questo indirizzo, che ha già un account. Non è cambiato nulla.',
+      'Se sei stato tu, accedi. Se non ricordi la password, scegline una nuova.',
+    ],
+    link: { label: 'Scegli una nuova password', page: 'reset-password' },
+  }),
   reset_password: ({ token }) => ({
     subject: 'Scegli una nuova password',
     paragraphs: [

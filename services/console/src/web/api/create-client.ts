@@ -25,7 +25,8 @@ export const createClient = (transport: Transport, tokens: TokenSource): ApiClie
     try {
       return await transport.send(operation, input, { token, signal });
     } catch (error) {
-      if (!(error instanceof ApiError) || !error.isSessionRefused || token === undefined) throw error;
+      if (!(error instanceof ApiError) || token === undefined) throw error;
+      if (!error.isSessionRefused && !error.isTokenOutdated) throw error;
       const fresh = tokens.current() === token ? await tokens.renew() : tokens.current();
       if (fresh === undefined) throw error;
       return await transport.send(operation, input, { token: fresh, signal });

@@ -45,6 +45,9 @@ export const SignInPage = ({ reason }: { reason: SignedOutReason }): ReactElemen
           {texts.signIn}
         </Button>
       </Form>
+      <p className="aside">
+        <Link to="/reset-password">{texts.forgotten}</Link>
+      </p>
       <SsoLink />
       <p className="aside">
         {texts.noAccount} <Link to={{ pathname: '/sign-up', search: search.toString() }}>{texts.toSignUp}</Link>

@@ -52,7 +52,11 @@ export const SignUpPage = (): ReactElement => {
         ...(account_type === 'business' ? { business_name: business_name.trim() } : {}),
         ...(display_name.trim() === '' ? {} : { display_name: display_name.trim() }),
       }),
-    faultFor: (error) => (error.code === 'email_taken' ? fault('email', messages.errors.next.email_taken) : undefined),
+    faultFor: ({ code }) => {
+      if (code === 'email_taken') return fault('email', messages.errors.next.email_taken);
+      // The address is taken, which only its mailbox tells.
+      return code === 'invalid_credentials' ? fault('email', texts.checkMail) : undefined;
+    },
   });
   return (
     <Page title={texts.signUpTitle} lead={texts.signUpLead}>

@@ -1,0 +1,40 @@
+import { AppError, invalidField } from '@svc/service-kit';
+import { findPasswordFault, lockAccount, updateCredentials } from '../accounts/index.ts';
+import { originOf } from '../connections/index.ts';
+import { voidMailedTokens } from '../mailed-tokens/index.ts';
+import { type BeginSessionDeps, type StartedSession, startSession } from '../sessions/index.ts';
+import type { Transact } from '../transact.ts';
+import { endAccountAccess } from './end-account-access.ts';
+import { type OwnerClaim, type ProveOwnerDeps, proveOwner } from './prove-owner.ts';
+
+export interface ChangePasswordDeps extends ProveOwnerDeps, BeginSessionDeps {
+  readonly transact: Transact;
+}
+
+/**
+ * Changes the password, ends every session of the account and, if `revokeAccess`, its connections and API keys; begins
+ * a new session. Throws as `proveOwner`, and 422 if the password is easily guessed.
+ */
+export const changePassword = async (
+  deps: ChangePasswordDeps,
+  claim: OwnerClaim,
+  { newPassword, revokeAccess }: { newPassword: string; revokeAccess: boolean },
+): Promise<StartedSession> => {
+  const owner = await proveOwner(deps, claim);
+  const fault = findPasswordFault(newPassword, owner.account.email);
+  if (fault !== undefined) throw invalidField(['body', 'new_password'], 'value_error', `Value error, ${fault}`);
+  const passwordHash = await deps.passwords.hash(newPassword);
+  return await deps.transact(async (trx) => {
+    const locked = await lockAccount(trx, owner.account.id);
+    if (locked === undefined) throw new AppError('invalid_token');
+    // Another request changed the password since it was checked, so it no longer proves the owner.
+    if (locked.passwordHash !== owner.passwordHash) throw new AppError('wrong_password');
+    const { account } = locked;
+    await updateCredentials(trx, account.id, { passwordHash });
+    await voidMailedTokens(trx, account.id, { purposes: ['reset_password'] });
+    const origin = originOf(claim.source, 'console');
+    const ended = { account, origin, now: deps.clock(), keepAccess: !revokeAccess };
+    const signedOut = await endAccountAccess(deps, trx, ended);
+    return await startSession({ ...deps, database: trx }, signedOut, claim);
+  });
+};
