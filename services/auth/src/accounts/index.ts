@@ -16,4 +16,4 @@ export {
 export { type RedeemedToken, redeemMailedToken } from './redeem-mailed-token.ts';
 export { accountRoutes } from './routes.ts';
 export { createSignUps, type SignUps } from './sign-ups.ts';
-export { mailVerification, markVerified, requestVerification, type VerificationDeps } from './verify-email.ts';
+export { markVerified, requestVerification, type VerificationDeps } from './verify-email.ts';

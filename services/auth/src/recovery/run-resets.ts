@@ -17,7 +17,7 @@ export interface ResetsDeps extends MailOutboxDeps {
 const POLL_MS = SECOND_MS;
 
 /** Looks at one request and mails a link if its address has an account. Returns false if none was left. */
-export const stepReset = async (deps: ResetsDeps): Promise<boolean> => {
+const stepReset = async (deps: ResetsDeps): Promise<boolean> => {
   if (!(await hasResetRequests(deps.database))) return false;
   return await deps.transact(async (trx) => {
     const request = await takeResetRequest(trx);
