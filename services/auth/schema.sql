@@ -287,6 +287,23 @@ CREATE TABLE console_sessions (
 CREATE INDEX console_sessions_by_expiry ON console_sessions USING btree (expires_at);
 CREATE INDEX console_sessions_by_user ON console_sessions USING btree (user_id);
 
+CREATE TABLE dead_letters (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  consumer text NOT NULL,
+  event_id uuid,
+  stream text NOT NULL,
+  stream_seq bigint NOT NULL,
+  subject text NOT NULL,
+  payload text NOT NULL,
+  deliveries integer NOT NULL,
+  error_code text NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  resolved_at timestamp with time zone,
+  CONSTRAINT dead_letters_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX dead_letters_event ON dead_letters USING btree (consumer, event_id) WHERE (event_id IS NOT NULL);
+CREATE INDEX dead_letters_unresolved ON dead_letters USING btree (created_at) WHERE (resolved_at IS NULL);
+
 CREATE TABLE denied_forms (
   digest bytea NOT NULL,
   expires_at timestamp with time zone NOT NULL,

@@ -36,6 +36,7 @@ import { credentialRoutes } from './credentials/index.ts';
 import { parseEncryptionKey } from './encryption-key.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createMailTransport, startMailer } from './mail/index.ts';
+import type { NoticeDeps } from './notices/index.ts';
 import { createOauthServer, oidcRoutes, preparePushedRequest } from './oidc/index.ts';
 import { openapiRoutes } from './openapi-route.ts';
 import { profileRoutes } from './profile/index.ts';
@@ -69,6 +70,8 @@ export interface App {
   readonly publicApp: RequestListener;
   readonly internalApp: RequestListener;
   readonly keys: KeyRing;
+  /** Dependencies of the consumer of notices. */
+  readonly notices: Omit<NoticeDeps, 'messaging'>;
   /** Ends the background work. */
   readonly stop: () => Promise<void>;
 }
@@ -94,6 +97,7 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
       ...parts.operatorBindings,
     ]),
     keys: deps.keys,
+    notices: deps,
     stop: async () => {
       await Promise.all([
         deps.keys.stop(),

@@ -3,6 +3,7 @@ import { routesOf } from '@svc/contracts';
 import { isConnectionFailure } from '@svc/database';
 import { restoreRoutes } from '@svc/messaging';
 import { type Authenticators, type Binding, createInternalApp, createServiceApp } from '@svc/service-kit';
+import { alertRoutes } from './alerts/index.ts';
 import { appBudgetRoutes } from './app-budgets/index.ts';
 import { createHolderMeters, createHolderSweep, holderRoutes } from './holders/index.ts';
 import type { PaymentParts } from './payment-parts.ts';
@@ -70,6 +71,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
       ...planRoutes(parts.offer),
       ...subscriptionRoutes(common),
       ...usageRoutes(common),
+      ...alertRoutes(common),
       ...receiptRoutes(receipts),
       ...walletRoutes(common),
       ...payments.bindings,

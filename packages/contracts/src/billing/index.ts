@@ -1,4 +1,5 @@
 export * from './admissions.ts';
+export * from './alerts.ts';
 export * from './anniversary-period.ts';
 export * from './app-budgets.ts';
 export * from './events.ts';

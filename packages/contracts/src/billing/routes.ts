@@ -3,6 +3,7 @@ import { jwksSchema } from '../core/jwks.ts';
 import { JSON_BYTES_MAX } from '../core/limits.ts';
 import { listOf, pageOf, pageQuery } from '../core/lists.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
+import { alertSettingsSchema } from './alerts.ts';
 import { planSchema } from './plans.ts';
 import { receiptSchema } from './receipts.ts';
 import { sandboxRoutes } from './sandbox-routes.ts';
@@ -105,6 +106,34 @@ const subscriptionRoutes = {
     description: 'Grouped by service and by app. Metadata only.',
     request: { query: usageHistoryQuerySchema },
     responses: { 200: json('The days, oldest first.', usageHistorySchema) },
+    errors: [],
+  }),
+} as const;
+
+/** Routes of alerts by mail. */
+const alertRoutes = {
+  getAlertSettings: defineRoute({
+    ...console,
+    tag: 'Usage',
+    operationId: 'getAlertSettings',
+    method: 'GET',
+    path: '/v1/subscriptions/alerts',
+    summary: 'Get the thresholds at which alerts are mailed',
+    request: {},
+    responses: { 200: json('The settings, or the defaults.', alertSettingsSchema) },
+    errors: [],
+  }),
+  changeAlertSettings: defineRoute({
+    ...console,
+    tag: 'Usage',
+    operationId: 'changeAlertSettings',
+    method: 'PUT',
+    path: '/v1/subscriptions/alerts',
+    summary: 'Set the thresholds at which alerts are mailed',
+    description:
+      'An alert is mailed once per window and threshold: for the weekly and monthly cap, each app budget, the monthly limit of each API key, and the wallet.',
+    request: { body: jsonBody(alertSettingsSchema) },
+    responses: { 200: json('The settings.', alertSettingsSchema) },
     errors: [],
   }),
 } as const;
@@ -225,6 +254,7 @@ const paymentRoutes = {
 /** Public routes of the billing service. */
 export const billingRoutes = {
   ...subscriptionRoutes,
+  ...alertRoutes,
   ...appUsageRoutes,
   ...receiptRoutes,
   ...walletRoutes,

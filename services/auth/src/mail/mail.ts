@@ -1,5 +1,13 @@
 import type { Locale } from '@svc/contracts';
 
+/** Use of a limit, formatted in the language of the mail. */
+interface LimitUse {
+  readonly percent: number;
+  readonly used: string;
+  readonly limit: string;
+  readonly resetsOn: string | null;
+}
+
 /** Members that the texts of each kind of mail name. `token` ends up in the mail's link. */
 export interface MailData {
   verify_email: { readonly token: string };
@@ -12,6 +20,10 @@ export interface MailData {
   new_device: { readonly device: string; readonly network: string; readonly at: string };
   api_key_created: { readonly name: string };
   app_connected: { readonly appName: string };
+  cap_alert: LimitUse & { readonly isWeekly: boolean };
+  app_budget_alert: LimitUse & { readonly appName: string };
+  key_limit_alert: LimitUse & { readonly keyId: string };
+  wallet_low: { readonly balance: string; readonly below: string };
 }
 
 export type MailKind = keyof MailData;

@@ -1,5 +1,8 @@
 import type { MailTexts } from '../mail.ts';
 
+/** Closing paragraph of every alert. */
+const ALERTS = 'You can change the thresholds of these alerts in the console, under “Usage”.';
+
 /** English texts of mails. */
 export const english: MailTexts = {
   verify_email: ({ token }) => ({
@@ -73,6 +76,41 @@ export const english: MailTexts = {
     paragraphs: [
       `You have connected the app ${appName}. It can now use your subscription.`,
       'If it was not you, disconnect it in the console and change your password.',
+    ],
+  }),
+  cap_alert: ({ percent, used, limit, resetsOn, isWeekly }) => ({
+    subject: `${percent}% of your ${isWeekly ? 'weekly' : 'monthly'} limit is used`,
+    paragraphs: [
+      `Your apps have used ${used} of ${limit} ${isWeekly ? 'this week' : 'this month'}.`,
+      ...(percent === 100 ? ['New requests are refused until the limit resets.'] : []),
+      `The limit resets on ${resetsOn} (UTC).`,
+      ALERTS,
+    ],
+  }),
+  app_budget_alert: ({ percent, used, limit, resetsOn, appName }) => ({
+    subject: `${appName} has used ${percent}% of its budget`,
+    paragraphs: [
+      `The app ${appName} has used ${used} of the ${limit} that you allow it.`,
+      resetsOn === null ? 'This budget does not reset.' : `The budget resets on ${resetsOn} (UTC).`,
+      'You can change it in the console, under “Connected apps”.',
+      ALERTS,
+    ],
+  }),
+  key_limit_alert: ({ percent, used, limit, resetsOn, keyId }) => ({
+    subject: `An API key has used ${percent}% of its monthly limit`,
+    paragraphs: [
+      `The API key ${keyId} has used ${used} of ${limit} this month.`,
+      ...(percent === 100 ? ['Its requests are refused until the limit resets.'] : []),
+      `The limit resets on ${resetsOn} (UTC).`,
+      ALERTS,
+    ],
+  }),
+  wallet_low: ({ balance, below }) => ({
+    subject: `Your wallet is below ${below}`,
+    paragraphs: [
+      `Your wallet holds ${balance}. API-key requests that it does not cover are refused.`,
+      'Top it up in the console, under “Wallet”.',
+      ALERTS,
     ],
   }),
 };

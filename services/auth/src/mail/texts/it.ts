@@ -1,5 +1,8 @@
 import type { MailTexts } from '../mail.ts';
 
+/** Closing paragraph of every alert. */
+const ALERTS = 'Puoi cambiare le soglie di questi avvisi nella console, in “Consumi”.';
+
 /** Italian texts of mails. */
 export const italian: MailTexts = {
   verify_email: ({ token }) => ({
@@ -75,4 +78,45 @@ export const italian: MailTexts = {
       'Se non sei stato tu, scollegala nella console e cambia la password.',
     ],
   }),
+  cap_alert: ({ percent, used, limit, resetsOn, isWeekly }) => ({
+    subject: `Hai usato ${percentOf(percent)} del limite ${isWeekly ? 'settimanale' : 'mensile'}`,
+    paragraphs: [
+      `Le tue app hanno usato ${used} su ${limit} ${isWeekly ? 'questa settimana' : 'questo mese'}.`,
+      ...(percent === 100 ? ['Le nuove richieste vengono rifiutate fino al prossimo azzeramento.'] : []),
+      `Il limite riparte da zero in questa data: ${resetsOn} (UTC).`,
+      ALERTS,
+    ],
+  }),
+  app_budget_alert: ({ percent, used, limit, resetsOn, appName }) => ({
+    subject: `${appName} ha usato ${percentOf(percent)} del suo budget`,
+    paragraphs: [
+      `L’app ${appName} ha usato ${used} sui ${limit} che le hai concesso.`,
+      resetsOn === null
+        ? 'Questo budget non riparte da zero.'
+        : `Il budget riparte da zero in questa data: ${resetsOn} (UTC).`,
+      'Puoi cambiarlo nella console, in “App collegate”.',
+      ALERTS,
+    ],
+  }),
+  key_limit_alert: ({ percent, used, limit, resetsOn, keyId }) => ({
+    subject: `Una chiave API ha usato ${percentOf(percent)} del suo limite mensile`,
+    paragraphs: [
+      `La chiave API ${keyId} ha usato ${used} su ${limit} questo mese.`,
+      ...(percent === 100 ? ['Le sue richieste vengono rifiutate fino al prossimo azzeramento.'] : []),
+      `Il limite riparte da zero in questa data: ${resetsOn} (UTC).`,
+      ALERTS,
+    ],
+  }),
+  wallet_low: ({ balance, below }) => ({
+    subject: `Nel portafoglio restano meno di ${below}`,
+    paragraphs: [
+      `Il tuo portafoglio contiene ${balance}. Le richieste con chiave API che non copre vengono rifiutate.`,
+      'Puoi ricaricarlo nella console, in “Portafoglio”.',
+      ALERTS,
+    ],
+  }),
 };
+
+/** Returns a percentage with its article: “l’80%”, “il 50%”. */
+const percentOf = (percent: number): string =>
+  /^(8|1$|11$)/.test(String(percent)) ? `l’${percent}%` : `il ${percent}%`;

@@ -1,0 +1,17 @@
+import { events } from '@svc/contracts';
+import { type Consumer, type Messaging, startConsumer } from '@svc/messaging';
+import { type MailAlertDeps, mailAlert } from './mail-alert.ts';
+
+export interface NoticeDeps extends MailAlertDeps {
+  readonly messaging: Messaging;
+}
+
+/** Starts the consumer that mails billing's notices to their owners. */
+export const startNoticeConsumer = (deps: NoticeDeps): Consumer =>
+  startConsumer({
+    messaging: deps.messaging,
+    database: deps.database,
+    name: 'auth_billing-notices',
+    subjects: [events.alertRaised.subject],
+    handle: (trx, { data }) => mailAlert(deps, trx, data),
+  });

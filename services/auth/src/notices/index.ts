@@ -1,0 +1,1 @@
+export { type NoticeDeps, startNoticeConsumer } from './consumer.ts';
