@@ -149,6 +149,7 @@ CREATE TABLE accounts (
   created_at timestamp with time zone NOT NULL,
   sessions_revoked_through text COLLATE "C",
   email_verified_at timestamp with time zone,
+  first_signed_in_at timestamp with time zone,
   CONSTRAINT accounts_pkey PRIMARY KEY (id),
   CONSTRAINT accounts_email_key UNIQUE (email),
   CONSTRAINT accounts_account_type_check CHECK ((account_type = ANY (ARRAY['personal'::text, 'business'::text]))),
@@ -340,6 +341,23 @@ CREATE TABLE grants (
 CREATE INDEX grants_by_app ON grants USING btree (client_id, id);
 CREATE INDEX grants_by_connection ON grants USING btree (user_id, client_id);
 CREATE INDEX grants_by_expiry ON grants USING btree (expires_at);
+
+CREATE TABLE inbox (
+  consumer text NOT NULL,
+  event_id uuid NOT NULL,
+  received_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT inbox_pkey PRIMARY KEY (consumer, event_id)
+);
+CREATE INDEX inbox_by_age ON inbox USING brin (received_at);
+
+CREATE TABLE inbox_versions (
+  consumer text NOT NULL,
+  aggregate text NOT NULL,
+  version bigint NOT NULL,
+  failures integer DEFAULT 0 NOT NULL,
+  epoch uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
+  CONSTRAINT inbox_versions_pkey PRIMARY KEY (consumer, aggregate)
+);
 
 CREATE TABLE mailed_tokens (
   digest bytea NOT NULL,

@@ -169,7 +169,7 @@ test('a consent: connection, grant, code, trail and fact come together or not at
   });
   expect(points).toEqual([
     ...['connections INSERT', 'grants INSERT', 'connection_audit INSERT', 'outbox INSERT'],
-    ...['authorization_codes INSERT', 'commit'],
+    ...['authorization_codes INSERT', 'mails INSERT', 'commit'],
   ]);
 }, 300_000);
 

@@ -11,6 +11,8 @@ export interface AccountRecord {
   readonly createdAt: Date;
   /** When the owner proved to receive mail at the address; null if that never happened. */
   readonly emailVerifiedAt: Date | null;
+  /** Null until the first sign-in, which comes from a new device without being suspicious. */
+  readonly firstSignedInAt: Date | null;
   /** The newest session that signing out everywhere has ended; null if that never happened. */
   readonly sessionsRevokedThrough: string | null;
 }

@@ -48,6 +48,7 @@ export const createAccount = async (
     locale: input.locale,
     createdAt: deps.clock(),
     emailVerifiedAt: null,
+    firstSignedInAt: null,
     sessionsRevokedThrough: null,
   };
   const fault = findPasswordFault(input.password, account.email);

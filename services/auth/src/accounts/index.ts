@@ -10,6 +10,7 @@ export {
   findAccountById,
   findCredentialsById,
   lockAccount,
+  markFirstSignIn,
   updateCredentials,
   updateProfile,
 } from './queries.ts';

@@ -61,3 +61,7 @@ export const updateProfile = async (
 ): Promise<void> => {
   await trx('accounts').where({ id }).update(snakeKeys(change));
 };
+
+/** Notes the first sign-in to an account. Returns false if there was one before. */
+export const markFirstSignIn = async (trx: Transaction, id: string, now: Date): Promise<boolean> =>
+  (await trx('accounts').where({ id }).whereNull('first_signed_in_at').update({ first_signed_in_at: now })) > 0;

@@ -1,15 +1,13 @@
 import { AppError, invalidField } from '@svc/service-kit';
 import { findPasswordFault, lockAccount, updateCredentials } from '../accounts/index.ts';
 import { originOf } from '../connections/index.ts';
+import { enqueueMail } from '../mail/index.ts';
 import { voidMailedTokens } from '../mailed-tokens/index.ts';
-import { type BeginSessionDeps, type StartedSession, startSession } from '../sessions/index.ts';
-import type { Transact } from '../transact.ts';
+import { type BeginSessionDeps, insertNewSession, type StartedSession } from '../sessions/index.ts';
 import { endAccountAccess } from './end-account-access.ts';
 import { type OwnerClaim, type ProveOwnerDeps, proveOwner } from './prove-owner.ts';
 
-export interface ChangePasswordDeps extends ProveOwnerDeps, BeginSessionDeps {
-  readonly transact: Transact;
-}
+export interface ChangePasswordDeps extends ProveOwnerDeps, BeginSessionDeps {}
 
 /**
  * Changes the password, ends every session of the account and, if `revokeAccess`, its connections and API keys; begins
@@ -35,6 +33,8 @@ export const changePassword = async (
     const origin = originOf(claim.source, 'console');
     const ended = { account, origin, now: deps.clock(), keepAccess: !revokeAccess };
     const signedOut = await endAccountAccess(deps, trx, ended);
-    return await startSession({ ...deps, database: trx }, signedOut, claim);
+    const { id: userId, email: to, locale } = account;
+    await enqueueMail(deps, trx, { kind: 'password_changed', userId, to, locale, data: {} });
+    return await insertNewSession(deps, trx, { account: signedOut, origin: claim });
   });
 };

@@ -17,8 +17,8 @@ export interface MailData {
   email_change_requested: { readonly token: string; readonly newEmail: string };
   email_changed: { readonly token: string; readonly newEmail: string };
   password_changed: Record<string, never>;
-  new_device: { readonly device: string; readonly network: string; readonly at: string };
-  api_key_created: { readonly name: string };
+  new_device: { readonly device: string | null; readonly network: string | null; readonly at: string };
+  api_key_created: { readonly keyId: string; readonly at: string };
   app_connected: { readonly appName: string };
   cap_alert: LimitUse & { readonly isWeekly: boolean };
   app_budget_alert: LimitUse & { readonly appName: string };

@@ -2,7 +2,7 @@ import type { Alert } from '@svc/contracts';
 import type { Knex } from 'knex';
 import { type AccountRecord, findAccountById } from '../accounts/index.ts';
 import { findAppById } from '../apps/index.ts';
-import { formatAmount, formatDay } from '../format-amount.ts';
+import { formatAmount, formatDay } from '../formats.ts';
 import { enqueueMail, type Mail, type MailOutboxDeps } from '../mail/index.ts';
 import type { Transaction } from '../transact.ts';
 

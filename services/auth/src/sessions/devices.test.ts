@@ -11,6 +11,7 @@ const account = (id: string, sessionsRevokedThrough: string | null = null): Acco
   displayName: null,
   locale: 'it',
   emailVerifiedAt: null,
+  firstSignedInAt: null,
   createdAt: new Date(0),
   sessionsRevokedThrough,
 });

@@ -22,6 +22,7 @@ export type { SessionTokenDeps } from './session-token.ts';
 export { type SignInOrigin, signInOriginOf } from './sign-in-origin.ts';
 export {
   type BeginSessionDeps,
+  insertNewSession,
   type StartedSession,
   type StartSessionDeps,
   signIn,

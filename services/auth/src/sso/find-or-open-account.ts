@@ -89,6 +89,7 @@ const openPersonal = async (
     displayName: displayName.success ? (displayName.data ?? null) : null,
     createdAt: now,
     emailVerifiedAt: now,
+    firstSignedInAt: null,
     sessionsRevokedThrough: null,
   };
   await openAccount(trx, account, null);

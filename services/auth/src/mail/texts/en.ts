@@ -60,14 +60,14 @@ export const english: MailTexts = {
   new_device: ({ device, network, at }) => ({
     subject: 'Sign-in from a new device',
     paragraphs: [
-      `Your account was opened from a device that has not been used for it before: ${device}, network ${network}, ${at}.`,
+      `Your account was opened on ${at} from a device that has not been used for it before: ${device ?? 'unknown device'}, network ${network ?? 'unknown'}.`,
       'If it was not you, end the session in the console and change your password.',
     ],
   }),
-  api_key_created: ({ name }) => ({
+  api_key_created: ({ keyId, at }) => ({
     subject: 'A new API key',
     paragraphs: [
-      `The API key “${name}” was created for your account.`,
+      `The API key ${keyId} was created for your account on ${at}.`,
       'If it was not you, delete it in the console and change your password.',
     ],
   }),

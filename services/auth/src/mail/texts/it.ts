@@ -60,14 +60,14 @@ export const italian: MailTexts = {
   new_device: ({ device, network, at }) => ({
     subject: 'Accesso da un nuovo dispositivo',
     paragraphs: [
-      `Il tuo account è stato aperto da un dispositivo mai usato prima: ${device}, rete ${network}, ${at}.`,
+      `Il tuo account è stato aperto il ${at} da un dispositivo mai usato prima: ${device ?? 'dispositivo sconosciuto'}, rete ${network ?? 'sconosciuta'}.`,
       'Se non sei stato tu, chiudi la sessione nella console e cambia la password.',
     ],
   }),
-  api_key_created: ({ name }) => ({
+  api_key_created: ({ keyId, at }) => ({
     subject: 'Una nuova chiave API',
     paragraphs: [
-      `È stata creata la chiave API “${name}” per il tuo account.`,
+      `La chiave API ${keyId} è stata creata per il tuo account il ${at}.`,
       'Se non sei stato tu, eliminala nella console e cambia la password.',
     ],
   }),
