@@ -6,6 +6,17 @@ CREATE OR REPLACE FUNCTION sandbox_payments.clock()
 AS $function$ SELECT clock_timestamp() $function$
 ;
 
+CREATE TABLE charges (
+  id text NOT NULL,
+  customer text NOT NULL,
+  amount_micros bigint NOT NULL,
+  currency text NOT NULL,
+  status text NOT NULL,
+  CONSTRAINT charges_pkey PRIMARY KEY (id),
+  CONSTRAINT charges_amount_micros_check CHECK ((amount_micros > 0)),
+  CONSTRAINT charges_status_check CHECK ((status = ANY (ARRAY['paid'::text, 'declined'::text, 'authentication_required'::text])))
+);
+
 CREATE TABLE portal_sessions (
   id text NOT NULL,
   customer text NOT NULL,
@@ -13,6 +24,13 @@ CREATE TABLE portal_sessions (
   is_challenged boolean DEFAULT false NOT NULL,
   expires_at timestamp with time zone NOT NULL,
   CONSTRAINT portal_sessions_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE saved_cards (
+  customer text NOT NULL,
+  card text NOT NULL,
+  CONSTRAINT saved_cards_pkey PRIMARY KEY (customer),
+  CONSTRAINT saved_cards_card_check CHECK ((card = ANY (ARRAY['succeeds'::text, 'asks_to_confirm'::text, 'declines_renewals'::text, 'declines'::text])))
 );
 
 CREATE TABLE sessions (

@@ -1615,6 +1615,19 @@ CREATE TABLE app_budgets (
 ) WITH (fillfactor=50);
 CREATE TRIGGER app_budgets_alerts AFTER UPDATE OF used_micros, uncertain_micros ON app_budgets FOR EACH ROW EXECUTE FUNCTION app_budget_alerts_follow();
 
+CREATE TABLE auto_top_ups (
+  svc_user_id text NOT NULL,
+  is_enabled boolean NOT NULL,
+  below_micros bigint NOT NULL,
+  amount_micros bigint NOT NULL,
+  monthly_max_micros bigint NOT NULL,
+  CONSTRAINT auto_top_ups_pkey PRIMARY KEY (svc_user_id),
+  CONSTRAINT auto_top_ups_amount_micros_check CHECK ((amount_micros > 0)),
+  CONSTRAINT auto_top_ups_below_micros_check CHECK ((below_micros >= 0)),
+  CONSTRAINT auto_top_ups_monthly_max_micros_check CHECK ((monthly_max_micros >= 0))
+);
+CREATE INDEX auto_top_ups_enabled ON auto_top_ups USING btree (svc_user_id) WHERE is_enabled;
+
 CREATE TABLE checkout_sessions (
   id text NOT NULL,
   svc_user_id text NOT NULL,
@@ -1633,6 +1646,7 @@ CREATE TABLE checkout_sessions (
   paid_micros bigint,
   paid_currency text,
   mismatched_subscription_id text,
+  is_automatic boolean DEFAULT false NOT NULL,
   CONSTRAINT checkout_sessions_pkey PRIMARY KEY (id),
   CONSTRAINT checkout_sessions_of_provider UNIQUE (provider, provider_session_id),
   CONSTRAINT checkout_sessions_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id),
@@ -1647,7 +1661,9 @@ CREATE TABLE checkout_sessions (
   CONSTRAINT checkout_sessions_provider_check CHECK ((provider = ANY (ARRAY['sandbox'::text, 'stripe'::text]))),
   CONSTRAINT checkout_sessions_status_check CHECK ((status = ANY (ARRAY['open'::text, 'complete'::text, 'expired'::text, 'void'::text, 'mismatched'::text])))
 );
+CREATE INDEX checkout_sessions_automatic ON checkout_sessions USING btree (svc_user_id, created_at) WHERE is_automatic;
 CREATE INDEX checkout_sessions_mismatched ON checkout_sessions USING btree (completed_at) WHERE (status = 'mismatched'::text);
+CREATE UNIQUE INDEX checkout_sessions_one_automatic ON checkout_sessions USING btree (svc_user_id) WHERE (is_automatic AND (status = 'open'::text));
 
 CREATE TABLE customers (
   svc_user_id text NOT NULL,

@@ -3,6 +3,7 @@ import { inTransaction } from '@svc/database';
 import { AppError, invalidField } from '@svc/service-kit';
 import type { z } from 'zod';
 import { announceSubscription, attemptEach, type SandboxDeps } from './announce-changes.ts';
+import { saveCard } from './charge-queries.ts';
 import { dueAt, fallDue, resumeDunning } from './fall-due.ts';
 import { readClock } from './read-clock.ts';
 import { clockOf, type SandboxSubscription } from './sandbox-subscription.ts';
@@ -73,7 +74,9 @@ const change = (
     const subscription = await lockSubscription(trx, id);
     if (subscription === undefined) throw new AppError('not_found');
     const changed = to(subscription, await readClock(trx));
-    if (changed !== undefined) await saveSubscription(trx, changed);
+    if (changed === undefined) return;
+    await saveSubscription(trx, changed);
+    if (changed.card !== subscription.card) await saveCard(trx, changed.customer, changed.card);
   });
 
 const view = async ({ database }: SandboxDeps, id: string): Promise<SandboxView> => {

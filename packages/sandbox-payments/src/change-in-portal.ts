@@ -2,6 +2,7 @@ import type { PortalNotice, SandboxCard } from '@svc/contracts';
 import { inTransaction } from '@svc/database';
 import { invalidField } from '@svc/service-kit';
 import { announceSubscription, type SandboxDeps } from './announce-changes.ts';
+import { saveCard } from './charge-queries.ts';
 import { paysUnattended } from './fall-due.ts';
 import type { PlanOffer } from './plan-offer.ts';
 import { readClock } from './read-clock.ts';
@@ -34,6 +35,7 @@ export const changeInPortal = async (
     const now = clockOf(subscription, await readClock(trx));
     const { result, changed } = applyChange(deps.offer, change, { subscription, now });
     if (changed !== undefined) await saveSubscription(trx, changed);
+    if (result === 'card_saved' && changed !== undefined) await saveCard(trx, customer, changed.card);
     return { id: subscription.id, result };
   });
   if (done === undefined) return undefined;

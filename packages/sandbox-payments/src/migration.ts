@@ -64,3 +64,22 @@ export const sandboxPaymentsMigration = async (knex: Knex): Promise<void> => {
     );
   `);
 };
+
+/** Adds saved cards and their charges, in a later migration. A subscriber's card counts as saved. */
+export const sandboxChargesMigration = async (knex: Knex): Promise<void> => {
+  await knex.raw(`
+    CREATE TABLE sandbox_payments.saved_cards (
+      customer text PRIMARY KEY,
+      card text NOT NULL CHECK (card IN ('succeeds', 'asks_to_confirm', 'declines_renewals', 'declines'))
+    );
+    CREATE TABLE sandbox_payments.charges (
+      id text PRIMARY KEY,
+      customer text NOT NULL,
+      amount_micros bigint NOT NULL CHECK (amount_micros > 0),
+      currency text NOT NULL,
+      status text NOT NULL CHECK (status IN ('paid', 'declined', 'authentication_required'))
+    );
+    INSERT INTO sandbox_payments.saved_cards (customer, card)
+      SELECT DISTINCT ON (customer) customer, card FROM sandbox_payments.subscriptions ORDER BY customer, id DESC;
+  `);
+};

@@ -3,6 +3,7 @@ import { inTransaction } from '@svc/database';
 import { AppError } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { announceSession, announceSubscription, type SandboxDeps } from './announce-changes.ts';
+import { saveCard } from './charge-queries.ts';
 import { readClock } from './read-clock.ts';
 import type { SandboxSession } from './sandbox-session.ts';
 import { periodAt } from './sandbox-subscription.ts';
@@ -36,6 +37,7 @@ const complete = async (
   if (session.status === 'expired') throw new AppError('checkout_not_completed', 'The checkout session has expired.');
   const subscriptionId = await subscribe(deps, trx, { ...session, card });
   await completeSession(trx, id, subscriptionId);
+  await saveCard(trx, session.customer, card);
   return { ...session, status: 'complete', subscriptionId };
 };
 

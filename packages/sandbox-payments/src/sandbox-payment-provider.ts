@@ -1,6 +1,8 @@
 import type { ConfiguredPlan } from '@svc/contracts';
 import { inTransaction } from '@svc/database';
 import type { Knex } from 'knex';
+import { findSavedCard } from './charge-queries.ts';
+import { chargeSavedCard } from './charge-saved-card.ts';
 import { insertPortal } from './portal-queries.ts';
 import { readClock } from './read-clock.ts';
 import type { NewSession } from './sandbox-session.ts';
@@ -24,6 +26,14 @@ interface Order {
   readonly successUrl: string;
   readonly cancelUrl: string;
   readonly expiresAt: Date;
+}
+
+/** A charge without the customer. */
+interface Charge {
+  readonly chargeId: string;
+  readonly userId: string;
+  readonly amountMicros: number;
+  readonly currency: string;
 }
 
 /**
@@ -56,6 +66,8 @@ export const createSandboxPaymentProvider = ({ database, publicBaseUrl, newId }:
   },
   // The sandbox took no money, so there is none to return.
   refundPayment: async () => 'refunded' as const,
+  hasPaymentMethod: async (userId: string) => (await findSavedCard(database, userId)) !== undefined,
+  chargeSaved: (charge: Charge) => chargeSaved(database, charge),
   async createPortal({ userId, returnUrl }: { readonly userId: string; readonly returnUrl: string }) {
     const id = newId('cs').replace(/^cs/, 'portal');
     await insertPortal(database, { id, customer: userId, returnUrl });
@@ -80,6 +92,13 @@ const toSession = ({ sessionId, userId, purchase, successUrl, cancelUrl, expires
     amountMicros: price.amount_micros,
     currency: price.currency,
   };
+};
+
+const chargeSaved = async (database: Knex, { chargeId, userId, amountMicros, currency }: Charge) => {
+  const status = await chargeSavedCard(database, { id: chargeId, customer: userId, amountMicros, currency });
+  return status === 'paid'
+    ? { status: 'complete' as const, providerSessionId: chargeId, paid: { amountMicros, currency }, subscription: null }
+    : { status: 'failed' as const, reason: status };
 };
 
 const readCheckout = async (database: Knex, id: string) => {

@@ -138,3 +138,13 @@ test('mails a newly connected app, but no repeated consent', async () => {
   await connect(service, { app, person });
   expect(await noticesOf(person)).toEqual(['app_connected', 'app_connected']);
 });
+
+test('mails that an automatic top-up failed, and why', async () => {
+  const { userId } = await newPerson(service);
+  await service.database('accounts').where({ id: userId }).update({ locale: 'en' });
+  const failure = { svc_user_id: userId, amount_micros: 20_000_000, currency: 'EUR', reason: 'declined' };
+  await publish(events.autoTopUpFailed.subject, failure);
+  const [mail] = await mailsTo(userId, 1);
+  expect(mail?.subject).toBe('The automatic top-up of your wallet failed');
+  expect(mail?.text).toContain('The automatic top-up of €20.00 failed. Your payment method was declined.');
+});

@@ -48,6 +48,8 @@ export interface App {
   /** Catches up with the payment provider. Called every `paymentsIntervalMs`. */
   readonly tickPayments: () => Promise<void>;
   readonly paymentsIntervalMs: number;
+  /** Tops up wallets that are low, where their owners have turned that on. Called periodically. */
+  readonly topUpWallets: () => Promise<void>;
 }
 
 /** Creates the application without starting background work. */
@@ -108,6 +110,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
     }),
     tickPayments: payments.tick,
     paymentsIntervalMs: payments.tickIntervalMs,
+    topUpWallets: payments.topUp,
   };
 };
 

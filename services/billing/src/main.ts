@@ -95,7 +95,7 @@ const startConsumer = (life: Lifecycle, { settlement }: App, messaging: Messagin
 
 const startPeriodicWork = (
   life: Lifecycle,
-  { sweep, sweepHolders, tickPayments, paymentsIntervalMs }: App,
+  { sweep, sweepHolders, tickPayments, paymentsIntervalMs, topUpWallets }: App,
   { logger, sweepIntervalMs }: { readonly logger: Logger; readonly sweepIntervalMs: number },
 ): void => {
   const sweeping = runPeriodically({ name: 'sweep', intervalMs: sweepIntervalMs, run: sweep, logger });
@@ -109,6 +109,13 @@ const startPeriodicWork = (
   life.onStop('holders', () => watching.stop());
   const ticking = runPeriodically({ name: 'payments', intervalMs: paymentsIntervalMs, run: tickPayments, logger });
   life.onStop('payments', () => ticking.stop());
+  const toppingUp = runPeriodically({
+    name: 'automatic top-ups',
+    intervalMs: sweepIntervalMs,
+    run: topUpWallets,
+    logger,
+  });
+  life.onStop('automatic top-ups', () => toppingUp.stop());
 };
 
 /**

@@ -22,6 +22,8 @@ export interface Payments {
   /** Catches up with the provider. Called every `tickIntervalMs`. */
   readonly tick: () => Promise<void>;
   readonly tickIntervalMs: number;
+  /** Tops up wallets that are low. Called more often than `tick`. */
+  readonly topUp: () => Promise<void>;
   /** Takes over purchases and changes since this moment, to which the database was restored. Returns their number. */
   readonly reconcile: (since: Date) => Promise<number>;
 }

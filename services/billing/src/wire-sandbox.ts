@@ -7,6 +7,7 @@ import {
   paymentInternalRoutes,
   paymentRoutes,
   refreshSubscription,
+  runAutoTopUps,
   settleCheckout,
 } from './payments/index.ts';
 import { findSubscriptionById } from './subscriptions/index.ts';
@@ -34,6 +35,7 @@ export const wireSandbox = (parts: PaymentParts): Payments => {
     internalBindings: paymentInternalRoutes(deps),
     // The sandbox's tables were restored together with those of billing.
     reconcile: async () => 0,
+    topUp: () => runAutoTopUps(deps),
     tickIntervalMs: config.SWEEP_INTERVAL_MS,
     async tick() {
       await finishRefunds(deps);

@@ -7,6 +7,7 @@ import {
   paymentInternalRoutes,
   paymentRoutes,
   refreshSubscription,
+  runAutoTopUps,
   settleCheckout,
   updateProviderSession,
 } from './payments/index.ts';
@@ -46,6 +47,7 @@ export const wireStripe = (parts: PaymentParts): Payments => {
     bindings: [...paymentRoutes(deps), ...stripeRoutes({ stripe, listener, secrets })],
     internalBindings: paymentInternalRoutes(deps),
     reconcile: (since) => askStripe(() => reconcileWithStripe({ ...deps, stripe, listener }, since)),
+    topUp: () => runAutoTopUps(deps),
     tickIntervalMs: SWEEP_INTERVAL_MS,
     async tick() {
       await sweep.run();

@@ -16,7 +16,13 @@ import {
   usageHistorySchema,
   usageSchema,
 } from './usage.ts';
-import { topUpRequestSchema, topUpSessionSchema, walletSchema, walletTransactionSchema } from './wallets.ts';
+import {
+  autoTopUpSchema,
+  topUpRequestSchema,
+  topUpSessionSchema,
+  walletSchema,
+  walletTransactionSchema,
+} from './wallets.ts';
 
 const detail = { service: 'billing', errorShape: 'detail' } as const;
 const console = { ...detail, tag: 'Subscriptions', caller: 'console_session' } as const;
@@ -224,6 +230,28 @@ const walletRoutes = {
     request: { body: jsonBody(topUpRequestSchema) },
     responses: { 200: json('The hosted checkout.', topUpSessionSchema) },
     errors: ['payment_provider_unavailable'],
+  }),
+  getAutoTopUp: defineRoute({
+    ...wallets,
+    operationId: 'getAutoTopUp',
+    method: 'GET',
+    path: '/v1/gateway/wallet/auto-top-up',
+    summary: 'Get the settings of automatic top-ups',
+    request: {},
+    responses: { 200: json('The settings, or the defaults.', autoTopUpSchema) },
+    errors: [],
+  }),
+  changeAutoTopUp: defineRoute({
+    ...wallets,
+    operationId: 'changeAutoTopUp',
+    method: 'PUT',
+    path: '/v1/gateway/wallet/auto-top-up',
+    summary: 'Turn automatic top-ups on or off',
+    description:
+      'Charges the saved payment method when the available balance is below `below_micros`, one charge at a time, and never more than `monthly_max_micros` in a UTC month. A failed charge turns this off and mails the owner. A purchase in the hosted checkout saves its payment method.',
+    request: { body: jsonBody(autoTopUpSchema) },
+    responses: { 200: json('The settings.', autoTopUpSchema) },
+    errors: ['payment_method_missing', 'payment_provider_unavailable'],
   }),
 } as const;
 

@@ -152,6 +152,12 @@ export const errorCodes = {
     409,
     'The top-up or the available wallet balance does not cover this refund.',
   ),
+  payment_method_missing: code(
+    'billing',
+    'conflict',
+    409,
+    'There is no saved payment method. Pay for a top-up or a subscription first; its payment method is saved.',
+  ),
   payment_provider_unavailable: code(
     'billing',
     'unavailable',

@@ -1,4 +1,4 @@
-import type { Locale } from '@svc/contracts';
+import type { AutoTopUpFailure, Locale } from '@svc/contracts';
 
 /** Use of a limit, formatted in the language of the mail. */
 interface LimitUse {
@@ -23,6 +23,7 @@ export interface MailData {
   cap_alert: LimitUse & { readonly isWeekly: boolean };
   app_budget_alert: LimitUse & { readonly appName: string };
   key_limit_alert: LimitUse & { readonly keyId: string };
+  auto_top_up_failed: { readonly amount: string; readonly reason: AutoTopUpFailure['reason'] };
   wallet_low: { readonly balance: string; readonly below: string };
 }
 

@@ -1,36 +1,30 @@
-import type { Alert } from '@svc/contracts';
-import type { Knex } from 'knex';
-import { type AccountRecord, findAccountById } from '../accounts/index.ts';
+import type { Alert, Locale } from '@svc/contracts';
 import { findAppById } from '../apps/index.ts';
-import { formatAmount, formatDay } from '../formats.ts';
-import { enqueueMail, type Mail, type MailOutboxDeps } from '../mail/index.ts';
+import { formatAmount, formatDay } from '../format-amount.ts';
+import type { MailOutboxDeps } from '../mail/index.ts';
 import type { Transaction } from '../transact.ts';
+import { type MailContent, mailNotice } from './mail-notice.ts';
 
 export interface MailAlertDeps extends MailOutboxDeps {
-  readonly database: Knex;
+  /** Currency of the deployment. */
   readonly currency: string;
 }
 
-type Content = Pick<Mail, 'kind' | 'data'>;
+/** Mails an alert to the owner of the use. */
+export const mailAlert = (deps: MailAlertDeps, trx: Transaction, alert: Alert): Promise<void> =>
+  mailNotice(deps, trx, {
+    userId: alert.svc_user_id,
+    write: ({ locale }) => writeAlert(trx, alert, { currency: deps.currency, locale }),
+  });
 
-/** Mails an alert to the owner of the use, in their language. An erased account gets none. */
-export const mailAlert = async (deps: MailAlertDeps, trx: Transaction, alert: Alert): Promise<void> => {
-  const account = await findAccountById(trx, alert.svc_user_id);
-  if (account === undefined) return;
-  const { id: userId, email: to, locale } = account;
-  // The data are those of the kind.
-  const mail = { ...(await contentOf(deps, trx, { alert, account })), userId, to, locale } as Mail;
-  await enqueueMail(deps, trx, mail);
-};
-
-const contentOf = async (
-  { currency }: MailAlertDeps,
+const writeAlert = async (
   trx: Transaction,
-  { alert, account: { locale } }: { readonly alert: Alert; readonly account: AccountRecord },
-): Promise<Content> => {
-  const amount = formatAmount(alert.amount_micros, { currency, locale });
-  const limit = formatAmount(alert.limit_micros, { currency, locale });
-  const resetsOn = alert.resets_at === null ? null : formatDay(alert.resets_at, locale);
+  alert: Alert,
+  format: { readonly currency: string; readonly locale: Locale },
+): Promise<MailContent> => {
+  const amount = formatAmount(alert.amount_micros, format);
+  const limit = formatAmount(alert.limit_micros, format);
+  const resetsOn = alert.resets_at === null ? null : formatDay(alert.resets_at, format.locale);
   const use = { percent: alert.threshold_percent ?? 100, used: amount, limit, resetsOn };
   switch (alert.subject) {
     case 'weekly_cap':
@@ -38,10 +32,8 @@ const contentOf = async (
       return { kind: 'cap_alert', data: { ...use, isWeekly: alert.subject === 'weekly_cap' } };
     case 'app_budget': {
       const clientId = alert.client_id ?? '';
-      return {
-        kind: 'app_budget_alert',
-        data: { ...use, appName: (await findAppById(trx, clientId))?.name ?? clientId },
-      };
+      const appName = (await findAppById(trx, clientId))?.name ?? clientId;
+      return { kind: 'app_budget_alert', data: { ...use, appName } };
     }
     case 'api_key':
       return { kind: 'key_limit_alert', data: { ...use, keyId: alert.key_id ?? '' } };

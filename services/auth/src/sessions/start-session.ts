@@ -6,7 +6,7 @@ import {
   normalizeEmail,
   type PasswordHasher,
 } from '../accounts/index.ts';
-import { formatInstant } from '../formats.ts';
+import { formatInstant } from '../format-instant.ts';
 import { enqueueMail, type MailOutboxDeps } from '../mail/index.ts';
 import { coarseNetwork } from '../network-address.ts';
 import type { AttemptThrottle } from '../throttling/index.ts';

@@ -1,6 +1,8 @@
 export type { CheckoutDeps } from './create-checkout.ts';
 export { createPaymentMeters } from './meters.ts';
 export type {
+  ChargeFailure,
+  ChargeState,
   CheckoutOrder,
   CheckoutState,
   HostedSubscription,
@@ -8,6 +10,7 @@ export type {
   PaymentProvider,
   ProviderRefund,
   Purchase,
+  SavedCharge,
 } from './provider.ts';
 export {
   countMismatchedSessions,
@@ -18,4 +21,5 @@ export {
 export { refreshSubscription } from './refresh-subscription.ts';
 export { finishRefunds } from './refund-top-up.ts';
 export { paymentInternalRoutes, paymentRoutes } from './routes.ts';
+export { runAutoTopUps } from './run-auto-top-ups.ts';
 export { type SettleCheckoutDeps, type SettledCheckout, settleCheckout } from './settle-checkout.ts';

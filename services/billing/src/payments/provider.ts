@@ -1,4 +1,4 @@
-import type { ConfiguredPlan } from '@svc/contracts';
+import type { AutoTopUpFailure, ConfiguredPlan } from '@svc/contracts';
 import type { ProviderName, ProviderSubscription } from '../subscriptions/index.ts';
 
 export type Purchase =
@@ -40,6 +40,28 @@ export type CheckoutState =
       readonly subscription: ProviderSubscription | null;
     };
 
+/** A charge of the saved payment method, without the customer. `chargeId` is the idempotency key. */
+export interface SavedCharge extends Payment {
+  readonly chargeId: string;
+  readonly userId: string;
+  readonly startedAt: Date;
+}
+
+/** Reason of a failed charge. */
+export type ChargeFailure = AutoTopUpFailure['reason'];
+
+/** Progress of a charge. A failed one stays failed: it cannot be paid later. */
+export type ChargeState =
+  | { readonly status: 'open' }
+  | { readonly status: 'failed'; readonly reason: ChargeFailure }
+  | {
+      readonly status: 'complete';
+      /** Id of the payment at the provider. */
+      readonly providerSessionId: string;
+      readonly paid: Payment | null;
+      readonly subscription: null;
+    };
+
 /** A subscription as reported by the provider, with the id of the checkout session that started it, if known. */
 export interface HostedSubscription extends ProviderSubscription {
   readonly sessionId: string | null;
@@ -74,5 +96,9 @@ export interface PaymentProvider {
   revertSubscription(providerSubscriptionId: string): Promise<void>;
   /** Refunds once per refund id. `refused` is final. */
   refundPayment(refund: ProviderRefund): Promise<'refunded' | 'refused'>;
+  /** Returns true if the customer has a payment method that can be charged without them. */
+  hasPaymentMethod(userId: string): Promise<boolean>;
+  /** Charges the saved payment method once per charge id, and returns the state of that one charge. */
+  chargeSaved(charge: SavedCharge): Promise<ChargeState>;
   createPortal(portal: { readonly userId: string; readonly returnUrl: string }): Promise<{ readonly url: string }>;
 }

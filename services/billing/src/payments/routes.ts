@@ -1,5 +1,8 @@
 import { internalRoutes, routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
+import { AUTO_TOP_UP_DEFAULTS } from './auto-top-up.ts';
+import { findAutoTopUp } from './auto-top-up-queries.ts';
+import { changeAutoTopUp } from './change-auto-top-up.ts';
 import { confirmCheckout } from './confirm-checkout.ts';
 import { type CheckoutDeps, createSubscriptionCheckout, createTopUpCheckout } from './create-checkout.ts';
 import { openPortal } from './open-portal.ts';
@@ -19,6 +22,15 @@ export const paymentRoutes = (deps: CheckoutDeps & SettleCheckoutDeps): Binding[
   bind(routes.confirmCheckout, async ({ caller, body }) => ({
     status: 200,
     body: await confirmCheckout(deps, caller.userId, body.session_id),
+  })),
+  bind(routes.getAutoTopUp, async ({ caller }) => ({
+    status: 200,
+    body: (await findAutoTopUp(deps.database, caller.userId)) ?? AUTO_TOP_UP_DEFAULTS,
+  })),
+  // Turning it on requires a recent authentication, to be checked first in this handler.
+  bind(routes.changeAutoTopUp, async ({ caller, body }) => ({
+    status: 200,
+    body: await changeAutoTopUp(deps, caller.userId, body),
   })),
   bind(routes.createPortalSession, async ({ caller, body }) => ({
     status: 200,

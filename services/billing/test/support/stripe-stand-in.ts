@@ -27,11 +27,15 @@ export class StripeStandIn {
   afterRead: (path: string) => Promise<void> = async () => undefined;
   /** Awaited after a session is created and before the response. */
   onSessionMade: (session: Fields) => Promise<void> = async () => undefined;
+  /** Awaited after an automatic payment is made and before the response. */
+  onCharged: () => Promise<void> = async () => undefined;
+  /** Outcome of payments without the customer: a status, or the code of a card error. */
+  charges: 'succeeded' | 'processing' | 'card_declined' | 'authentication_required' = 'succeeded';
   undelivered: Fields[] = [];
   /** Refuses all refunds, as Stripe does for a disputed payment. */
   refuseRefunds = false;
   readonly #objects = new Map<string, Fields>();
-  readonly #answers = new Map<string, { readonly request: string; readonly answer: Fields }>();
+  readonly #answers = new Map<string, { readonly request: string; readonly answer: Fields | CardError }>();
   #server: Server | undefined;
   #url = '';
   #count = 0;
@@ -76,6 +80,7 @@ export class StripeStandIn {
     const started = Math.floor(at.getTime() / 1000);
     const intent = this.#id('pi');
     this.update(sessionId, { status: 'complete', payment_status: 'paid' });
+    this.#put('payment_method', 'pm', { type: 'card', customer: session['customer'] });
     if (session['mode'] !== 'subscription') {
       this.update(sessionId, { payment_intent: intent });
       return session;
@@ -159,6 +164,12 @@ export class StripeStandIn {
       return;
     }
     const made = known?.answer ?? (await this.#route(req.method ?? '', pathname, params));
+    if (made instanceof CardError) {
+      const error = { type: 'card_error', code: made.message, message: made.message, payment_intent: made.payment };
+      if (idempotencyKey !== undefined) this.#answers.set(idempotencyKey, { request, answer: made });
+      answer(res, 402, { error });
+      return;
+    }
     if (made instanceof Error) {
       answer(res, 400, { error: { type: 'invalid_request_error', code: made.message, message: made.message } });
       return;
@@ -169,7 +180,7 @@ export class StripeStandIn {
     answer(res, made === undefined ? 404 : 200, made ?? missing);
   }
 
-  async #route(method: string, path: string, params: Fields): Promise<Fields | Error | undefined> {
+  async #route(method: string, path: string, params: Fields): Promise<Fields | CardError | Error | undefined> {
     const [, , ...parts] = path.split('/');
     const id = parts.at(-1) ?? '';
     if (method === 'POST' && path === '/v1/customers') return this.#put('customer', 'cus', params);
@@ -181,6 +192,9 @@ export class StripeStandIn {
       const portal = this.#put('billing_portal.session', 'bps', params);
       return Object.assign(portal, { url: `https://billing.stripe.test/${String(portal['id'])}` });
     }
+    if (path === '/v1/payment_intents') return method === 'POST' ? this.#charge(params) : this.#listPayments(params);
+    if (parts[0] === 'payment_intents' && id === 'cancel') return this.#cancelPayment(String(parts[1]));
+    if (id === 'payment_methods') return this.#listCards(String(parts[1]));
     if (method === 'GET' && path === '/v1/events') return this.#listEvents(params);
     const object = this.#objects.get(id);
     if (object === undefined) return undefined;
@@ -190,6 +204,39 @@ export class StripeStandIn {
     if (params['expand'] !== undefined && typeof latest === 'string') read['latest_invoice'] = this.object(latest);
     await this.afterRead(path);
     return read;
+  }
+
+  async #charge(params: Fields): Promise<Fields | CardError> {
+    const isPaid = this.charges === 'succeeded' || this.charges === 'processing';
+    const payment = this.#put('payment_intent', 'pi', {
+      ...params,
+      ...{
+        amount: Number(params['amount']),
+        amount_received: this.charges === 'succeeded' ? Number(params['amount']) : 0,
+      },
+      ...{ status: isPaid ? this.charges : 'requires_payment_method', created: Math.floor(Date.now() / 1000) },
+      last_payment_error: isPaid ? null : { type: 'card_error', code: this.charges },
+    });
+    await this.onCharged();
+    return isPaid ? structuredClone(payment) : new CardError(this.charges, structuredClone(payment));
+  }
+
+  #listPayments({ customer }: Fields): Fields {
+    const data = this.list('payment_intent').filter(
+      (payment) => customer === undefined || payment['customer'] === customer,
+    );
+    return { object: 'list', url: '/v1/payment_intents', data: structuredClone(data).toReversed(), has_more: false };
+  }
+
+  #cancelPayment(id: string): Fields | Error {
+    const payment = this.object(id);
+    if (payment['status'] !== 'requires_payment_method') return new Error('payment_intent_unexpected_state');
+    return structuredClone(Object.assign(payment, { status: 'canceled' }));
+  }
+
+  #listCards(customer: string): Fields {
+    const data = this.list('payment_method').filter((card) => card['customer'] === customer);
+    return { object: 'list', url: '/v1/payment_methods', data: structuredClone(data).toReversed(), has_more: false };
   }
 
   /** Without an amount, what is left of the payment. */
@@ -246,6 +293,15 @@ export class StripeStandIn {
   #id(prefix: string): string {
     this.#count += 1;
     return `${prefix}_${String(this.#count).padStart(14, '0')}`;
+  }
+}
+
+/** A declined payment. */
+class CardError extends Error {
+  readonly payment: Fields;
+  constructor(code: string, payment: Fields) {
+    super(code);
+    this.payment = payment;
   }
 }
 

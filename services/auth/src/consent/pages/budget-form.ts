@@ -1,7 +1,7 @@
 import { type BudgetLimit, budgetLimitSchema, MICROS_PER_UNIT } from '@svc/contracts';
 import { type Html, html } from '@svc/pages';
 import type { ConnectionRecord } from '../../connections/index.ts';
-import { formatAmount, formatDay, MICRO_DIGITS } from '../../formats.ts';
+import { formatAmount, formatDay, MICRO_DIGITS } from '../../format-amount.ts';
 import { readBudgetProposal } from '../budget-proposal.ts';
 import type { AskedQuery } from './asked-query.ts';
 import type { PageContext } from './page-context.ts';

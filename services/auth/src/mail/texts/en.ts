@@ -3,6 +3,12 @@ import type { MailTexts } from '../mail.ts';
 /** Closing paragraph of every alert. */
 const ALERTS = 'You can change the thresholds of these alerts in the console, under “Usage”.';
 
+const AUTO_TOP_UP_FAILURES = {
+  payment_method_missing: 'There is no saved payment method any more.',
+  declined: 'Your payment method was declined.',
+  authentication_required: 'Your bank wants you to confirm the payment yourself.',
+} as const;
+
 /** English texts of mails. */
 export const english: MailTexts = {
   verify_email: ({ token }) => ({
@@ -103,6 +109,14 @@ export const english: MailTexts = {
       ...(percent === 100 ? ['Its requests are refused until the limit resets.'] : []),
       `The limit resets on ${resetsOn} (UTC).`,
       ALERTS,
+    ],
+  }),
+  auto_top_up_failed: ({ amount, reason }) => ({
+    subject: 'The automatic top-up of your wallet failed',
+    paragraphs: [
+      `The automatic top-up of ${amount} failed. ${AUTO_TOP_UP_FAILURES[reason]}`,
+      'Automatic top-ups are now off. Nothing was charged.',
+      'Top up in the console, under “Wallet”, with a working payment method. Then turn automatic top-ups on again.',
     ],
   }),
   wallet_low: ({ balance, below }) => ({

@@ -3,6 +3,12 @@ import type { MailTexts } from '../mail.ts';
 /** Closing paragraph of every alert. */
 const ALERTS = 'Puoi cambiare le soglie di questi avvisi nella console, in “Consumi”.';
 
+const AUTO_TOP_UP_FAILURES = {
+  payment_method_missing: 'Non c’è più un metodo di pagamento salvato.',
+  declined: 'Il tuo metodo di pagamento è stato rifiutato.',
+  authentication_required: 'La tua banca chiede che il pagamento lo confermi tu.',
+} as const;
+
 /** Italian texts of mails. */
 export const italian: MailTexts = {
   verify_email: ({ token }) => ({
@@ -105,6 +111,14 @@ export const italian: MailTexts = {
       ...(percent === 100 ? ['Le sue richieste vengono rifiutate fino al prossimo azzeramento.'] : []),
       `Il limite riparte da zero in questa data: ${resetsOn} (UTC).`,
       ALERTS,
+    ],
+  }),
+  auto_top_up_failed: ({ amount, reason }) => ({
+    subject: 'La ricarica automatica del portafoglio non è riuscita',
+    paragraphs: [
+      `La ricarica automatica di ${amount} non è riuscita. ${AUTO_TOP_UP_FAILURES[reason]}`,
+      'La ricarica automatica ora è disattivata. Non ti è stato addebitato nulla.',
+      'Ricarica nella console, in “Portafoglio”, con un metodo di pagamento valido, poi riattiva la ricarica automatica.',
     ],
   }),
   wallet_low: ({ balance, below }) => ({

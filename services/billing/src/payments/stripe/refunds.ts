@@ -32,14 +32,20 @@ export const refundPayment = async (
   { stripe }: { readonly stripe: Stripe },
   { providerSessionId, refundId, amountMicros }: ProviderRefund,
 ): Promise<'refunded' | 'refused'> => {
-  const session = await askStripe(() => stripe.checkout.sessions.retrieve(providerSessionId));
-  if (session.payment_intent === null) return 'refused';
-  const intent = idOf(session.payment_intent);
+  const intent = await findIntent(stripe, providerSessionId);
+  if (intent === undefined) return 'refused';
   // An idempotency key expires after a day. The list of refunds does not.
   const made = await askStripe(() => stripe.refunds.list({ payment_intent: intent, limit: REFUNDS_MAX }));
   const known = made.data.find(({ metadata }) => metadata?.['svc_refund_id'] === refundId);
   const refund = known ?? (await create(stripe, intent, { refundId, amountMicros }));
   return refund === 'refused' || refund.status === 'failed' || refund.status === 'canceled' ? 'refused' : 'refunded';
+};
+
+/** Returns the payment of a checkout session. An automatic charge is stored under the id of its payment. */
+const findIntent = async (stripe: Stripe, providerSessionId: string): Promise<string | undefined> => {
+  if (providerSessionId.startsWith('pi_')) return providerSessionId;
+  const session = await askStripe(() => stripe.checkout.sessions.retrieve(providerSessionId));
+  return session.payment_intent === null ? undefined : idOf(session.payment_intent);
 };
 
 /** Creates a refund. An invalid request stays invalid, so it counts as refused. */

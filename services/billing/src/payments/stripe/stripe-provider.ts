@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { Stripe } from 'stripe';
 import type { CheckoutOrder, CheckoutState, HostedSubscription, Payment, PaymentProvider, Purchase } from '../index.ts';
+import { chargeSaved, hasPaymentMethod } from './charges.ts';
 import { idOf } from './id-of.ts';
 import { MICROS_PER_MINOR_UNIT, toMinorUnits } from './minor-units.ts';
 import { findCustomerId, insertCustomer } from './queries.ts';
@@ -31,6 +32,8 @@ export const createStripeProvider = (deps: StripeDeps): PaymentProvider => ({
   readSubscription: (id) => readSubscription(deps, id),
   revertSubscription: (id) => revertSubscription(deps, id),
   refundPayment: (refund) => refundPayment(deps, refund),
+  hasPaymentMethod: (userId) => hasPaymentMethod(deps, userId),
+  chargeSaved: (charge) => chargeSaved(deps, charge),
   async createPortal({ userId, returnUrl }) {
     const customer = await ensureCustomer(deps, userId);
     const { url } = await askStripe(() =>
@@ -75,7 +78,12 @@ const toLineItems = ({ purchase, userId, sessionId }: CheckoutOrder): Stripe.Che
         line_items: [{ price: stripePriceOf(purchase), quantity: 1 }],
         subscription_data: { metadata: { svc_user_id: userId, plan_id: purchase.plan.id, [SESSION_KEY]: sessionId } },
       }
-    : { mode: 'payment', line_items: [{ price_data: topUpPrice(purchase), quantity: 1 }] };
+    : {
+        mode: 'payment',
+        line_items: [{ price_data: topUpPrice(purchase), quantity: 1 }],
+        // Saves the payment method for automatic top-ups, as subscriptions do for renewals.
+        payment_intent_data: { setup_future_usage: 'off_session' },
+      };
 
 const stripePriceOf = ({ plan }: Extract<Purchase, { kind: 'subscription' }>): string => {
   if (plan.stripe_price_id === undefined) throw new Error(`the plan ${plan.id} has no price at Stripe`);

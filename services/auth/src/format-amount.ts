@@ -12,7 +12,3 @@ export const formatAmount = (micros: number, { currency, locale }: { currency: s
 /** Formats the UTC day of an instant in a language. */
 export const formatDay = (at: string, locale: Locale): string =>
   new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(at));
-
-/** Formats an instant in a language, in UTC. */
-export const formatInstant = (at: Date, locale: Locale): string =>
-  `${new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(at)} UTC`;
