@@ -150,6 +150,8 @@ CREATE TABLE accounts (
   sessions_revoked_through text COLLATE "C",
   email_verified_at timestamp with time zone,
   first_signed_in_at timestamp with time zone,
+  erase_at timestamp with time zone,
+  deletion_version integer DEFAULT 0 NOT NULL,
   CONSTRAINT accounts_pkey PRIMARY KEY (id),
   CONSTRAINT accounts_email_key UNIQUE (email),
   CONSTRAINT accounts_account_type_check CHECK ((account_type = ANY (ARRAY['personal'::text, 'business'::text]))),
@@ -157,6 +159,7 @@ CREATE TABLE accounts (
   CONSTRAINT accounts_email_is_normal CHECK ((email = lower((email COLLATE "C")))),
   CONSTRAINT accounts_locale_check CHECK ((locale = ANY (ARRAY['it'::text, 'en'::text])))
 );
+CREATE INDEX accounts_to_erase ON accounts USING btree (erase_at) WHERE (erase_at IS NOT NULL);
 
 CREATE TABLE app_cutoffs (
   client_id text COLLATE "C" NOT NULL,

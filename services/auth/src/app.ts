@@ -34,6 +34,7 @@ import {
 } from './consent/index.ts';
 import { credentialRoutes } from './credentials/index.ts';
 import { parseEncryptionKey } from './encryption-key.ts';
+import { erasureRoutes, startErasures } from './erasure/index.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createMailTransport, startMailer } from './mail/index.ts';
 import type { NoticeDeps } from './notices/index.ts';
@@ -45,7 +46,7 @@ import { authenticateSession, createDevices, sessionRoutes } from './sessions/in
 import { type KeyRing, openKeyRing, signingKeyOperatorRoutes, signingKeyRoutes } from './signing-keys/index.ts';
 import { ssoRoutes } from './sso/index.ts';
 import { createAttemptThrottle, createSourceLimit } from './throttling/index.ts';
-import { SECOND_MS } from './time.ts';
+import { DAY_MS, SECOND_MS } from './time.ts';
 import { createTransact } from './transact.ts';
 
 const SERVICE = 'auth';
@@ -82,6 +83,7 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
   const suspensions = startSuspensions(deps);
   const housekeeping = startHousekeeping(deps);
   const resets = startResets(deps);
+  const erasures = startErasures(deps, suspensions.wake);
   const mailer = startMailer({ ...deps, metrics: parts.metrics });
   parts.metrics.gauge({
     name: 'auth_suspensions_waiting',
@@ -90,7 +92,7 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
     read: () => countSuspensions(deps.database).catch(() => Number.NaN),
   });
   return {
-    publicApp: createPublicApp(parts, deps, { suspensions, resets }),
+    publicApp: createPublicApp(parts, deps, { suspensions, resets, erasures }),
     internalApp: createInternal(parts, [
       ...appInternalRoutes(deps),
       ...signingKeyOperatorRoutes({ ...deps, ...deps.keyRotation }),
@@ -104,6 +106,7 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
         suspensions.stop(),
         housekeeping.stop(),
         resets.stop(),
+        erasures.stop(),
         mailer.stop(),
         deps.billing.close(),
       ]);
@@ -114,7 +117,7 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
 const createPublicApp = (
   { config, metrics }: AppDeps,
   deps: SliceDeps,
-  { suspensions, resets }: { suspensions: PeriodicWork; resets: PeriodicWork },
+  { suspensions, resets, erasures }: Readonly<Record<'suspensions' | 'resets' | 'erasures', PeriodicWork>>,
 ): RequestListener => {
   const server = createOauthServer(deps);
   return createServiceApp({
@@ -124,6 +127,13 @@ const createPublicApp = (
       ...sessionRoutes(deps),
       ...credentialRoutes(deps),
       ...profileRoutes(deps),
+      ...erasureRoutes({
+        ...deps,
+        wakeErasure: () => {
+          suspensions.wake();
+          erasures.wake();
+        },
+      }),
       ...recoveryRoutes({ ...deps, wakeResets: resets.wake }),
       ...ssoRoutes(deps),
       ...appRoutes({ ...deps, wakeSuspensions: suspensions.wake }),
@@ -200,6 +210,7 @@ const createSliceDeps = async ({ config, database, relay, clock, logger, metrics
         perHour: config.SIGN_UPS_PER_SOURCE_PER_HOUR,
       }),
     ),
+    erasureDelayMs: config.ERASURE_DELAY_DAYS * DAY_MS,
     sessionIdleMs: config.SESSION_IDLE_SECONDS * SECOND_MS,
     resetLimit: createSourceLimit({
       database,

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { idSchema } from '../core/ids.ts';
-import { defineRoute, json, jsonBody } from '../core/route.ts';
+import { defineRoute, json, jsonBody, optionalJsonBody } from '../core/route.ts';
 import {
+  accountDeletionSchema,
   accountSchema,
   changeEmailRequestSchema,
   confirmPasswordResetSchema,
+  deleteAccountRequestSchema,
   deviceHeaders,
   listedSessionSchema,
   mailedTokenRequestSchema,
@@ -179,5 +181,40 @@ const recoveryRoutes = {
   }),
 } as const;
 
+/** Routes that delete an account. */
+const deletionRoutes = {
+  deleteAccount: defineRoute({
+    ...accounts,
+    operationId: 'deleteAccount',
+    method: 'DELETE',
+    path: '/v1/console/account',
+    caller: 'console_session',
+    summary: 'Delete the account',
+    description:
+      'Ends sessions, connections and API keys at once, deactivates apps and cancels the subscription for the end of its period. At `erased_at` the apps are deleted, the subscription ends and every service erases what names the person; ledgers and usage records keep the pseudonymous id. Until then a mailed link cancels the deletion.',
+    request: { body: optionalJsonBody(deleteAccountRequestSchema) },
+    responses: { 202: json('The time of the erasure.', accountDeletionSchema) },
+    errors: ['wrong_password', 'fresh_sign_in_required', 'too_many_attempts'],
+  }),
+  cancelDeletion: defineRoute({
+    ...accounts,
+    operationId: 'cancelDeletion',
+    method: 'POST',
+    path: '/v1/console/account/deletion/cancel',
+    caller: 'public',
+    summary: 'Cancel the deletion of the account by a mailed link',
+    description: 'Apps stay deactivated until their owner activates them.',
+    request: { body: jsonBody(mailedTokenRequestSchema) },
+    responses: { 204: { description: 'Cancelled.' } },
+    errors: ['token_invalid'],
+  }),
+} as const;
+
 /** Routes with which a person manages an account. */
-export const accountLifeRoutes = { ...profileRoutes, ...sessionListRoutes, ...emailRoutes, ...recoveryRoutes } as const;
+export const accountLifeRoutes = {
+  ...profileRoutes,
+  ...sessionListRoutes,
+  ...emailRoutes,
+  ...recoveryRoutes,
+  ...deletionRoutes,
+} as const;

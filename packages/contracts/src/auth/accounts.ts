@@ -158,3 +158,10 @@ export const confirmPasswordResetSchema = z
 
 /** An address that becomes the account's once it is confirmed. */
 export const pendingEmailSchema = z.object({ pending_email: z.string() }).meta({ id: 'PendingEmail' });
+
+/** Deletion of the account. Without the password, the person must have signed in recently. */
+export const deleteAccountRequestSchema = z
+  .strictObject({ password: currentPasswordSchema })
+  .meta({ id: 'DeleteAccountRequest' });
+
+export const accountDeletionSchema = z.object({ erased_at: timestampSchema }).meta({ id: 'AccountDeletion' });

@@ -42,7 +42,7 @@ const accountRoutes = {
       'A device that has signed in to the account before has its own limit of failed attempts, which strangers cannot use up. Send its last `device_token` in `X-Svc-Device`; browsers send it as a cookie.',
     request: { headers: deviceHeaders, body: jsonBody(createSessionRequestSchema) },
     responses: { 201: json('A console session.', sessionCreatedSchema) },
-    errors: ['invalid_credentials', 'too_many_attempts'],
+    errors: ['invalid_credentials', 'too_many_attempts', 'account_deletion_pending'],
   }),
   getSession: defineRoute({
     ...accounts,

@@ -78,6 +78,12 @@ export const errorCodes = {
     'The account has no password. Sign in again and repeat this within ten minutes.',
   ),
   too_many_attempts: code('auth', 'limit', 429, 'Too many failed attempts. Wait for the time in `Retry-After`.'),
+  account_deletion_pending: code(
+    'auth',
+    'forbidden',
+    403,
+    'The account is about to be deleted. The link in the mail about it cancels that.',
+  ),
   token_invalid: code('auth', 'invalid', 400, 'The link was used before or has expired. Ask for a new one.'),
   signing_key_not_ready: code(
     'auth',

@@ -49,6 +49,8 @@ export const createAccount = async (
     createdAt: deps.clock(),
     emailVerifiedAt: null,
     firstSignedInAt: null,
+    eraseAt: null,
+    deletionVersion: 0,
     sessionsRevokedThrough: null,
   };
   const fault = findPasswordFault(input.password, account.email);

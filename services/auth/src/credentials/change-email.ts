@@ -6,6 +6,7 @@ import {
   EMAIL_KEY,
   isAddressFree,
   lockAccount,
+  mailDeletion,
   markVerified,
   normalizeEmail,
   redeemMailedToken,
@@ -98,6 +99,9 @@ export const undoEmailChange = async (deps: ChangeEmailDeps, token: string, sour
       const { account, email, issuedAt } = await redeemMailedToken(trx, { purpose: 'undo_email', token, now });
       await voidMailedTokens(trx, account.id, { purposes: ['undo_email'], since: issuedAt });
       const restored = await moveTo(trx, account, { email, now });
+      // The link that cancels a deletion was mailed to the address before.
+      await voidMailedTokens(trx, account.id, { purposes: ['cancel_deletion'] });
+      if (restored.eraseAt !== null) await mailDeletion(deps, trx, { ...restored, eraseAt: restored.eraseAt });
       const origin = originOf(source, 'browser');
       return await endAccountAccess(deps, trx, { account: restored, origin, now, keepAccess: true });
     }),

@@ -12,6 +12,7 @@ interface LimitUse {
 export interface MailData {
   verify_email: { readonly token: string };
   sign_up_repeated: Record<string, never>;
+  deletion_requested: { readonly token: string; readonly erasedOn: string };
   reset_password: { readonly token: string };
   confirm_email_change: { readonly token: string };
   email_change_requested: { readonly token: string; readonly newEmail: string };
@@ -59,7 +60,7 @@ export interface MailText {
 }
 
 /** Pages of the console that mails link to. */
-export type MailPage = 'verify-email' | 'reset-password' | 'confirm-email' | 'undo-email';
+export type MailPage = 'verify-email' | 'reset-password' | 'confirm-email' | 'undo-email' | 'cancel-deletion';
 
 /** The texts of one language. */
 export type MailTexts = { readonly [K in MailKind]: (data: MailData[K]) => MailText };

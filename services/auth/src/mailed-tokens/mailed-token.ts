@@ -7,6 +7,8 @@ const LIFETIME_MS = {
   reset_password: 30 * MINUTE_MS,
   confirm_email: DAY_MS,
   undo_email: 7 * DAY_MS,
+  /** Longer than an erasure can wait, which voids the token. */
+  cancel_deletion: 366 * DAY_MS,
 } as const;
 
 /** Act that a mailed token allows. */

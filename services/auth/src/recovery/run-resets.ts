@@ -24,7 +24,8 @@ const stepReset = async (deps: ResetsDeps): Promise<boolean> => {
     if (request === undefined) return false;
     const email = openEmail(deps.mailKey, request);
     const account = email === undefined ? undefined : (await findAccountByEmail(trx, email))?.account;
-    if (account === undefined) return true;
+    // An account that is about to be deleted is kept by the link in the mail about that.
+    if (account === undefined || account.eraseAt !== null) return true;
     const { id: userId, email: to, locale } = account;
     const token = await issueMailedToken(trx, { purpose: 'reset_password', userId, email: to }, deps.clock());
     await enqueueMail(deps, trx, { kind: 'reset_password', userId, to, locale, data: { token } });

@@ -12,6 +12,8 @@ const account = (id: string, sessionsRevokedThrough: string | null = null): Acco
   locale: 'it',
   emailVerifiedAt: null,
   firstSignedInAt: null,
+  eraseAt: null,
+  deletionVersion: 0,
   createdAt: new Date(0),
   sessionsRevokedThrough,
 });

@@ -65,13 +65,15 @@ export const signIn = async (
 
 /**
  * Begins a session for a person who has just proved who they are, and mails the owner if the device is new to the account.
- * Throws `invalid_credentials` if the account was signed out everywhere since it was read.
+ * Throws `invalid_credentials` if the account was signed out everywhere since it was read, and
+ * `account_deletion_pending`.
  */
 export const startSession = async (
   deps: BeginSessionDeps,
   account: AccountRecord,
   origin: SignInOrigin,
 ): Promise<StartedSession> => {
+  if (account.eraseAt !== null) throw new AppError('account_deletion_pending');
   const isKnown = deps.devices.recognise(origin.deviceToken, account) !== undefined;
   if (isKnown) return await insertNewSession(deps, deps.database, { account, origin });
   return await deps.transact(async (trx) => {

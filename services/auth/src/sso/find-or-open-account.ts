@@ -90,6 +90,8 @@ const openPersonal = async (
     createdAt: now,
     emailVerifiedAt: now,
     firstSignedInAt: null,
+    eraseAt: null,
+    deletionVersion: 0,
     sessionsRevokedThrough: null,
   };
   await openAccount(trx, account, null);

@@ -1,3 +1,4 @@
+export { deleteAutoTopUp, disableAutoTopUp } from './auto-top-up-queries.ts';
 export type { CheckoutDeps } from './create-checkout.ts';
 export { createPaymentMeters } from './meters.ts';
 export type {

@@ -24,7 +24,7 @@ const RegisterAppPage = lazy(async () => ({ default: (await import('./apps/index
 const AppSettingsPage = lazy(async () => ({ default: (await import('./apps/index.ts')).AppSettingsPage }));
 const WebhookPage = lazy(async () => ({ default: (await import('./webhooks/index.ts')).WebhookPage }));
 
-const MAILED_LINKS = new Set(['/reset-password', '/verify-email', '/confirm-email', '/undo-email']);
+const MAILED_LINKS = new Set(['/reset-password', '/verify-email', '/confirm-email', '/undo-email', '/cancel-deletion']);
 
 /** The pages of mailed links, and the others by whether a person is signed in. */
 export const Pages = (): ReactElement => {

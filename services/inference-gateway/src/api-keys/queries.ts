@@ -160,3 +160,9 @@ export const updateApiKeysLastUsedAt = async (database: Knex, uses: ReadonlyMap<
     [JSON.stringify(rows)],
   );
 };
+
+/** Erases every key of an erased account. Usage records keep their ids. */
+export const deleteKeysOfUser = async (trx: Knex.Transaction, userId: string): Promise<void> => {
+  await lockKeysOfAccount(trx, userId);
+  await trx('api_keys').where({ svc_user_id: userId }).delete();
+};

@@ -64,6 +64,7 @@ const it = {
   tooMany: (minutes: number) => `Troppi tentativi. Riprova tra ${minutes} ${minutes === 1 ? 'minuto' : 'minuti'}.`,
   unavailable: 'Il servizio è molto occupato. Riprova tra un momento.',
   forgotten: 'Password dimenticata?',
+  deletionPending: 'Questo account sta per essere eliminato. Il link nella mail che ti abbiamo mandato lo annulla.',
   verifyFirst:
     'Prima conferma il tuo indirizzo: ti abbiamo mandato una mail con un link. Aprilo, poi torna qui e consenti.',
   checkMail: 'Ti abbiamo mandato una mail. Leggila, poi accedi.',
@@ -140,6 +141,7 @@ const en: PageText = {
   tooMany: (minutes) => `Too many attempts. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`,
   unavailable: 'The service is very busy. Try again in a moment.',
   forgotten: 'Forgotten password?',
+  deletionPending: 'This account is about to be deleted. The link in the mail that we have sent you cancels that.',
   verifyFirst: 'Confirm your address first: we have mailed you a link. Open it, then come back here and allow.',
   checkMail: 'We have sent you a mail. Read it, then sign in.',
   emailInvalid: 'Enter a valid email address.',

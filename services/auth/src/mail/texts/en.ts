@@ -16,6 +16,15 @@ export const english: MailTexts = {
     paragraphs: ['Confirm that this address is yours, and your account is ready.', 'The link works for three days.'],
     link: { label: 'Confirm address', page: 'verify-email', token },
   }),
+  deletion_requested: ({ token, erasedOn }) => ({
+    subject: 'Your account will be deleted',
+    paragraphs: [
+      `The deletion of your account was requested. On ${erasedOn} (UTC) everything that names you is erased for good.`,
+      'Sessions, connected apps and API keys have ended. The subscription ends with the period that is paid.',
+      'If it was not you, or you have changed your mind, cancel the deletion with this link before then.',
+    ],
+    link: { label: 'Keep my account', page: 'cancel-deletion', token },
+  }),
   sign_up_repeated: () => ({
     subject: 'You already have an account',
     paragraphs: [

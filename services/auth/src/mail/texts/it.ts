@@ -16,6 +16,15 @@ export const italian: MailTexts = {
     paragraphs: ['Conferma che questo indirizzo è tuo e l’account è pronto.', 'Il link vale tre giorni.'],
     link: { label: 'Conferma indirizzo', page: 'verify-email', token },
   }),
+  deletion_requested: ({ token, erasedOn }) => ({
+    subject: 'Il tuo account sta per essere eliminato',
+    paragraphs: [
+      `È stata chiesta l’eliminazione del tuo account. Tutto ciò che ti identifica sarà cancellato per sempre in questa data: ${erasedOn} (UTC).`,
+      'Sessioni, app collegate e chiavi API sono terminate. L’abbonamento termina con il periodo già pagato.',
+      'Se non sei stato tu, o hai cambiato idea, annulla l’eliminazione con questo link prima di allora.',
+    ],
+    link: { label: 'Mantieni il mio account', page: 'cancel-deletion', token },
+  }),
   sign_up_repeated: () => ({
     subject: 'Hai già un account',
     paragraphs: [

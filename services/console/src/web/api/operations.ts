@@ -13,6 +13,7 @@ export const operations = {
   confirmVerification: { method: 'POST', path: '/v1/console/account/verification/confirm' },
   confirmEmailChange: { method: 'POST', path: '/v1/console/account/email/confirm' },
   undoEmailChange: { method: 'POST', path: '/v1/console/account/email/undo' },
+  cancelDeletion: { method: 'POST', path: '/v1/console/account/deletion/cancel' },
   requestPasswordReset: { method: 'POST', path: '/v1/console/password-resets' },
   confirmPasswordReset: { method: 'POST', path: '/v1/console/password-resets/confirm' },
   changeEmail: { method: 'POST', path: '/v1/console/account/email' },

@@ -5,7 +5,7 @@ import { useSession } from '../session/index.ts';
 import { Button, ButtonLink, Form, Notice, Page, useForm } from '../ui/index.ts';
 import { useMailedToken } from './use-mailed-token.ts';
 
-type LinkOperation = 'confirmVerification' | 'confirmEmailChange' | 'undoEmailChange';
+type LinkOperation = 'confirmVerification' | 'confirmEmailChange' | 'undoEmailChange' | 'cancelDeletion';
 
 /** Page of a mailed link that does one thing, once its button is pressed: programs that scan mail open links as well. */
 export const LinkPage = ({ operation }: { operation: LinkOperation }): ReactElement => {

@@ -10,5 +10,6 @@ export const MailedLinkPages = (): ReactElement => (
     <Route path="/verify-email" element={<LinkPage operation="confirmVerification" />} />
     <Route path="/confirm-email" element={<LinkPage operation="confirmEmailChange" />} />
     <Route path="/undo-email" element={<LinkPage operation="undoEmailChange" />} />
+    <Route path="/cancel-deletion" element={<LinkPage operation="cancelDeletion" />} />
   </Routes>
 );

@@ -263,6 +263,12 @@ export const links = {
     button: 'Confirm new address',
     done: 'Your address has changed. Sign in with the new one from now on.',
   },
+  cancelDeletion: {
+    title: 'Keep your account',
+    lead: 'Press the button to cancel the deletion of your account.',
+    button: 'Keep my account',
+    done: 'Your account is kept. Sign in, and connect your apps again. Apps of yours stay deactivated until you activate them.',
+  },
   undoEmailChange: {
     title: 'Undo the change of address',
     lead: 'Your account keeps or gets back this address and is signed out everywhere.',

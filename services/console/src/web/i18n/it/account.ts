@@ -268,6 +268,12 @@ export const links: Messages['links'] = {
     button: 'Conferma nuovo indirizzo',
     done: 'Il tuo indirizzo è cambiato. D’ora in poi accedi con quello nuovo.',
   },
+  cancelDeletion: {
+    title: 'Mantieni il tuo account',
+    lead: 'Premi il pulsante per annullare l’eliminazione del tuo account.',
+    button: 'Mantieni il mio account',
+    done: 'Il tuo account resta. Accedi e ricollega le tue app. Quelle che offri restano disattivate finché non le riattivi.',
+  },
   undoEmailChange: {
     title: 'Annulla il cambio di indirizzo',
     lead: 'Il tuo account mantiene o riprende questo indirizzo e la sessione termina ovunque.',

@@ -78,6 +78,8 @@ export const errors: Messages['errors'] = {
     business_account_required: 'Può farlo solo un account aziendale. Accedi con uno di questi.',
     email_not_verified:
       'Prima conferma il tuo indirizzo email: apri il link che ti abbiamo mandato, o chiedine uno nuovo nelle impostazioni dell’account.',
+    account_deletion_pending:
+      'Questo account sta per essere eliminato. Il link nella mail che ti abbiamo mandato lo annulla.',
     token_invalid: 'Questo link è già stato usato o è scaduto. Chiedine uno nuovo.',
     not_found: 'Non esiste più, oppure appartiene a un altro account. Torna indietro e ricarica l’elenco.',
     request_timeout: 'La connessione era troppo lenta. Riprova.',
