@@ -150,6 +150,9 @@ CREATE TABLE accounts (
   sessions_revoked_through text COLLATE "C",
   email_verified_at timestamp with time zone,
   has_second_factor boolean DEFAULT false NOT NULL,
+  first_signed_in_at timestamp with time zone,
+  erase_at timestamp with time zone,
+  deletion_version integer DEFAULT 0 NOT NULL,
   CONSTRAINT accounts_pkey PRIMARY KEY (id),
   CONSTRAINT accounts_email_key UNIQUE (email),
   CONSTRAINT accounts_account_type_check CHECK ((account_type = ANY (ARRAY['personal'::text, 'business'::text]))),
@@ -157,6 +160,7 @@ CREATE TABLE accounts (
   CONSTRAINT accounts_email_is_normal CHECK ((email = lower((email COLLATE "C")))),
   CONSTRAINT accounts_locale_check CHECK ((locale = ANY (ARRAY['it'::text, 'en'::text])))
 );
+CREATE INDEX accounts_to_erase ON accounts USING btree (erase_at) WHERE (erase_at IS NOT NULL);
 
 CREATE TABLE app_cutoffs (
   client_id text COLLATE "C" NOT NULL,
@@ -360,6 +364,20 @@ CREATE TABLE inbox_versions (
   CONSTRAINT inbox_versions_pkey PRIMARY KEY (consumer, aggregate)
 );
 
+CREATE TABLE mailed_tokens (
+  digest bytea NOT NULL,
+  purpose text NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  email text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT mailed_tokens_pkey PRIMARY KEY (digest),
+  CONSTRAINT mailed_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE
+);
+CREATE INDEX mailed_tokens_by_expiry ON mailed_tokens USING btree (expires_at);
+CREATE INDEX mailed_tokens_by_former_email ON mailed_tokens USING btree (email) WHERE (purpose = 'undo_email'::text);
+CREATE INDEX mailed_tokens_by_user ON mailed_tokens USING btree (user_id, purpose);
+
 CREATE TABLE mails (
   id text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
@@ -427,6 +445,14 @@ CREATE TABLE passkeys (
   CONSTRAINT passkeys_counter_check CHECK ((counter >= 0))
 );
 CREATE INDEX passkeys_by_user ON passkeys USING btree (user_id);
+
+CREATE TABLE password_reset_requests (
+  id uuid NOT NULL,
+  sealed_email bytea NOT NULL,
+  requested_at timestamp with time zone NOT NULL,
+  CONSTRAINT password_reset_requests_pkey PRIMARY KEY (id)
+);
+CREATE INDEX password_reset_requests_by_age ON password_reset_requests USING btree (requested_at);
 
 CREATE TABLE pushed_requests (
   digest bytea NOT NULL,

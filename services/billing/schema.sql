@@ -1571,6 +1571,17 @@ BEGIN
 END $function$
 ;
 
+CREATE TABLE account_endings (
+  svc_user_id text NOT NULL,
+  wanted text NOT NULL,
+  cancelled_subscription_id text,
+  is_applied boolean DEFAULT false NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  CONSTRAINT account_endings_pkey PRIMARY KEY (svc_user_id),
+  CONSTRAINT account_endings_wanted_check CHECK ((wanted = ANY (ARRAY['cancel'::text, 'keep'::text, 'erase'::text])))
+);
+CREATE INDEX account_endings_waiting ON account_endings USING btree (updated_at) WHERE (NOT is_applied);
+
 CREATE TABLE accounts (
   svc_user_id text NOT NULL,
   status text NOT NULL,

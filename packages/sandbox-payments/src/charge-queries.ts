@@ -38,3 +38,7 @@ export const findChargeStatus = async (database: Knex, id: string): Promise<Sand
   const row = await database('sandbox_payments.charges').where({ id }).first('status');
   return row?.status;
 };
+
+export const deleteSavedCard = async (database: Knex, customer: string): Promise<void> => {
+  await database('sandbox_payments.saved_cards').where({ customer }).delete();
+};

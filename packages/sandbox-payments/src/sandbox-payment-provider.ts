@@ -1,14 +1,14 @@
 import type { ConfiguredPlan } from '@svc/contracts';
 import { inTransaction } from '@svc/database';
 import type { Knex } from 'knex';
-import { findSavedCard } from './charge-queries.ts';
+import { deleteSavedCard, findSavedCard } from './charge-queries.ts';
 import { chargeSavedCard } from './charge-saved-card.ts';
 import type { SandboxInvoice } from './invoice.ts';
 import { hasInvoice, listInvoices, voidInvoices } from './invoice-queries.ts';
 import { insertPortal } from './portal-queries.ts';
 import { readClock } from './read-clock.ts';
 import type { NewSession } from './sandbox-session.ts';
-import { ended, isFinal, type SandboxSubscription } from './sandbox-subscription.ts';
+import { clockOf, ended, isFinal, type SandboxSubscription } from './sandbox-subscription.ts';
 import { findSession, findSessionOfSubscription, insertSession } from './session-queries.ts';
 import { findSubscription, lockSubscription, saveSubscription } from './subscription-queries.ts';
 import { writeInvoice } from './write-invoice.ts';
@@ -74,6 +74,21 @@ export const createSandboxPaymentProvider = ({ database, publicBaseUrl, newId }:
       await voidInvoices(trx, id);
     });
   },
+  async setCancelAtPeriodEnd(id: string, cancelAtPeriodEnd: boolean): Promise<void> {
+    await inTransaction(database, async (trx) => {
+      const subscription = await lockSubscription(trx, id);
+      if (subscription === undefined || isFinal(subscription.status)) return;
+      await saveSubscription(trx, { ...subscription, cancelAtPeriodEnd });
+    });
+  },
+  async endSubscription(id: string): Promise<void> {
+    await inTransaction(database, async (trx) => {
+      const subscription = await lockSubscription(trx, id);
+      if (subscription === undefined || isFinal(subscription.status)) return;
+      await saveSubscription(trx, ended(subscription, 'canceled', clockOf(subscription, await readClock(trx))));
+    });
+  },
+  forgetCustomer: (userId: string) => deleteSavedCard(database, userId),
   // The sandbox took no money, so there is none to return.
   refundPayment: async () => 'refunded' as const,
   hasPaymentMethod: async (userId: string) => (await findSavedCard(database, userId)) !== undefined,

@@ -47,6 +47,15 @@ test('returns insufficient_scope and names the missing scope in the challenge (R
   expect(allowed.body).toEqual({ app: 'app_1', count: 1 });
 });
 
+test('returns email_not_verified on a route that wants a confirmed address if the token denies one', async () => {
+  const { send } = await startTestApp();
+  const statuses = async (path: string) =>
+    (await send('POST', path, { headers: bearer('session-unverified') })).body.detail?.code;
+  expect(await statuses('/v1/things/a/buy')).toBe('email_not_verified');
+  expect((await send('GET', '/v1/things/a', { headers: bearer('session-unverified') })).status).toBe(200);
+  expect((await send('POST', '/v1/things/a/buy', { headers: bearer('session-personal') })).status).toBe(200);
+});
+
 test('returns business_account_required for a personal account on a business route', async () => {
   const { send } = await startTestApp();
   const refused = await send('PATCH', '/v1/things/a', { headers: bearer('session-personal'), body: { active: true } });

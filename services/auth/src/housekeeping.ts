@@ -3,6 +3,7 @@ import { deleteAuditEntriesBefore, deleteGrantsExpiredBefore } from './connectio
 import { deleteDeniedFormsBefore } from './consent/index.ts';
 import { deleteUnconfirmedTotpsBefore, deleteUsedChallengesExpiredBefore, UNCONFIRMED_MS } from './factors/index.ts';
 import { deleteMailsBefore } from './mail/index.ts';
+import { deleteMailedTokensExpiredBefore } from './mailed-tokens/index.ts';
 import {
   deleteExpiredRequestsAndProofs,
   deleteRefreshTokensExpiredBefore,
@@ -47,6 +48,7 @@ export const tidyUp = async ({ database, clock }: HousekeepingDeps): Promise<voi
     () => deleteGrantsExpiredBefore(database, hourAgo, BATCH),
     () => deleteExpiredRequestsAndProofs(database, hourAgo, BATCH),
     () => deleteDeniedFormsBefore(database, hourAgo, BATCH),
+    () => deleteMailedTokensExpiredBefore(database, hourAgo, BATCH),
     () => deleteMailsBefore(database, later(now, -MAILS_KEPT_MS), BATCH),
     () => deleteAuditEntriesBefore(database, later(now, -AUDIT_KEPT_MS), BATCH),
   ];

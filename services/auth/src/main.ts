@@ -12,7 +12,7 @@ import {
 } from '@svc/service-kit';
 import { createApp } from './app.ts';
 import { configSchema } from './config.ts';
-import { startNoticeConsumer } from './notices/index.ts';
+import { startKeyNoticeConsumer, startNoticeConsumer } from './notices/index.ts';
 
 const NAME = 'auth';
 
@@ -62,9 +62,9 @@ const start = async (life: Lifecycle): Promise<void> => {
     lifecycle: life,
   });
   life.onStop('application', () => app.stop());
-  const notices = startNoticeConsumer({ ...app.notices, messaging });
-  life.onStop('consumer of notices', () => notices.stop());
-  consumers.push(notices);
+  const noticeDeps = { ...app.notices, messaging };
+  consumers.push(startNoticeConsumer(noticeDeps), startKeyNoticeConsumer(noticeDeps));
+  life.onStop('consumers', async () => void (await Promise.all(consumers.map((consumer) => consumer.stop()))));
   await life.listen(app.internalApp, { port: config.INTERNAL_PORT, host: config.HOST, internal: true });
   const listener = await life.listen(app.publicApp, { port: config.PORT, host: config.HOST });
   logger.info({ port: listener.port }, 'listening');

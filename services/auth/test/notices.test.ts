@@ -3,10 +3,11 @@ import { connectMessaging, type Messaging } from '@svc/messaging';
 import { createLogger } from '@svc/service-kit';
 import { type TestNats, testNats, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startNoticeConsumer } from '../src/notices/index.ts';
+import { startKeyNoticeConsumer, startNoticeConsumer } from '../src/notices/index.ts';
 import { type AuthService, startAuthService } from './support/auth-service.ts';
+import { call, textAt } from './support/http.ts';
 import { type Mailbox, startMailbox } from './support/mailbox.ts';
-import { newApp, newPerson } from './support/partner.ts';
+import { connect, newApp, newPerson, PASSWORD, type Person } from './support/partner.ts';
 
 let service: AuthService;
 let nats: TestNats;
@@ -21,8 +22,8 @@ beforeAll(async () => {
   const logger = createLogger({ service: 'auth', level: 'silent' });
   messaging = await connectMessaging({ url: nats.urlOf('auth'), name: 'auth', logger });
   operator = await connectMessaging({ url: nats.url, name: 'operator', logger });
-  const consumer = startNoticeConsumer({ ...service.application.notices, messaging });
-  stops.push(() => consumer.stop());
+  const deps = { ...service.application.notices, messaging };
+  for (const consumer of [startNoticeConsumer(deps), startKeyNoticeConsumer(deps)]) stops.push(() => consumer.stop());
 });
 afterAll(async () => {
   for (const stop of stops.toReversed()) await stop();
@@ -84,6 +85,58 @@ test('mails every kind of alert once, in the language of the account, however of
   expect(mail?.subject).toBe('Hai usato l’80% del limite mensile');
   expect(mail?.text).toContain('5 ottobre 2026');
   expect(await service.database('dead_letters')).toEqual([]);
+});
+
+test('mails the owner of a new API key once, however often its fact arrives', async () => {
+  const person = await newPerson(service);
+  const { subject } = events.keyCreated;
+  const [keyId, id] = [newId('key'), crypto.randomUUID()];
+  const fact = { svc_user_id: person.userId, key_id: keyId, created_at: '2026-10-01T12:00:00.000Z' };
+  for (let time = 0; time < 2; time += 1) await publish(subject, fact, id);
+  await publish(subject, { ...fact, svc_user_id: newId('usr') });
+  const next = await newPerson(service);
+  await publish(subject, { ...fact, svc_user_id: next.userId });
+  await mailsTo(next.userId, 1);
+  const mails = await mailsTo(person.userId, 1);
+  expect(mails.map((mail) => mail.subject)).toEqual(['Una nuova chiave API']);
+  expect(mails[0]?.text).toContain(`${keyId} è stata creata per il tuo account il 1 ottobre 2026`);
+});
+
+const noticesOf = (person: Person): Promise<string[]> =>
+  service.database('mails').where({ user_id: person.userId }).orderBy('id').pluck('kind');
+const signIn = (person: Person, headers: Record<string, string> = {}) =>
+  call(`${service.url}/v1/console/sessions`, { json: { email: person.email, password: PASSWORD }, headers });
+
+test('mails a sign-in from a new device, but neither the first sign-in nor one from a known device', async () => {
+  const person = await newPerson(service);
+  expect(await noticesOf(person)).toEqual([]);
+  const headers = { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' };
+  const device = textAt(await signIn(person, headers), 'device_token');
+  await signIn(person, { 'x-svc-device': device });
+  expect(await noticesOf(person)).toEqual(['new_device']);
+  const [mail] = await mailsTo(person.userId, 1);
+  expect(mail?.text).toContain('Firefox, Linux, rete 127.0.0.0/24');
+});
+
+test('mails a changed password once, although the session that follows is new', async () => {
+  const person = await newPerson(service);
+  await call(`${service.url}/v1/console/account/password`, {
+    token: person.token,
+    json: { current_password: PASSWORD, new_password: 'another long enough passphrase' },
+  });
+  expect(await noticesOf(person)).toEqual(['password_changed']);
+});
+
+test('mails a newly connected app, but no repeated consent', async () => {
+  const person = await newPerson(service);
+  const app = await newApp(service, await newPerson(service, 'business'), { name: 'Notes' });
+  await connect(service, { app, person });
+  await connect(service, { app, person });
+  expect(await noticesOf(person)).toEqual(['app_connected']);
+  const disconnect = { method: 'DELETE', token: person.token };
+  await call(`${service.url}/v1/integrations/connections/${app.clientId}`, disconnect);
+  await connect(service, { app, person });
+  expect(await noticesOf(person)).toEqual(['app_connected', 'app_connected']);
 });
 
 test('mails that an automatic top-up failed, and why', async () => {

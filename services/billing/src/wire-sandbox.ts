@@ -1,5 +1,6 @@
 import { newId } from '@svc/contracts';
 import { createSandboxPaymentProvider, runSandboxPayments, sandboxPaymentRoutes } from '@svc/sandbox-payments';
+import { applyEndings } from './endings/index.ts';
 import { checkoutDeps, type PaymentParts, type Payments } from './payment-parts.ts';
 import {
   findCheckoutSession,
@@ -41,6 +42,7 @@ export const wireSandbox = (parts: PaymentParts): Payments => {
     async tick() {
       await finishRefunds(deps);
       await invoiceCharges(deps);
+      await applyEndings(deps);
       await runSandboxPayments(sandbox);
     },
   };

@@ -1,5 +1,6 @@
 import { systemClock } from '@svc/service-kit';
 import type { Config } from './config.ts';
+import { applyEndings } from './endings/index.ts';
 import { checkoutDeps, type PaymentParts, type Payments } from './payment-parts.ts';
 import {
   findCheckoutSession,
@@ -59,6 +60,7 @@ export const wireStripe = (parts: PaymentParts): Payments => {
       }
       await finishRefunds(deps);
       await invoiceCharges(deps);
+      await applyEndings(deps);
     },
   };
 };

@@ -24,6 +24,7 @@ import {
   createLastUseTracker,
   KEY_PREFIX,
   startAccessConsumer,
+  startErasureConsumer,
 } from './api-keys/index.ts';
 import { type BillingClient, createBillingClient } from './billing-client.ts';
 import { createCompletionMeters } from './completions/index.ts';
@@ -93,7 +94,10 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
     isUnavailable: isConnectionFailure,
     responseValidation: config.RESPONSE_VALIDATION,
   } as const;
-  const consumers: readonly Consumer[] = [startAccessConsumer({ ...connections, clock })];
+  const consumers: readonly Consumer[] = [
+    startAccessConsumer({ ...connections, clock }),
+    startErasureConsumer(connections),
+  ];
   life.onStop('consumers', async () => void (await Promise.all(consumers.map((consumer) => consumer.stop()))));
   const internal = createInternalApp({
     ...common,

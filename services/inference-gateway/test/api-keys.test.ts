@@ -57,6 +57,21 @@ describe('create', () => {
     expect(JSON.stringify(listed)).not.toContain(created.key);
   });
 
+  test('leaves one fact for the mail to its owner, without any part of the key or its name', async () => {
+    const { id, created_at } = await create({ name: 'A private name' });
+    const facts = await gateway.database.knex('outbox').where({ aggregate: `key:${id}` });
+    const data = { svc_user_id: userId, key_id: id, created_at };
+    expect(facts).toMatchObject([{ subject: 'inference.key.created.v1', payload: data }]);
+    expect(JSON.stringify(facts)).not.toContain('A private name');
+  });
+
+  test('returns 403 email_not_verified to a session whose token says that the address is not confirmed', async () => {
+    const unverified = await gateway.tokens.consoleSession({ userId, claims: { email_unverified: true } });
+    const answer = await call('POST', '/v1/gateway/keys', { name: 'A key' }, unverified);
+    expect([answer.status, (await json(answer)).detail.code]).toEqual([403, 'email_not_verified']);
+    expect((await call('GET', '/v1/gateway/keys', undefined, unverified)).status).toBe(200);
+  });
+
   test('stores and logs no usable part of the key', async () => {
     const { key } = await create();
     const rows = JSON.stringify(await gateway.database.knex('api_keys'));

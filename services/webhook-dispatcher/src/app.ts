@@ -30,6 +30,7 @@ import {
   startActivityConsumer,
   startConnectionConsumer,
   startDisconnectionConsumer,
+  startErasureConsumer,
   startSubscriptionConsumer,
 } from './facts/index.ts';
 import { createSecretBox, parseEncryptionKeys, type SecretBox } from './signatures/index.ts';
@@ -73,6 +74,7 @@ export const createApp = async (deps: AppDeps): Promise<App> => {
     startDisconnectionConsumer(facts),
     startSubscriptionConsumer(facts),
     startActivityConsumer(facts),
+    startErasureConsumer(facts),
   ];
   life.onStop('consumers', async () => {
     await Promise.all(consumers.map((consumer) => consumer.stop()));

@@ -1,9 +1,17 @@
 import { z } from 'zod';
 import { idSchema } from '../core/ids.ts';
-import { defineRoute, json, jsonBody } from '../core/route.ts';
+import { defineRoute, json, jsonBody, optionalJsonBody } from '../core/route.ts';
 import {
+  accountDeletionSchema,
   accountSchema,
+  changeEmailRequestSchema,
+  confirmPasswordResetSchema,
+  deleteAccountRequestSchema,
+  deviceHeaders,
   listedSessionSchema,
+  mailedTokenRequestSchema,
+  pendingEmailSchema,
+  requestPasswordResetSchema,
   sessionCreatedSchema,
   updateAccountRequestSchema,
   upgradeAccountRequestSchema,
@@ -79,5 +87,134 @@ const sessionListRoutes = {
   }),
 } as const;
 
+const accountAnswer = { 200: json('The account.', z.object({ account: accountSchema })) } as const;
+
+/** Routes that prove or change the address of an account, by links that are mailed. */
+const emailRoutes = {
+  requestVerification: defineRoute({
+    ...accounts,
+    operationId: 'requestVerification',
+    method: 'POST',
+    path: '/v1/console/account/verification',
+    caller: 'console_session',
+    summary: 'Mail a link that confirms the address',
+    description: 'Mails nothing if the address is confirmed, or if several links were mailed within the hour.',
+    request: {},
+    responses: { 202: { description: 'Accepted.' } },
+    errors: [],
+  }),
+  confirmVerification: defineRoute({
+    ...accounts,
+    operationId: 'confirmVerification',
+    method: 'POST',
+    path: '/v1/console/account/verification/confirm',
+    caller: 'public',
+    summary: 'Confirm the address by a mailed link',
+    request: { body: jsonBody(mailedTokenRequestSchema) },
+    responses: accountAnswer,
+    errors: ['token_invalid'],
+  }),
+  changeEmail: defineRoute({
+    ...accounts,
+    operationId: 'changeEmail',
+    method: 'POST',
+    path: '/v1/console/account/email',
+    caller: 'console_session',
+    summary: 'Ask for a new email address',
+    description:
+      'Mails a link to the new address; the change takes effect once it is confirmed there. The present address gets a link that undoes the change for seven days. Replaces an earlier request.',
+    request: { headers: deviceHeaders, body: jsonBody(changeEmailRequestSchema) },
+    responses: { 202: json('The address that waits for its confirmation.', pendingEmailSchema) },
+    errors: ['wrong_password', 'fresh_sign_in_required', 'email_taken', 'too_many_attempts'],
+  }),
+  confirmEmailChange: defineRoute({
+    ...accounts,
+    operationId: 'confirmEmailChange',
+    method: 'POST',
+    path: '/v1/console/account/email/confirm',
+    caller: 'public',
+    summary: 'Confirm the new address by a mailed link',
+    request: { body: jsonBody(mailedTokenRequestSchema) },
+    responses: accountAnswer,
+    errors: ['token_invalid', 'email_taken'],
+  }),
+  undoEmailChange: defineRoute({
+    ...accounts,
+    operationId: 'undoEmailChange',
+    method: 'POST',
+    path: '/v1/console/account/email/undo',
+    caller: 'public',
+    summary: 'Undo a change of the address by a mailed link',
+    description: 'Restores the address that the link was mailed to and ends every session of the account.',
+    request: { body: jsonBody(mailedTokenRequestSchema) },
+    responses: accountAnswer,
+    errors: ['token_invalid', 'email_taken'],
+  }),
+} as const;
+
+/** Routes for people who have forgotten their password. */
+const recoveryRoutes = {
+  requestPasswordReset: defineRoute({
+    ...accounts,
+    operationId: 'requestPasswordReset',
+    method: 'POST',
+    path: '/v1/console/password-resets',
+    caller: 'public',
+    summary: 'Mail a link that sets a new password',
+    description: 'Answers the same, in the same time, whether or not the address has an account.',
+    request: { body: jsonBody(requestPasswordResetSchema) },
+    responses: { 202: { description: 'Accepted.' } },
+    errors: ['too_many_attempts'],
+  }),
+  confirmPasswordReset: defineRoute({
+    ...accounts,
+    operationId: 'confirmPasswordReset',
+    method: 'POST',
+    path: '/v1/console/password-resets/confirm',
+    caller: 'public',
+    summary: 'Set a new password by a mailed link',
+    description:
+      'The link works once, within 30 minutes. Ends every session of the account; its connections and API keys as well, unless `keep_access`.',
+    request: { body: jsonBody(confirmPasswordResetSchema) },
+    responses: { 204: { description: 'The password is set.' } },
+    errors: ['token_invalid'],
+  }),
+} as const;
+
+/** Routes that delete an account. */
+const deletionRoutes = {
+  deleteAccount: defineRoute({
+    ...accounts,
+    operationId: 'deleteAccount',
+    method: 'DELETE',
+    path: '/v1/console/account',
+    caller: 'console_session',
+    summary: 'Delete the account',
+    description:
+      'Ends sessions, connections and API keys at once, deactivates apps and cancels the subscription for the end of its period. At `erased_at` the apps are deleted, the subscription ends and every service erases what names the person; ledgers and usage records keep the pseudonymous id. Until then a mailed link cancels the deletion.',
+    request: { body: optionalJsonBody(deleteAccountRequestSchema) },
+    responses: { 202: json('The time of the erasure.', accountDeletionSchema) },
+    errors: ['wrong_password', 'fresh_sign_in_required', 'too_many_attempts'],
+  }),
+  cancelDeletion: defineRoute({
+    ...accounts,
+    operationId: 'cancelDeletion',
+    method: 'POST',
+    path: '/v1/console/account/deletion/cancel',
+    caller: 'public',
+    summary: 'Cancel the deletion of the account by a mailed link',
+    description: 'Apps stay deactivated until their owner activates them.',
+    request: { body: jsonBody(mailedTokenRequestSchema) },
+    responses: { 204: { description: 'Cancelled.' } },
+    errors: ['token_invalid'],
+  }),
+} as const;
+
 /** Routes with which a person manages an account. */
-export const accountLifeRoutes = { ...profileRoutes, ...sessionListRoutes } as const;
+export const accountLifeRoutes = {
+  ...profileRoutes,
+  ...sessionListRoutes,
+  ...emailRoutes,
+  ...recoveryRoutes,
+  ...deletionRoutes,
+} as const;

@@ -11,12 +11,12 @@ export const accountTypeSchema = z.enum(['personal', 'business']);
 
 export type AccountType = z.infer<typeof accountTypeSchema>;
 
-export const emailSchema = z
+const emailSchema = z
   .string()
   .max(254)
   .regex(/^[^\s@]+@[^\s@]+\.[^\s@]+$/);
 
-export const newPasswordSchema = z.string().min(12).max(128);
+const newPasswordSchema = z.string().min(12).max(128);
 
 const businessNameSchema = z.string().trim().min(1).max(120);
 
@@ -149,3 +149,25 @@ export const listedSessionSchema = z
   .meta({ id: 'ListedSession' });
 
 export type ListedSession = z.infer<typeof listedSessionSchema>;
+
+/** Token of a link in a mail. */
+const mailedTokenSchema = z.string().min(1).max(256);
+
+export const mailedTokenRequestSchema = z.strictObject({ token: mailedTokenSchema }).meta({ id: 'MailedTokenRequest' });
+
+export const requestPasswordResetSchema = z.strictObject({ email: emailSchema }).meta({ id: 'RequestPasswordReset' });
+
+/** A new password by a mailed link. Connections and API keys end as well, unless `keep_access`. */
+export const confirmPasswordResetSchema = z
+  .strictObject({ token: mailedTokenSchema, password: newPasswordSchema, keep_access: z.boolean().default(false) })
+  .meta({ id: 'ConfirmPasswordReset' });
+
+/** An address that becomes the account's once it is confirmed. */
+export const pendingEmailSchema = z.object({ pending_email: z.string() }).meta({ id: 'PendingEmail' });
+
+/** Deletion of the account. Without the password, the person must have signed in recently. */
+export const deleteAccountRequestSchema = z
+  .strictObject({ password: currentPasswordSchema })
+  .meta({ id: 'DeleteAccountRequest' });
+
+export const accountDeletionSchema = z.object({ erased_at: timestampSchema }).meta({ id: 'AccountDeletion' });

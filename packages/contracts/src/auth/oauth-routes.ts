@@ -68,7 +68,7 @@ export const oauthRoutes = {
         oauth.consentDecidedSchema,
       ),
     },
-    errors: ['app_inactive', 'pushed_request_required'],
+    errors: ['app_inactive', 'pushed_request_required', 'email_not_verified'],
   }),
   getConsent: defineRoute({
     ...oauthTag,

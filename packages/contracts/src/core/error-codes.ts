@@ -40,6 +40,12 @@ export const errorCodes = {
   ),
   insufficient_scope: code('any', 'forbidden', 403, 'The access token lacks the scope that this endpoint requires.'),
   caller_not_allowed: code('internal', 'forbidden', 403, 'This service may not call this internal route.'),
+  email_not_verified: code(
+    'any',
+    'forbidden',
+    403,
+    'Confirm your email address first. `requestVerification` mails a new link.',
+  ),
   business_account_required: code('any', 'forbidden', 403, 'Only a business account may do this.'),
   reauthentication_required: code(
     'any',
@@ -97,6 +103,13 @@ export const errorCodes = {
     'The account has no password. Sign in again and repeat this within ten minutes.',
   ),
   too_many_attempts: code('auth', 'limit', 429, 'Too many failed attempts. Wait for the time in `Retry-After`.'),
+  account_deletion_pending: code(
+    'auth',
+    'forbidden',
+    403,
+    'The account is about to be deleted. The link in the mail about it cancels that.',
+  ),
+  token_invalid: code('auth', 'invalid', 400, 'The link was used before or has expired. Ask for a new one.'),
   signing_key_not_ready: code(
     'auth',
     'conflict',

@@ -68,6 +68,8 @@ export interface RouteDefinition {
   readonly business?: true;
   /** Requires that the person has authenticated recently (STEP_UP_MAX_AGE_SECONDS). */
   readonly stepUp?: true;
+  /** Only accounts with a confirmed address may call it, where the operator requires that. */
+  readonly verifiedEmail?: true;
   /** Required scopes. */
   readonly scopes?: readonly Scope[];
   /** Allows cross-origin requests from any page, without credentials (CORS). */

@@ -204,6 +204,7 @@ const keyRoutes = {
     operationId: 'createKey',
     method: 'POST',
     path: '/v1/gateway/keys',
+    verifiedEmail: true,
     summary: 'Create an API key',
     request: { body: jsonBody(keys.createKeyRequestSchema) },
     responses: { 201: json('The key, shown only once.', keys.apiKeyCreatedSchema) },

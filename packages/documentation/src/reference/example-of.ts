@@ -30,6 +30,12 @@ const KNOWN: Readonly<Record<string, unknown>> = {
 const OF_OPERATION: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   createCompletion: { model: 'svc-completion' },
   createEmbeddings: { model: 'svc-embedding' },
+  signInWithPasskey: {
+    id: 'aWQ',
+    rawId: 'aWQ',
+    response: { clientDataJSON: 'e30', authenticatorData: 'e30', signature: 'e30' },
+  },
+  addPasskey: { id: 'aWQ', rawId: 'aWQ', response: { clientDataJSON: 'e30', attestationObject: 'e30' } },
   finishSignIn: { code: '123456' },
   reauthenticate: { password: 'a long passphrase' },
 };

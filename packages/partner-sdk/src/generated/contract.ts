@@ -20,6 +20,7 @@ export const serviceErrorCodes = {
   not_authenticated: { status: 401, retry: false },
   invalid_token: { status: 401, retry: false },
   insufficient_scope: { status: 403, retry: false },
+  email_not_verified: { status: 403, retry: false },
   reauthentication_required: { status: 403, retry: false },
   not_found: { status: 404, retry: false },
   repeated_host: { status: 400, retry: false },

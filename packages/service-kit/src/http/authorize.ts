@@ -17,8 +17,8 @@ export interface AuthorizeOptions {
 
 /**
  * Authenticates and authorizes the caller before the body is read. Throws `not_authenticated`, `invalid_token`,
- * `invalid_api_key`, `caller_not_allowed`, `insufficient_scope`, `business_account_required` or
- * `reauthentication_required` (RFC 6750 section 3). Ignores credentials in the query or body.
+ * `invalid_api_key`, `caller_not_allowed`, `insufficient_scope`, `business_account_required`,
+ * `email_not_verified` or `reauthentication_required` (RFC 6750 section 3). Ignores credentials in the query or body.
  */
 export const authorize = async (
   route: RouteDefinition,
@@ -81,10 +81,9 @@ const checkInternalCaller = (route: RouteDefinition, caller: Caller): void => {
 };
 
 const checkAccount = (route: RouteDefinition, caller: Caller): void => {
-  if (route.business !== true) return;
-  if (caller.kind !== 'console_session' || caller.accountType !== 'business') {
-    throw new AppError('business_account_required');
-  }
+  const session = caller.kind === 'console_session' ? caller : undefined;
+  if (route.business === true && session?.accountType !== 'business') throw new AppError('business_account_required');
+  if (route.verifiedEmail === true && session?.isEmailUnverified === true) throw new AppError('email_not_verified');
 };
 
 const checkRecentAuthentication = (caller: ConsoleSessionCaller, stepUp: StepUp | undefined): void => {

@@ -13,6 +13,12 @@ export interface AccountRecord {
   readonly createdAt: Date;
   /** When the owner proved to receive mail at the address; null if that never happened. */
   readonly emailVerifiedAt: Date | null;
+  /** Null until the first sign-in, which comes from a new device without being suspicious. */
+  readonly firstSignedInAt: Date | null;
+  /** When the account is to be erased; null unless its owner has asked for that. */
+  readonly eraseAt: Date | null;
+  /** Version of the last fact about the deletion of the account. */
+  readonly deletionVersion: number;
   /** The newest session that signing out everywhere has ended; null if that never happened. */
   readonly sessionsRevokedThrough: string | null;
 }

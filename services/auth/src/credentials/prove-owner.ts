@@ -36,6 +36,18 @@ export const proveOwner = async (deps: ProveOwnerDeps, claim: OwnerClaim): Promi
   return owner;
 };
 
+/** As `proveOwner`, but a fresh sign-in proves the owner of an account with a password as well. */
+export const proveOwnerOrFreshSignIn = async (
+  deps: ProveOwnerDeps,
+  claim: OwnerClaim,
+): Promise<AccountWithPassword> => {
+  if (claim.password !== undefined) return await proveOwner(deps, claim);
+  const owner = await findCredentialsById(deps.database, claim.caller.userId);
+  if (owner === undefined) throw new AppError('invalid_token');
+  await checkFreshSession(deps, claim.caller.sessionId);
+  return owner;
+};
+
 const checkFreshSession = async (deps: ProveOwnerDeps, sessionId: string): Promise<void> => {
   const session = await findSessionById(deps.database, sessionId);
   const isFresh = session !== undefined && later(session.authenticatedAt, FRESH_MS) > deps.clock();

@@ -28,7 +28,7 @@ export const reauthenticate = async (
   else await checkPassword(deps, owner, { password: claim.password, sessionId: caller.sessionId });
   const session = await updateAuthenticatedAt(deps.database, caller.sessionId, deps.clock());
   if (session === undefined) throw new AppError('invalid_token');
-  return await signSessionToken(deps, session, owner.account.accountType);
+  return await signSessionToken(deps, session, owner.account);
 };
 
 const useFactor = async (

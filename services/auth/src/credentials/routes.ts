@@ -2,14 +2,16 @@ import type { IncomingMessage } from 'node:http';
 import { type reauthenticateRequestSchema, routes } from '@svc/contracts';
 import { AppError, type Binding, bind, type ConsoleSessionCaller } from '@svc/service-kit';
 import type { z } from 'zod';
+import { toAccountJson } from '../accounts/index.ts';
 import { createAssertionOptions, type FactorClaim } from '../factors/index.ts';
 import { type StartedSession, secondsLeft, sessionCookies, signInOriginOf, toSessionJson } from '../sessions/index.ts';
-import { type ChangeCredentialsDeps, changeEmail, changePassword } from './change-credentials.ts';
+import { type ChangeEmailDeps, confirmEmailChange, requestEmailChange, undoEmailChange } from './change-email.ts';
+import { type ChangePasswordDeps, changePassword } from './change-password.ts';
 import type { OwnerClaim } from './prove-owner.ts';
 import { type ReauthenticateDeps, reauthenticate } from './reauthenticate.ts';
 
 /** Serves the change of password and of address, and step-up. */
-export const credentialRoutes = (deps: ChangeCredentialsDeps & ReauthenticateDeps): Binding[] => {
+export const credentialRoutes = (deps: ChangePasswordDeps & ChangeEmailDeps & ReauthenticateDeps): Binding[] => {
   const answer = (started: StartedSession, res: { appendHeader: (name: string, value: string[]) => unknown }) => {
     res.appendHeader('set-cookie', sessionCookies(started, deps.publicBaseUrl));
     return { status: 200, body: toSessionJson(started, started.session.createdAt) };
@@ -40,7 +42,16 @@ export const credentialRoutes = (deps: ChangeCredentialsDeps & ReauthenticateDep
     }),
     bind(routes.changeEmail, async (request) => {
       const { body } = request;
-      return answer(await changeEmail(deps, toClaim(body, request), body.email), request.res);
+      const email = await requestEmailChange(deps, toClaim(body, request), body.email);
+      return { status: 202, body: { pending_email: email } };
+    }),
+    bind(routes.confirmEmailChange, async ({ body }) => {
+      const account = await confirmEmailChange(deps, body.token);
+      return { status: 200, body: { account: toAccountJson(account) } };
+    }),
+    bind(routes.undoEmailChange, async ({ body, clientAddress }) => {
+      const account = await undoEmailChange(deps, body.token, clientAddress);
+      return { status: 200, body: { account: toAccountJson(account) } };
     }),
   ];
 };

@@ -3,6 +3,7 @@ import { type Consumer, hasSubject, type Messaging, startConsumer } from '@svc/m
 import type { Knex } from 'knex';
 import { type MailAlertDeps, mailAlert } from './mail-alert.ts';
 import { mailAutoTopUpFailure } from './mail-auto-top-up-failure.ts';
+import { mailCreatedKey } from './mail-created-key.ts';
 
 export interface NoticeDeps extends MailAlertDeps {
   readonly database: Knex;
@@ -22,4 +23,14 @@ export const startNoticeConsumer = (deps: NoticeDeps): Consumer =>
       hasSubject(fact, alertRaised.subject)
         ? mailAlert(deps, trx, fact.data)
         : mailAutoTopUpFailure(deps, trx, fact.data),
+  });
+
+/** Starts the consumer that mails owners of new API keys. */
+export const startKeyNoticeConsumer = (deps: NoticeDeps): Consumer =>
+  startConsumer({
+    messaging: deps.messaging,
+    database: deps.database,
+    name: 'auth_key-notices',
+    subjects: [events.keyCreated.subject],
+    handle: (trx, { data }) => mailCreatedKey(deps, trx, data),
   });

@@ -1,1 +1,1 @@
-export { type NoticeDeps, startNoticeConsumer } from './consumer.ts';
+export { type NoticeDeps, startKeyNoticeConsumer, startNoticeConsumer } from './consumer.ts';

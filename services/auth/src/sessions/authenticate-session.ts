@@ -24,8 +24,17 @@ export const authenticateSession = async (
   if (session === undefined) throw new AppError('invalid_token');
   // In whole seconds, as in tokens.
   const expiresAt = new Date(toUnixSeconds(endOfSession(session, deps.sessionIdleMs)) * SECOND_MS);
-  return { kind: 'console_session', ...claims, expiresAt };
+  return {
+    kind: 'console_session',
+    ...claims,
+    isEmailUnverified: claims.isEmailUnverified && !(await isVerified(deps, claims.userId)),
+    expiresAt,
+  };
 };
+
+/** The token may be older than the confirmation of the address. */
+const isVerified = async (deps: AuthenticateSessionDeps, userId: string): Promise<boolean> =>
+  (await findAccountById(deps.database, userId))?.emailVerifiedAt != null;
 
 /** The session of a token that came in a cookie, or undefined where it is not good any more. */
 export const findStoredSession = async (

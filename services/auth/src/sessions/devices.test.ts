@@ -12,6 +12,9 @@ const account = (id: string, sessionsRevokedThrough: string | null = null): Acco
   locale: 'it',
   hasSecondFactor: false,
   emailVerifiedAt: null,
+  firstSignedInAt: null,
+  eraseAt: null,
+  deletionVersion: 0,
   createdAt: new Date(0),
   sessionsRevokedThrough,
 });

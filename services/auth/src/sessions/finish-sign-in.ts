@@ -4,7 +4,7 @@ import { type FactorClaim, findFactorProof } from '../factors/index.ts';
 import { requireChallenge } from './challenge.ts';
 import { deleteChallenge } from './queries.ts';
 import type { SignInOrigin } from './sign-in-origin.ts';
-import { attemptSubject, type StartedSession, type StartSessionDeps, startSession } from './start-session.ts';
+import { attemptSubject, type StartedSession, type StartSessionDeps, startSessionIn } from './start-session.ts';
 
 /**
  * Completes a sign-in with a second factor. Challenge and proof are used up together with the beginning of the session.
@@ -29,6 +29,6 @@ export const finishSignIn = async (
   return await deps.transact(async (trx) => {
     if (!(await deleteChallenge(trx, opened.digest))) throw new AppError('challenge_invalid');
     if (!(await proof.use(trx))) throw new AppError('invalid_second_factor');
-    return await startSession({ ...deps, database: trx }, account, origin);
+    return await startSessionIn(deps, trx, { account, origin });
   });
 };

@@ -31,6 +31,7 @@ export { type SignInOrigin, signInOriginOf } from './sign-in-origin.ts';
 export { signInWithPasskey } from './sign-in-with-passkey.ts';
 export {
   type BeginSessionDeps,
+  insertNewSession,
   type StartedSession,
   type StartSessionDeps,
   signIn,

@@ -14,5 +14,5 @@ export const renewSession = async (
 ): Promise<RenewedSession> => ({
   session,
   account,
-  ...(await signSessionToken(deps, session, account.accountType)),
+  ...(await signSessionToken(deps, session, account)),
 });

@@ -2,6 +2,7 @@ import type { AccountType } from '@svc/contracts';
 import { AppError, type Clock, CONSOLE_SESSION_TOKEN_TYPE, consoleAudience } from '@svc/service-kit';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
+import type { AccountRecord } from '../accounts/index.ts';
 import { type KeyRing, SIGNING_ALGORITHM } from '../signing-keys/index.ts';
 import { toUnixSeconds } from '../time.ts';
 import { SESSION_SECONDS, type SessionRecord, tokenExpiryOf } from './session.ts';
@@ -13,6 +14,8 @@ export interface SessionTokenDeps {
   readonly clock: Clock;
   /** Time without use after which a session ends. */
   readonly sessionIdleMs: number;
+  /** Tokens of accounts without a confirmed address say so. */
+  readonly isVerificationRequired: boolean;
 }
 
 /** What a valid session token says. */
@@ -21,6 +24,7 @@ export interface SessionClaims {
   readonly sessionId: string;
   readonly accountType: AccountType;
   readonly authenticatedAt: Date;
+  readonly isEmailUnverified: boolean;
   readonly expiresAt: Date;
 }
 
@@ -37,6 +41,7 @@ const claimsSchema = z.object({
   // A release without `auth_time` issues a token at sign-in only.
   auth_time: z.number().optional(),
   iat: z.number(),
+  email_unverified: z.boolean().optional(),
   exp: z.number(),
 });
 
@@ -44,11 +49,16 @@ const claimsSchema = z.object({
 export const signSessionToken = async (
   deps: SessionTokenDeps,
   session: SessionRecord,
-  accountType: AccountType,
+  { accountType, emailVerifiedAt }: AccountRecord,
 ): Promise<SignedSessionToken> => {
   const expiresAt = tokenExpiryOf(session, { now: deps.clock(), idleMs: deps.sessionIdleMs });
   const key = deps.keys.active();
-  const claims = { sid: session.id, account_type: accountType, auth_time: toUnixSeconds(session.authenticatedAt) };
+  const claims = {
+    sid: session.id,
+    account_type: accountType,
+    auth_time: toUnixSeconds(session.authenticatedAt),
+    ...(deps.isVerificationRequired && emailVerifiedAt === null ? { email_unverified: true } : {}),
+  };
   const token = await new SignJWT(claims)
     .setProtectedHeader({ alg: SIGNING_ALGORITHM, typ: CONSOLE_SESSION_TOKEN_TYPE, kid: key.kid })
     .setIssuer(deps.publicBaseUrl)
@@ -73,12 +83,13 @@ export const readSessionToken = async (deps: SessionTokenDeps, token: string): P
       // Other services refuse an expired token; here it still names its session.
       clockTolerance: SESSION_SECONDS,
     });
-    const { sub, sid, account_type, auth_time, iat, exp } = claimsSchema.parse(payload);
+    const { sub, sid, account_type, auth_time, iat, email_unverified, exp } = claimsSchema.parse(payload);
     return {
       userId: sub,
       sessionId: sid,
       accountType: account_type,
       authenticatedAt: new Date((auth_time ?? iat) * 1000),
+      isEmailUnverified: email_unverified === true,
       expiresAt: new Date(exp * 1000),
     };
   } catch (error) {

@@ -3,7 +3,7 @@ import { AppError } from '@svc/service-kit';
 import { findAccountById } from '../accounts/index.ts';
 import { findAssertionProof } from '../factors/index.ts';
 import type { SignInOrigin } from './sign-in-origin.ts';
-import { type StartedSession, type StartSessionDeps, startSession } from './start-session.ts';
+import { type StartedSession, type StartSessionDeps, startSessionIn } from './start-session.ts';
 
 /**
  * Signs the owner of a passkey in, without address and password. The assertion is used up together with the beginning of
@@ -24,6 +24,6 @@ export const signInWithPasskey = async (
   await attempt.succeed();
   return await deps.transact(async (trx) => {
     if (!(await proof.use(trx))) throw new AppError('invalid_passkey');
-    return await startSession({ ...deps, database: trx }, account, origin);
+    return await startSessionIn(deps, trx, { account, origin });
   });
 };

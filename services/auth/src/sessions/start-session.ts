@@ -1,21 +1,29 @@
-import type { newId } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
-import { type AccountRecord, findAccountByEmail, normalizeEmail, type PasswordHasher } from '../accounts/index.ts';
+import {
+  type AccountRecord,
+  findAccountByEmail,
+  markFirstSignIn,
+  normalizeEmail,
+  type PasswordHasher,
+} from '../accounts/index.ts';
 import type { FactorsDeps } from '../factors/index.ts';
+import { formatInstant } from '../format-instant.ts';
+import { enqueueMail, type MailOutboxDeps } from '../mail/index.ts';
 import { coarseNetwork } from '../network-address.ts';
 import type { AttemptSubject, AttemptThrottle } from '../throttling/index.ts';
 import { later } from '../time.ts';
-import type { Executor } from '../transact.ts';
+import type { Executor, Transact, Transaction } from '../transact.ts';
 import { openChallenge, type SecondStep } from './challenge.ts';
+import { describeDevice } from './describe-device.ts';
 import type { Devices } from './devices.ts';
 import { insertSession } from './queries.ts';
 import { newSessionId, SESSION_MS, type SessionRecord } from './session.ts';
 import { type SessionTokenDeps, type SignedSessionToken, signSessionToken } from './session-token.ts';
 import type { SignInOrigin } from './sign-in-origin.ts';
 
-export interface BeginSessionDeps extends SessionTokenDeps {
+export interface BeginSessionDeps extends SessionTokenDeps, MailOutboxDeps {
   readonly database: Executor;
-  readonly newId: typeof newId;
+  readonly transact: Transact;
   readonly devices: Devices;
 }
 
@@ -72,13 +80,40 @@ const secondFactorRequired = ({ challenge, factors, passkeyOptions }: SecondStep
 };
 
 /**
- * Begins a session for a person who has just proved who they are. Throws `invalid_credentials` if the account was signed
- * out everywhere since it was read.
+ * Begins a session for a person who has just proved who they are, and mails the owner if the device is new to the account.
+ * Throws `invalid_credentials` if the account was signed out everywhere since it was read, and
+ * `account_deletion_pending`.
  */
 export const startSession = async (
   deps: BeginSessionDeps,
   account: AccountRecord,
-  { source, deviceToken, userAgent }: SignInOrigin,
+  origin: SignInOrigin,
+): Promise<StartedSession> => {
+  if (account.eraseAt !== null) throw new AppError('account_deletion_pending');
+  const isKnown = deps.devices.recognise(origin.deviceToken, account) !== undefined;
+  if (isKnown) return await insertNewSession(deps, deps.database, { account, origin });
+  return await deps.transact((trx) => startSessionIn(deps, trx, { account, origin }));
+};
+
+/** As `startSession`, but in the caller's transaction. */
+export const startSessionIn = async (
+  deps: Omit<BeginSessionDeps, 'transact' | 'database'>,
+  trx: Transaction,
+  { account, origin }: { account: AccountRecord; origin: SignInOrigin },
+): Promise<StartedSession> => {
+  if (account.eraseAt !== null) throw new AppError('account_deletion_pending');
+  const isKnown = deps.devices.recognise(origin.deviceToken, account) !== undefined;
+  const isFirst = account.firstSignedInAt === null && (await markFirstSignIn(trx, account.id, deps.clock()));
+  const started = await insertNewSession(deps, trx, { account, origin });
+  if (!isKnown && !isFirst) await mailNewDevice(deps, trx, started);
+  return started;
+};
+
+/** As `startSession`, but in the caller's transaction, and mails nothing. */
+export const insertNewSession = async (
+  deps: Omit<BeginSessionDeps, 'transact' | 'database' | 'mailKey'>,
+  executor: Executor,
+  { account, origin }: { account: AccountRecord; origin: SignInOrigin },
 ): Promise<StartedSession> => {
   const createdAt = deps.clock();
   const session: SessionRecord = {
@@ -88,16 +123,27 @@ export const startSession = async (
     authenticatedAt: createdAt,
     expiresAt: later(createdAt, SESSION_MS),
     lastUsedAt: createdAt,
-    userAgent: userAgent ?? null,
-    network: coarseNetwork(source),
+    userAgent: origin.userAgent ?? null,
+    network: coarseNetwork(origin.source),
   };
-  const isStored = await insertSession(deps.database, session, account.sessionsRevokedThrough);
+  const isStored = await insertSession(executor, session, account.sessionsRevokedThrough);
   // The password was changed while it was checked.
   if (!isStored) throw new AppError('invalid_credentials');
   return {
     session,
     account,
-    ...(await signSessionToken(deps, session, account.accountType)),
-    deviceToken: deps.devices.remember(deviceToken, account),
+    ...(await signSessionToken(deps, session, account)),
+    deviceToken: deps.devices.remember(origin.deviceToken, account),
   };
+};
+
+const mailNewDevice = async (
+  deps: MailOutboxDeps,
+  trx: Transaction,
+  { account, session }: StartedSession,
+): Promise<void> => {
+  const { id: userId, email: to, locale } = account;
+  const at = formatInstant(session.createdAt, locale);
+  const data = { device: describeDevice(session.userAgent), network: session.network, at };
+  await enqueueMail(deps, trx, { kind: 'new_device', userId, to, locale, data });
 };

@@ -91,6 +91,9 @@ const openPersonal = async (
     hasSecondFactor: false,
     createdAt: now,
     emailVerifiedAt: now,
+    firstSignedInAt: null,
+    eraseAt: null,
+    deletionVersion: 0,
     sessionsRevokedThrough: null,
   };
   await openAccount(trx, account, null);

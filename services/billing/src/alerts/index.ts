@@ -1,1 +1,2 @@
+export { deleteAlertSettings } from './queries.ts';
 export { alertRoutes } from './routes.ts';

@@ -19,3 +19,7 @@ export const upsertAlertSettings = async (database: Knex, userId: string, settin
     .onConflict('svc_user_id')
     .merge();
 };
+
+export const deleteAlertSettings = async (trx: Knex.Transaction, userId: string): Promise<void> => {
+  await trx('alert_settings').where({ svc_user_id: userId }).delete();
+};

@@ -42,6 +42,10 @@ export const disableAutoTopUp = async (trx: Knex.Transaction, userId: string): P
   await trx('auto_top_ups').where({ svc_user_id: userId }).update({ is_enabled: false });
 };
 
+export const deleteAutoTopUp = async (trx: Knex.Transaction, userId: string): Promise<void> => {
+  await trx('auto_top_ups').where({ svc_user_id: userId }).delete();
+};
+
 /**
  * Lists accounts whose wallet is below their threshold, that have no open charge, and whose next charge stays within the
  * ceiling of this UTC month. Only charges that failed do not count. With a user id, lists at most this account.

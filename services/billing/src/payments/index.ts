@@ -1,4 +1,5 @@
 export { applyReversals, type ReportedReversal } from './apply-reversals.ts';
+export { deleteAutoTopUp, disableAutoTopUp } from './auto-top-up-queries.ts';
 export type { CheckoutDeps } from './create-checkout.ts';
 export { invoiceCharges } from './invoice-charges.ts';
 export { createPaymentMeters } from './meters.ts';

@@ -121,6 +121,12 @@ export interface PaymentProvider {
   readSubscription(providerSubscriptionId: string): Promise<HostedSubscription | undefined>;
   /** Cancels a subscription immediately and refunds its payment. Used for the second of two purchases. */
   revertSubscription(providerSubscriptionId: string): Promise<void>;
+  /** Ends a subscription with its paid period, or resumes one that would end then. Does nothing if it has ended. */
+  setCancelAtPeriodEnd(providerSubscriptionId: string, isCancelled: boolean): Promise<void>;
+  /** Ends a subscription immediately, without a refund. */
+  endSubscription(providerSubscriptionId: string): Promise<void>;
+  /** Erases what the provider and this service hold to charge a customer. Payments stay. */
+  forgetCustomer(userId: string): Promise<void>;
   /** Refunds once per refund id. `refused` is final. */
   refundPayment(refund: ProviderRefund): Promise<'refunded' | 'refused'>;
   /** Returns true if the customer has a payment method that can be charged without them. */

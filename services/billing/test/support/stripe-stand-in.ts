@@ -209,6 +209,8 @@ export class StripeStandIn {
     if (method === 'GET' && path === '/v1/events') return this.#listEvents(params);
     const object = this.#objects.get(id);
     if (object === undefined) return undefined;
+    if (method === 'POST' && parts[0] === 'subscriptions')
+      Object.assign(object, { cancel_at_period_end: params['cancel_at_period_end'] === 'true' });
     if (method === 'DELETE') Object.assign(object, { status: 'canceled', ended_at: Math.floor(Date.now() / 1000) });
     const read = structuredClone(object);
     const latest = read['latest_invoice'];

@@ -14,6 +14,7 @@ import {
 import { Loading } from './ui/index.ts';
 
 const AccountPage = lazy(async () => ({ default: (await import('./account/index.ts')).AccountPage }));
+const MailedLinkPages = lazy(async () => ({ default: (await import('./mailed-links/index.ts')).MailedLinkPages }));
 const ConnectionsPage = lazy(async () => ({ default: (await import('./connections/index.ts')).ConnectionsPage }));
 const KeysPage = lazy(async () => ({ default: (await import('./keys/index.ts')).KeysPage }));
 const WalletPage = lazy(async () => ({ default: (await import('./wallet/index.ts')).WalletPage }));
@@ -23,9 +24,21 @@ const RegisterAppPage = lazy(async () => ({ default: (await import('./apps/index
 const AppSettingsPage = lazy(async () => ({ default: (await import('./apps/index.ts')).AppSettingsPage }));
 const WebhookPage = lazy(async () => ({ default: (await import('./webhooks/index.ts')).WebhookPage }));
 
-/** The pages, by whether somebody is signed in. */
+const MAILED_LINKS = new Set(['/reset-password', '/verify-email', '/confirm-email', '/undo-email', '/cancel-deletion']);
+
+/** The pages of mailed links, and the others by whether a person is signed in. */
 export const Pages = (): ReactElement => {
   const state = useSessionState();
+  const { pathname } = useLocation();
+  if (MAILED_LINKS.has(pathname)) {
+    return (
+      <SignedOutLayout>
+        <Suspense fallback={<Loading lines={3} />}>
+          <MailedLinkPages />
+        </Suspense>
+      </SignedOutLayout>
+    );
+  }
   return state.status === 'signed_in' ? <SignedInPages /> : <SignedOutPages reason={state.reason} />;
 };
 

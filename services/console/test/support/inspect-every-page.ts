@@ -70,6 +70,16 @@ export const inspectEveryPage = (locale: 'en' | 'it'): void => {
     const options = { colorScheme: 'light' as const, locale: locale === 'it' ? 'it-IT' : 'en-GB' };
     const nameOf = (page: string): string => `${page}-${locale}`;
 
+    test.each(['reset-password', 'reset-password?token=unknown', 'verify-email?token=unknown', 'undo-email'])(
+      '/%s',
+      async (path) => {
+        browser.expectComplaints('401');
+        const page = await browser.open(`${console.url}/${path}`, options);
+        await page.locator('h1').waitFor();
+        await inspect(page, nameOf(path.replace('?token=unknown', '-set')));
+      },
+    );
+
     test.each(['account', 'plans', 'connections', 'keys', 'wallet', 'usage', 'apps', 'no-such-page', 'plans/return'])(
       '/%s, with nothing there yet and with everything',
       async (path) => {

@@ -124,11 +124,13 @@ export interface ConsentInput {
   readonly judged: Extract<JudgedAuthorizeRequest, { isValid: true }>;
   /** A limit that was typed and cannot be read. */
   readonly typedLimit?: string;
+  /** Reason why the app was not connected yet. */
+  readonly notice?: string;
 }
 
 /** Shows the consent page, or shows it again. */
 export const showConsent = async (deps: PagesDeps, input: ConsentInput): Promise<ReplyContent> => {
-  const { context, session, judged, typedLimit } = input;
+  const { context, session, judged, typedLimit, notice } = input;
   const { app, scopes } = judged;
   const key = { userId: session.account.id, clientId: app.clientId };
   const [publisher, icon, connected, connection] = await Promise.all([
@@ -139,5 +141,5 @@ export const showConsent = async (deps: PagesDeps, input: ConsentInput): Promise
   ]);
   const form = budgetForm(deps, context.query, connection);
   const budget = typedLimit === undefined ? form : { ...form, typed: typedLimit };
-  return consentPage(context, { session, scopes, publisher, icon, isConnected: connected, budget });
+  return consentPage(context, { session, scopes, publisher, icon, isConnected: connected, budget, notice });
 };

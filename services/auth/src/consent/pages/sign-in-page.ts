@@ -34,6 +34,7 @@ ${field({ name: 'password', label: text.password, type: 'password', autocomplete
     title: text.signInTitle,
     state,
     form: html`${frame.form('sign-in', fields)}
+<p class="other"><a href="/reset-password">${text.forgotten}</a></p>
 ${passkeyForm(frame, { name: 'passkey', options: frame.passkeyOptions })}
 ${sso === undefined ? undefined : html`<a class="second" href="${sso.path}">${text.singleSignOn(sso.name)}</a>`}`,
     other: html`${text.noAccount} <a href="${frame.signUpPath}">${text.toSignUp}</a>`,

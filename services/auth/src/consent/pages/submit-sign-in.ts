@@ -78,6 +78,8 @@ export const messageFor = (error: unknown, text: PageText): string | undefined =
       return text.challengeOver;
     case 'too_many_attempts':
       return text.tooMany(Math.ceil(Number(error.headers['retry-after'] ?? SECONDS_PER_MINUTE) / SECONDS_PER_MINUTE));
+    case 'account_deletion_pending':
+      return text.deletionPending;
     case 'service_unavailable':
       return text.unavailable;
     default:

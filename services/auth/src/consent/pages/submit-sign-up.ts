@@ -88,6 +88,8 @@ const errorsOf = (issues: readonly { path: readonly PropertyKey[] }[], text: Pag
 };
 
 const errorsFor = (error: unknown, text: PageText): FormState['errors'] | undefined => {
+  // The address is taken, which only its mailbox tells.
+  if (error instanceof AppError && error.code === 'invalid_credentials') return { form: text.checkMail };
   if (error instanceof AppError && error.code === 'email_taken') return { email: text.emailTaken };
   // The only field that signing up judges beyond the contract.
   if (error instanceof AppError && error.issues !== undefined) return { password: text.passwordCommon };

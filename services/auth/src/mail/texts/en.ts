@@ -16,6 +16,23 @@ export const english: MailTexts = {
     paragraphs: ['Confirm that this address is yours, and your account is ready.', 'The link works for three days.'],
     link: { label: 'Confirm address', page: 'verify-email', token },
   }),
+  deletion_requested: ({ token, erasedOn }) => ({
+    subject: 'Your account will be deleted',
+    paragraphs: [
+      `The deletion of your account was requested. On ${erasedOn} (UTC) everything that names you is erased for good.`,
+      'Sessions, connected apps and API keys have ended. The subscription ends with the period that is paid.',
+      'If it was not you, or you have changed your mind, cancel the deletion with this link before then.',
+    ],
+    link: { label: 'Keep my account', page: 'cancel-deletion', token },
+  }),
+  sign_up_repeated: () => ({
+    subject: 'You already have an account',
+    paragraphs: [
+      'Someone signed up for svc with this address, which has an account. Nothing has changed.',
+      'If it was you, sign in. If you do not remember your password, choose a new one.',
+    ],
+    link: { label: 'Choose a new password', page: 'reset-password' },
+  }),
   reset_password: ({ token }) => ({
     subject: 'Choose a new password',
     paragraphs: [
@@ -58,14 +75,14 @@ export const english: MailTexts = {
   new_device: ({ device, network, at }) => ({
     subject: 'Sign-in from a new device',
     paragraphs: [
-      `Your account was opened from a device that has not been used for it before: ${device}, network ${network}, ${at}.`,
+      `Your account was opened on ${at} from a device that has not been used for it before: ${device ?? 'unknown device'}, network ${network ?? 'unknown'}.`,
       'If it was not you, end the session in the console and change your password.',
     ],
   }),
-  api_key_created: ({ name }) => ({
+  api_key_created: ({ keyId, at }) => ({
     subject: 'A new API key',
     paragraphs: [
-      `The API key “${name}” was created for your account.`,
+      `The API key ${keyId} was created for your account on ${at}.`,
       'If it was not you, delete it in the console and change your password.',
     ],
   }),

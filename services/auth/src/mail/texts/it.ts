@@ -16,6 +16,23 @@ export const italian: MailTexts = {
     paragraphs: ['Conferma che questo indirizzo è tuo e l’account è pronto.', 'Il link vale tre giorni.'],
     link: { label: 'Conferma indirizzo', page: 'verify-email', token },
   }),
+  deletion_requested: ({ token, erasedOn }) => ({
+    subject: 'Il tuo account sta per essere eliminato',
+    paragraphs: [
+      `È stata chiesta l’eliminazione del tuo account. Tutto ciò che ti identifica sarà cancellato per sempre in questa data: ${erasedOn} (UTC).`,
+      'Sessioni, app collegate e chiavi API sono terminate. L’abbonamento termina con il periodo già pagato.',
+      'Se non sei stato tu, o hai cambiato idea, annulla l’eliminazione con questo link prima di allora.',
+    ],
+    link: { label: 'Mantieni il mio account', page: 'cancel-deletion', token },
+  }),
+  sign_up_repeated: () => ({
+    subject: 'Hai già un account',
+    paragraphs: [
+      'Qualcuno si è iscritto a svc con questo indirizzo, che ha già un account. Non è cambiato nulla.',
+      'Se sei stato tu, accedi. Se non ricordi la password, scegline una nuova.',
+    ],
+    link: { label: 'Scegli una nuova password', page: 'reset-password' },
+  }),
   reset_password: ({ token }) => ({
     subject: 'Scegli una nuova password',
     paragraphs: [
@@ -58,14 +75,14 @@ export const italian: MailTexts = {
   new_device: ({ device, network, at }) => ({
     subject: 'Accesso da un nuovo dispositivo',
     paragraphs: [
-      `Il tuo account è stato aperto da un dispositivo mai usato prima: ${device}, rete ${network}, ${at}.`,
+      `Il tuo account è stato aperto il ${at} da un dispositivo mai usato prima: ${device ?? 'dispositivo sconosciuto'}, rete ${network ?? 'sconosciuta'}.`,
       'Se non sei stato tu, chiudi la sessione nella console e cambia la password.',
     ],
   }),
-  api_key_created: ({ name }) => ({
+  api_key_created: ({ keyId, at }) => ({
     subject: 'Una nuova chiave API',
     paragraphs: [
-      `È stata creata la chiave API “${name}” per il tuo account.`,
+      `La chiave API ${keyId} è stata creata per il tuo account il ${at}.`,
       'Se non sei stato tu, eliminala nella console e cambia la password.',
     ],
   }),

@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { Stripe } from 'stripe';
 import type { CheckoutOrder, CheckoutState, HostedSubscription, Payment, PaymentProvider, Purchase } from '../index.ts';
 import { chargeSaved, hasPaymentMethod } from './charges.ts';
+import { endSubscription, forgetCustomer, setCancelAtPeriodEnd } from './endings.ts';
 import { idOf } from './id-of.ts';
 import { invoiceCharge, listInvoices } from './invoices.ts';
 import { MICROS_PER_MINOR_UNIT, toMinorUnits } from './minor-units.ts';
@@ -32,6 +33,9 @@ export const createStripeProvider = (deps: StripeDeps): PaymentProvider => ({
   readCheckout: (id) => readCheckout(deps, id),
   readSubscription: (id) => readSubscription(deps, id),
   revertSubscription: (id) => revertSubscription(deps, id),
+  setCancelAtPeriodEnd: (id, isCancelled) => setCancelAtPeriodEnd(deps, id, isCancelled),
+  endSubscription: (id) => endSubscription(deps, id),
+  forgetCustomer: (userId) => forgetCustomer(deps, userId),
   refundPayment: (refund) => refundPayment(deps, refund),
   hasPaymentMethod: (userId) => hasPaymentMethod(deps, userId),
   chargeSaved: (charge) => chargeSaved(deps, charge),

@@ -32,7 +32,8 @@ export const createClient = (
     try {
       return await send(token);
     } catch (error) {
-      if (!(error instanceof ApiError) || !error.isSessionRefused || token === undefined) throw error;
+      if (!(error instanceof ApiError) || token === undefined) throw error;
+      if (!error.isSessionRefused && !error.isTokenOutdated) throw error;
       const fresh = tokens.current() === token ? await tokens.renew() : tokens.current();
       if (fresh === undefined) throw error;
       return await send(fresh);

@@ -77,13 +77,31 @@ const accountBindings = (state: MockState): Binding[] => {
         known.password = body.new_password;
       }),
     ),
-    bind(routes.changeEmail, async ({ body, caller }) => {
+    bind(routes.changeEmail, async ({ body }) => {
       if (state.accounts.has(body.email)) throw new AppError('email_taken');
-      return change(caller.userId, body.current_password, (known) => {
-        known.account.email = body.email;
-      });
+      return { status: 202, body: { pending_email: body.email } };
     }),
+    bind(routes.requestVerification, async () => ({ status: 202 })),
+    bind(routes.requestPasswordReset, async () => ({ status: 202 })),
+    bind(routes.confirmPasswordReset, async ({ body }) => {
+      accountOfLink(state, body.token).password = body.password;
+      return { status: 204 };
+    }),
+    ...[routes.confirmVerification, routes.confirmEmailChange, routes.undoEmailChange].map((route) =>
+      bind(route, async ({ body }) => {
+        const { account } = accountOfLink(state, body.token);
+        account.email_verified = true;
+        return { status: 200, body: { account } };
+      }),
+    ),
   ];
+};
+
+/** In mails of the mock, an address is the token of its links. */
+const accountOfLink = (state: MockState, token: string) => {
+  const known = state.accounts.get(token);
+  if (known === undefined) throw new AppError('token_invalid');
+  return known;
 };
 
 const requireApp = (state: MockState, userId: string, clientId: string): App => {

@@ -13,6 +13,9 @@ export const session = {
   stepUpLead: 'This is a sensitive change, and you signed in a while ago. Type your password to go on.',
   stepUpConfirm: 'Confirm',
   stepUpChecking: 'Checking…',
+  toSignIn: 'Sign in',
+  forgotten: 'Forgotten password?',
+  toConsole: 'Go to the console',
 };
 
 /** The first page. */
@@ -200,5 +203,59 @@ export const account = {
   newEmail: 'New address',
   changing: 'Changing…',
   passwordChanged: 'The password is changed',
-  emailChanged: 'The address is changed',
+  emailLead: 'We mail a link to the new address. The change takes effect once you open it.',
+  emailPending: (email: string) => `Check your mail: open the link that we have sent to ${email}.`,
+  verifyTitle: 'Confirm your address',
+  verifyLead: 'You get a mail with a link. Some of the service may be closed until you open it.',
+  verifyMail: 'Mail me the link',
+  verifyMailing: 'Sending…',
+  verifyMailed: 'Check your mail: the link is on its way',
+};
+
+/** Pages that links in mails open. */
+export const links = {
+  working: 'One moment…',
+  refused: 'This link was used before, has expired or is incomplete. Ask for a new one.',
+  forgotten: {
+    title: 'Forgotten password',
+    lead: 'Type the address of your account. We mail you a link to choose a new password.',
+    button: 'Mail me a link',
+    mailed: (email: string) =>
+      `If there is an account with ${email}, a mail with a link is on its way. It works for 30 minutes.`,
+  },
+  reset: {
+    title: 'Choose a new password',
+    lead: 'It signs you out everywhere. Then you sign in with the new password.',
+    access: 'Connected apps and API keys',
+    end: 'End them as well',
+    endHint: 'If another person may have had your password.',
+    keep: 'Keep them',
+    keepHint: 'If you have only forgotten the password.',
+    button: 'Save the new password',
+    done: 'The new password is saved. Sign in with it.',
+  },
+  confirmVerification: {
+    title: 'Confirm your address',
+    lead: 'Press the button to confirm that this email address is yours.',
+    button: 'Confirm address',
+    done: 'Your address is confirmed.',
+  },
+  confirmEmailChange: {
+    title: 'Confirm your new address',
+    lead: 'Press the button, and your account has this address from now on.',
+    button: 'Confirm new address',
+    done: 'Your address has changed. Sign in with the new one from now on.',
+  },
+  cancelDeletion: {
+    title: 'Keep your account',
+    lead: 'Press the button to cancel the deletion of your account.',
+    button: 'Keep my account',
+    done: 'Your account is kept. Sign in, and connect your apps again. Apps of yours stay deactivated until you activate them.',
+  },
+  undoEmailChange: {
+    title: 'Undo the change of address',
+    lead: 'Your account keeps or gets back this address and is signed out everywhere.',
+    button: 'Undo the change',
+    done: 'The address of your account is this one again. If the change was not yours, choose a new password now.',
+  },
 };

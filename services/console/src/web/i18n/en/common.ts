@@ -73,6 +73,11 @@ export const errors = {
     not_authenticated: 'Your session has ended. Sign in again.',
     invalid_token: 'Your session has ended. Sign in again.',
     business_account_required: 'Only a business account may do this. Sign in with one.',
+    email_not_verified:
+      'Confirm your email address first: open the link that we have mailed you, or ask for a new one in the account settings.',
+    account_deletion_pending:
+      'This account is about to be deleted. The link in the mail that we have sent you cancels that.',
+    token_invalid: 'This link was used before or has expired. Ask for a new one.',
     not_found: 'It does not exist any more, or it belongs to another account. Go back and load the list again.',
     request_timeout: 'The connection was too slow. Try again.',
     payload_too_large: 'That is too large. Choose something smaller.',

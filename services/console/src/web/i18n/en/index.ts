@@ -1,4 +1,4 @@
-import { account, connections, overview, plans, session } from './account.ts';
+import { account, connections, links, overview, plans, session } from './account.ts';
 import { apps, webhooks } from './business.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
 import { keys, usage, wallet } from './gateway.ts';
@@ -13,6 +13,7 @@ export const en = {
   serviceFaults,
   session,
   account,
+  links,
   overview,
   plans,
   connections,

@@ -15,6 +15,9 @@ export const session: Messages['session'] = {
   stepUpLead: 'È un’operazione delicata e hai fatto l’accesso da un po’. Scrivi la password per continuare.',
   stepUpConfirm: 'Conferma',
   stepUpChecking: 'Verifica in corso…',
+  toSignIn: 'Accedi',
+  forgotten: 'Password dimenticata?',
+  toConsole: 'Vai alla console',
 };
 
 /** The first page, in Italian. */
@@ -206,5 +209,58 @@ export const account: Messages['account'] = {
   newEmail: 'Nuovo indirizzo',
   changing: 'Modifica in corso…',
   passwordChanged: 'La password è cambiata',
-  emailChanged: 'L’indirizzo è cambiato',
+  emailLead: 'Mandiamo un link al nuovo indirizzo. Il cambio vale quando lo apri.',
+  emailPending: (email) => `Controlla la posta: apri il link che abbiamo mandato a ${email}.`,
+  verifyTitle: 'Conferma il tuo indirizzo',
+  verifyLead: 'Ricevi una mail con un link. Finché non lo apri, una parte del servizio può restare chiusa.',
+  verifyMail: 'Mandami il link',
+  verifyMailing: 'Invio in corso…',
+  verifyMailed: 'Controlla la posta: il link sta arrivando',
+};
+
+/** Pages that links in mails open, in Italian. */
+export const links: Messages['links'] = {
+  working: 'Un momento…',
+  refused: 'Questo link è già stato usato, è scaduto o è incompleto. Chiedine uno nuovo.',
+  forgotten: {
+    title: 'Password dimenticata',
+    lead: 'Scrivi l’indirizzo del tuo account. Ti mandiamo un link per scegliere una nuova password.',
+    button: 'Mandami un link',
+    mailed: (email) => `Se esiste un account con ${email}, sta arrivando una mail con un link. Vale per 30 minuti.`,
+  },
+  reset: {
+    title: 'Scegli una nuova password',
+    lead: 'La sessione termina ovunque. Poi accedi con la nuova password.',
+    access: 'App collegate e chiavi API',
+    end: 'Termina anche queste',
+    endHint: 'Se qualcun altro può aver avuto la tua password.',
+    keep: 'Mantienile',
+    keepHint: 'Se hai solo dimenticato la password.',
+    button: 'Salva la nuova password',
+    done: 'La nuova password è salvata. Usala per accedere.',
+  },
+  confirmVerification: {
+    title: 'Conferma il tuo indirizzo',
+    lead: 'Premi il pulsante per confermare che questo indirizzo email è tuo.',
+    button: 'Conferma indirizzo',
+    done: 'Il tuo indirizzo è confermato.',
+  },
+  confirmEmailChange: {
+    title: 'Conferma il nuovo indirizzo',
+    lead: 'Premi il pulsante: da quel momento il tuo account ha questo indirizzo.',
+    button: 'Conferma nuovo indirizzo',
+    done: 'Il tuo indirizzo è cambiato. D’ora in poi accedi con quello nuovo.',
+  },
+  cancelDeletion: {
+    title: 'Mantieni il tuo account',
+    lead: 'Premi il pulsante per annullare l’eliminazione del tuo account.',
+    button: 'Mantieni il mio account',
+    done: 'Il tuo account resta. Accedi e ricollega le tue app. Quelle che offri restano disattivate finché non le riattivi.',
+  },
+  undoEmailChange: {
+    title: 'Annulla il cambio di indirizzo',
+    lead: 'Il tuo account mantiene o riprende questo indirizzo e la sessione termina ovunque.',
+    button: 'Annulla il cambio',
+    done: 'L’indirizzo del tuo account è di nuovo questo. Se il cambio non era tuo, scegli subito una nuova password.',
+  },
 };

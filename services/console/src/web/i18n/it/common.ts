@@ -76,6 +76,11 @@ export const errors: Messages['errors'] = {
     not_authenticated: 'La sessione è terminata. Accedi di nuovo.',
     invalid_token: 'La sessione è terminata. Accedi di nuovo.',
     business_account_required: 'Può farlo solo un account aziendale. Accedi con uno di questi.',
+    email_not_verified:
+      'Prima conferma il tuo indirizzo email: apri il link che ti abbiamo mandato, o chiedine uno nuovo nelle impostazioni dell’account.',
+    account_deletion_pending:
+      'Questo account sta per essere eliminato. Il link nella mail che ti abbiamo mandato lo annulla.',
+    token_invalid: 'Questo link è già stato usato o è scaduto. Chiedine uno nuovo.',
     not_found: 'Non esiste più, oppure appartiene a un altro account. Torna indietro e ricarica l’elenco.',
     request_timeout: 'La connessione era troppo lenta. Riprova.',
     payload_too_large: 'È troppo grande. Scegli qualcosa di più piccolo.',

@@ -1,5 +1,5 @@
 import type { Messages } from '../en/index.ts';
-import { account, connections, overview, plans, session } from './account.ts';
+import { account, connections, links, overview, plans, session } from './account.ts';
 import { apps, webhooks } from './business.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
 import { keys, usage, wallet } from './gateway.ts';
@@ -14,6 +14,7 @@ export const it: Messages = {
   serviceFaults,
   session,
   account,
+  links,
   overview,
   plans,
   connections,
