@@ -35,6 +35,7 @@ describe('the event table at the broker', () => {
 
   test('grants the dispatcher exactly its permissions', () => {
     const pulled = [
+      'AUTH.webhook-dispatcher_erasures',
       'AUTH.webhook-dispatcher_connections',
       'AUTH.webhook-dispatcher_disconnections',
       'BILLING.webhook-dispatcher_subscriptions',
