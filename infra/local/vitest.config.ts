@@ -1,3 +1,10 @@
 import { defineConfig } from 'vitest/config';
 
-export default defineConfig({ test: { testTimeout: 240_000, hookTimeout: 240_000, fileParallelism: false } });
+export default defineConfig({
+  test: {
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    // The tests mostly wait for processes, so Vitest's single worker on two cores would leave both idle.
+    maxWorkers: 3,
+  },
+});

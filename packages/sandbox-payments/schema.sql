@@ -6,6 +6,58 @@ CREATE OR REPLACE FUNCTION sandbox_payments.clock()
 AS $function$ SELECT clock_timestamp() $function$
 ;
 
+CREATE TABLE charges (
+  id text NOT NULL,
+  customer text NOT NULL,
+  amount_micros bigint NOT NULL,
+  currency text NOT NULL,
+  status text NOT NULL,
+  CONSTRAINT charges_pkey PRIMARY KEY (id),
+  CONSTRAINT charges_amount_micros_check CHECK ((amount_micros > 0)),
+  CONSTRAINT charges_status_check CHECK ((status = ANY (ARRAY['paid'::text, 'declined'::text, 'authentication_required'::text])))
+);
+
+CREATE TABLE customers (
+  customer text NOT NULL,
+  business_name text,
+  vat_number text,
+  CONSTRAINT customers_pkey PRIMARY KEY (customer)
+);
+
+CREATE TABLE invoice_counters (
+  year integer NOT NULL,
+  last integer NOT NULL,
+  CONSTRAINT invoice_counters_pkey PRIMARY KEY (year)
+);
+
+CREATE TABLE invoices (
+  id text NOT NULL,
+  number text NOT NULL,
+  customer text NOT NULL,
+  kind text NOT NULL,
+  plan_name text,
+  subscription_id text,
+  charge_id text,
+  period_start timestamp with time zone,
+  period_end timestamp with time zone,
+  total_micros bigint NOT NULL,
+  tax_micros bigint NOT NULL,
+  tax_percent integer NOT NULL,
+  currency text NOT NULL,
+  status text NOT NULL,
+  issued_at timestamp with time zone NOT NULL,
+  business_name text,
+  vat_number text,
+  CONSTRAINT invoices_pkey PRIMARY KEY (id),
+  CONSTRAINT invoices_charge_id_key UNIQUE (charge_id),
+  CONSTRAINT invoices_number_key UNIQUE (number),
+  CONSTRAINT invoices_check CHECK (((tax_micros >= 0) AND (tax_micros <= total_micros))),
+  CONSTRAINT invoices_kind_check CHECK ((kind = ANY (ARRAY['subscription'::text, 'top_up'::text, 'automatic_top_up'::text]))),
+  CONSTRAINT invoices_status_check CHECK ((status = ANY (ARRAY['paid'::text, 'void'::text])))
+);
+CREATE INDEX invoices_by_customer ON invoices USING btree (customer, id);
+CREATE INDEX invoices_by_subscription ON invoices USING btree (subscription_id) WHERE (subscription_id IS NOT NULL);
+
 CREATE TABLE portal_sessions (
   id text NOT NULL,
   customer text NOT NULL,
@@ -13,6 +65,13 @@ CREATE TABLE portal_sessions (
   is_challenged boolean DEFAULT false NOT NULL,
   expires_at timestamp with time zone NOT NULL,
   CONSTRAINT portal_sessions_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE saved_cards (
+  customer text NOT NULL,
+  card text NOT NULL,
+  CONSTRAINT saved_cards_pkey PRIMARY KEY (customer),
+  CONSTRAINT saved_cards_card_check CHECK ((card = ANY (ARRAY['succeeds'::text, 'asks_to_confirm'::text, 'declines_renewals'::text, 'declines'::text])))
 );
 
 CREATE TABLE sessions (

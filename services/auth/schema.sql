@@ -148,6 +148,11 @@ CREATE TABLE accounts (
   locale text NOT NULL,
   created_at timestamp with time zone NOT NULL,
   sessions_revoked_through text COLLATE "C",
+  email_verified_at timestamp with time zone,
+  has_second_factor boolean DEFAULT false NOT NULL,
+  first_signed_in_at timestamp with time zone,
+  erase_at timestamp with time zone,
+  deletion_version integer DEFAULT 0 NOT NULL,
   CONSTRAINT accounts_pkey PRIMARY KEY (id),
   CONSTRAINT accounts_email_key UNIQUE (email),
   CONSTRAINT accounts_account_type_check CHECK ((account_type = ANY (ARRAY['personal'::text, 'business'::text]))),
@@ -155,6 +160,7 @@ CREATE TABLE accounts (
   CONSTRAINT accounts_email_is_normal CHECK ((email = lower((email COLLATE "C")))),
   CONSTRAINT accounts_locale_check CHECK ((locale = ANY (ARRAY['it'::text, 'en'::text])))
 );
+CREATE INDEX accounts_to_erase ON accounts USING btree (erase_at) WHERE (erase_at IS NOT NULL);
 
 CREATE TABLE app_cutoffs (
   client_id text COLLATE "C" NOT NULL,
@@ -277,11 +283,32 @@ CREATE TABLE console_sessions (
   user_id text COLLATE "C" NOT NULL,
   created_at timestamp with time zone NOT NULL,
   expires_at timestamp with time zone NOT NULL,
+  last_used_at timestamp with time zone,
+  user_agent text,
+  network text,
+  authenticated_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT console_sessions_pkey PRIMARY KEY (id),
   CONSTRAINT console_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE
 );
 CREATE INDEX console_sessions_by_expiry ON console_sessions USING btree (expires_at);
 CREATE INDEX console_sessions_by_user ON console_sessions USING btree (user_id);
+
+CREATE TABLE dead_letters (
+  id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
+  consumer text NOT NULL,
+  event_id uuid,
+  stream text NOT NULL,
+  stream_seq bigint NOT NULL,
+  subject text NOT NULL,
+  payload text NOT NULL,
+  deliveries integer NOT NULL,
+  error_code text NOT NULL,
+  created_at timestamp with time zone DEFAULT now() NOT NULL,
+  resolved_at timestamp with time zone,
+  CONSTRAINT dead_letters_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX dead_letters_event ON dead_letters USING btree (consumer, event_id) WHERE (event_id IS NOT NULL);
+CREATE INDEX dead_letters_unresolved ON dead_letters USING btree (created_at) WHERE (resolved_at IS NULL);
 
 CREATE TABLE denied_forms (
   digest bytea NOT NULL,
@@ -319,6 +346,37 @@ CREATE TABLE grants (
 CREATE INDEX grants_by_app ON grants USING btree (client_id, id);
 CREATE INDEX grants_by_connection ON grants USING btree (user_id, client_id);
 CREATE INDEX grants_by_expiry ON grants USING btree (expires_at);
+
+CREATE TABLE inbox (
+  consumer text NOT NULL,
+  event_id uuid NOT NULL,
+  received_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT inbox_pkey PRIMARY KEY (consumer, event_id)
+);
+CREATE INDEX inbox_by_age ON inbox USING brin (received_at);
+
+CREATE TABLE inbox_versions (
+  consumer text NOT NULL,
+  aggregate text NOT NULL,
+  version bigint NOT NULL,
+  failures integer DEFAULT 0 NOT NULL,
+  epoch uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
+  CONSTRAINT inbox_versions_pkey PRIMARY KEY (consumer, aggregate)
+);
+
+CREATE TABLE mailed_tokens (
+  digest bytea NOT NULL,
+  purpose text NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  email text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT mailed_tokens_pkey PRIMARY KEY (digest),
+  CONSTRAINT mailed_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE
+);
+CREATE INDEX mailed_tokens_by_expiry ON mailed_tokens USING btree (expires_at);
+CREATE INDEX mailed_tokens_by_former_email ON mailed_tokens USING btree (email) WHERE (purpose = 'undo_email'::text);
+CREATE INDEX mailed_tokens_by_user ON mailed_tokens USING btree (user_id, purpose);
 
 CREATE TABLE mails (
   id text COLLATE "C" NOT NULL,
@@ -371,6 +429,31 @@ CREATE TABLE outbox_streams (
   CONSTRAINT outbox_streams_pkey PRIMARY KEY (stream)
 );
 
+CREATE TABLE passkeys (
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  credential_id text COLLATE "C" NOT NULL,
+  public_key bytea NOT NULL,
+  counter bigint NOT NULL,
+  transports text[] NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  last_used_at timestamp with time zone,
+  CONSTRAINT passkeys_pkey PRIMARY KEY (id),
+  CONSTRAINT passkeys_credential_id_key UNIQUE (credential_id),
+  CONSTRAINT passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  CONSTRAINT passkeys_counter_check CHECK ((counter >= 0))
+);
+CREATE INDEX passkeys_by_user ON passkeys USING btree (user_id);
+
+CREATE TABLE password_reset_requests (
+  id uuid NOT NULL,
+  sealed_email bytea NOT NULL,
+  requested_at timestamp with time zone NOT NULL,
+  CONSTRAINT password_reset_requests_pkey PRIMARY KEY (id)
+);
+CREATE INDEX password_reset_requests_by_age ON password_reset_requests USING btree (requested_at);
+
 CREATE TABLE pushed_requests (
   digest bytea NOT NULL,
   client_id text COLLATE "C" NOT NULL,
@@ -380,6 +463,13 @@ CREATE TABLE pushed_requests (
   CONSTRAINT pushed_requests_client_id_fkey FOREIGN KEY (client_id) REFERENCES apps(client_id) ON DELETE CASCADE
 );
 CREATE INDEX pushed_requests_by_expiry ON pushed_requests USING btree (expires_at);
+
+CREATE TABLE recovery_codes (
+  user_id text COLLATE "C" NOT NULL,
+  digest bytea NOT NULL,
+  CONSTRAINT recovery_codes_pkey PRIMARY KEY (user_id, digest),
+  CONSTRAINT recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE
+);
 
 CREATE TABLE refresh_tokens (
   digest bytea NOT NULL,
@@ -409,6 +499,17 @@ CREATE INDEX sign_in_attempts_by_address ON sign_in_attempts USING btree (addres
 CREATE INDEX sign_in_attempts_by_source ON sign_in_attempts USING btree (source_digest, attempted_at);
 CREATE INDEX sign_in_attempts_by_time ON sign_in_attempts USING btree (attempted_at);
 
+CREATE TABLE sign_in_challenges (
+  digest bytea NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  sessions_revoked_through text COLLATE "C",
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT sign_in_challenges_pkey PRIMARY KEY (digest),
+  CONSTRAINT sign_in_challenges_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE
+);
+CREATE INDEX sign_in_challenges_by_expiry ON sign_in_challenges USING btree (expires_at);
+CREATE INDEX sign_in_challenges_by_user ON sign_in_challenges USING btree (user_id);
+
 CREATE TABLE signing_keys (
   kid text NOT NULL,
   state text NOT NULL,
@@ -433,3 +534,26 @@ CREATE TABLE sso_identities (
   CONSTRAINT sso_identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE
 );
 CREATE INDEX sso_identities_by_user ON sso_identities USING btree (user_id);
+
+CREATE TABLE totp_factors (
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  sealed_secret bytea NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  confirmed_at timestamp with time zone,
+  last_step integer,
+  last_used_at timestamp with time zone,
+  CONSTRAINT totp_factors_pkey PRIMARY KEY (id),
+  CONSTRAINT totp_factors_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  CONSTRAINT totp_factors_confirmed_with_step CHECK (((confirmed_at IS NULL) = (last_step IS NULL)))
+);
+CREATE INDEX totp_factors_by_user ON totp_factors USING btree (user_id);
+CREATE INDEX totp_factors_unconfirmed ON totp_factors USING btree (created_at) WHERE (confirmed_at IS NULL);
+
+CREATE TABLE used_passkey_challenges (
+  digest bytea NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT used_passkey_challenges_pkey PRIMARY KEY (digest)
+);
+CREATE INDEX used_passkey_challenges_by_expiry ON used_passkey_challenges USING btree (expires_at);

@@ -2,6 +2,24 @@
 
 CREATE SEQUENCE provider_tickets AS bigint START 1 INCREMENT 1;
 
+CREATE OR REPLACE FUNCTION public.account_alerts_follow()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  weekly bigint;
+  monthly bigint;
+BEGIN
+  IF NEW.week_used_micros <= OLD.week_used_micros AND NEW.month_used_micros <= OLD.month_used_micros THEN RETURN NULL; END IF;
+  SELECT p.weekly_limit_micros, p.monthly_limit_micros INTO weekly, monthly FROM plans AS p WHERE p.id = NEW.plan_id;
+  PERFORM alert_on_use(NEW.svc_user_id, 'weekly_cap', '', NEW.week_start, OLD.week_used_micros, NEW.week_used_micros, weekly,
+    NEW.week_end);
+  PERFORM alert_on_use(NEW.svc_user_id, 'monthly_cap', '', NEW.month_start, OLD.month_used_micros, NEW.month_used_micros,
+    monthly, NEW.month_end);
+  RETURN NULL;
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.account_is_sound(anchor timestamp with time zone, "interval" text, period_start timestamp with time zone, period_end timestamp with time zone, week_used_micros bigint, month_used_micros bigint, pending integer)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -357,6 +375,34 @@ AS $function$
 $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.alert_on_use(p_svc_user_id text, p_subject text, p_subject_id text, p_window_start timestamp with time zone, p_before bigint, p_after bigint, p_limit bigint, p_resets_at timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE percent int;
+BEGIN
+  IF coalesce(p_limit, 0) = 0 OR p_after * 100 / p_limit <= p_before * 100 / p_limit THEN RETURN; END IF;
+  SELECT max(t) INTO percent FROM unnest((alert_settings_of(p_svc_user_id)).thresholds_percent) AS t
+    WHERE t > p_before * 100 / p_limit AND t <= p_after * 100 / p_limit;
+  IF percent IS NULL THEN RETURN; END IF;
+  PERFORM publish_alert(p_svc_user_id, p_subject, p_subject_id,
+    (extract(epoch FROM p_window_start) * 1000000)::bigint, percent, p_after, p_limit, p_resets_at);
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.alert_settings_of(p_svc_user_id text)
+ RETURNS alert_settings
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+DECLARE settings alert_settings%ROWTYPE;
+BEGIN
+  SELECT * INTO settings FROM alert_settings AS s WHERE s.svc_user_id = p_svc_user_id;
+  IF NOT FOUND THEN settings := (p_svc_user_id, ARRAY[50, 80, 100], 2000000); END IF;
+  RETURN settings;
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.anniversary_window(p_anchor timestamp with time zone, p_at timestamp with time zone, OUT starts_at timestamp with time zone, OUT ends_at timestamp with time zone)
  RETURNS record
  LANGUAGE plpgsql
@@ -371,6 +417,22 @@ AS $function$
       starts_at := monthly_anniversary(p_anchor, months);
       ends_at := monthly_anniversary(p_anchor, months + 1);
     END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.app_budget_alerts_follow()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  -- A new window starts with its own use.
+  IF NEW.window_start = OLD.window_start THEN
+    PERFORM alert_on_use(NEW.svc_user_id, 'app_budget', NEW.client_id, NEW.window_start,
+      OLD.used_micros + OLD.uncertain_micros, NEW.used_micros + NEW.uncertain_micros, NEW.limit_micros,
+      (SELECT CASE NEW.period WHEN 'week' THEN a.week_end WHEN 'month' THEN a.month_end END
+        FROM accounts AS a WHERE a.svc_user_id = NEW.svc_user_id));
+  END IF;
+  RETURN NULL;
+END $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.app_budget_verdict(b app_budgets, p_hold bigint, p_at timestamp with time zone)
@@ -499,6 +561,19 @@ AS $function$
         ORDER BY id ON CONFLICT DO NOTHING;
       RETURN QUERY SELECT r.request_id FROM reservations AS r WHERE r.request_id = ANY (p_request_ids) AND r.kind <> 'given_up';
     END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.key_alerts_follow()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  IF NEW.month_used_micros > OLD.month_used_micros AND NEW.month_limit_micros IS NOT NULL THEN
+    PERFORM alert_on_use(NEW.svc_user_id, 'api_key', NEW.key_id, NEW.month_start, OLD.month_used_micros,
+      NEW.month_used_micros, NEW.month_limit_micros, monthly_anniversary(NEW.month_start, 1));
+  END IF;
+  RETURN NULL;
+END $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.key_held_micros(p_key_id text, p_month_start timestamp with time zone)
@@ -648,6 +723,28 @@ AS $function$
         SELECT w.starts_at, w.ends_at INTO starts_at, ends_at FROM anniversary_window(p_anchor, p_at) AS w;
       END IF;
     END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.publish_alert(p_svc_user_id text, p_subject text, p_subject_id text, p_window bigint, p_percent integer, p_amount bigint, p_limit bigint, p_resets_at timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO raised_alerts AS r (svc_user_id, subject, subject_id, window_id, percent)
+    VALUES (p_svc_user_id, p_subject, p_subject_id, p_window, coalesce(p_percent, 0))
+    ON CONFLICT (svc_user_id, subject, subject_id) DO UPDATE SET window_id = excluded.window_id, percent = excluded.percent
+      WHERE (excluded.window_id, excluded.percent) > (r.window_id, r.percent);
+  IF NOT FOUND THEN RETURN; END IF;
+  INSERT INTO outbox (id, aggregate, version, stream, subject, payload)
+    VALUES (uuidv7(),
+      concat_ws(':', 'alert', p_svc_user_id, p_subject, nullif(p_subject_id, ''), p_window, p_percent), 1,
+      'BILLING', 'billing.alert.raised.v1',
+      jsonb_build_object('svc_user_id', p_svc_user_id, 'subject', p_subject,
+        'client_id', CASE p_subject WHEN 'app_budget' THEN p_subject_id END,
+        'key_id', CASE p_subject WHEN 'api_key' THEN p_subject_id END,
+        'threshold_percent', p_percent, 'amount_micros', p_amount, 'limit_micros', p_limit,
+        'resets_at', to_char(p_resets_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')));
+END $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.recall_delegated(p_request_id text, p_svc_user_id text, p_client_id text, p_key_hash bytea, OUT verdict text, OUT duplicate_of text, OUT duplicate_state text)
@@ -1255,6 +1352,21 @@ BEGIN
 END $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.wallet_alerts_follow()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE least_micros bigint;
+BEGIN
+  IF NEW.balance_micros >= OLD.balance_micros THEN RETURN NULL; END IF;
+  least_micros := (alert_settings_of(NEW.svc_user_id)).wallet_below_micros;
+  IF OLD.balance_micros >= least_micros AND NEW.balance_micros < least_micros THEN
+    PERFORM publish_alert(NEW.svc_user_id, 'wallet', '', NEW.revision, NULL, NEW.balance_micros, least_micros, NULL);
+  END IF;
+  RETURN NULL;
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.wallet_credit(p_svc_user_id text, p_amount_micros bigint, p_currency text, p_reference text)
  RETURNS integer
  LANGUAGE plpgsql
@@ -1302,6 +1414,19 @@ AS $function$
         ARRAY['wallet_available', 'payments_received'], ARRAY[p_amount_micros, -p_amount_micros]);
       UPDATE wallets SET balance_micros = balance_micros + p_amount_micros WHERE svc_user_id = p_svc_user_id;
     END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.wallet_reverse(p_svc_user_id text, p_amount_micros bigint, p_reference text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+DECLARE w wallets%ROWTYPE;
+BEGIN
+  SELECT * INTO STRICT w FROM wallets WHERE svc_user_id = p_svc_user_id FOR NO KEY UPDATE;
+  PERFORM ledger_post(CASE WHEN p_amount_micros > 0 THEN 'refund' ELSE 'adjustment' END, p_reference, p_svc_user_id,
+    w.currency, ARRAY['wallet_available', 'payments_received'], ARRAY[-p_amount_micros, p_amount_micros]);
+  UPDATE wallets SET balance_micros = balance_micros - p_amount_micros WHERE svc_user_id = p_svc_user_id;
+END $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.weekly_window(p_anchor timestamp with time zone, p_at timestamp with time zone, OUT starts_at timestamp with time zone, OUT ends_at timestamp with time zone)
@@ -1446,6 +1571,17 @@ BEGIN
 END $function$
 ;
 
+CREATE TABLE account_endings (
+  svc_user_id text NOT NULL,
+  wanted text NOT NULL,
+  cancelled_subscription_id text,
+  is_applied boolean DEFAULT false NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  CONSTRAINT account_endings_pkey PRIMARY KEY (svc_user_id),
+  CONSTRAINT account_endings_wanted_check CHECK ((wanted = ANY (ARRAY['cancel'::text, 'keep'::text, 'erase'::text])))
+);
+CREATE INDEX account_endings_waiting ON account_endings USING btree (updated_at) WHERE (NOT is_applied);
+
 CREATE TABLE accounts (
   svc_user_id text NOT NULL,
   status text NOT NULL,
@@ -1466,6 +1602,16 @@ CREATE TABLE accounts (
   CONSTRAINT accounts_pkey PRIMARY KEY (svc_user_id),
   CONSTRAINT accounts_sound CHECK (account_is_sound(anchor, "interval", period_start, period_end, week_used_micros, month_used_micros, pending))
 ) WITH (fillfactor=50);
+CREATE TRIGGER accounts_alerts AFTER UPDATE OF week_used_micros, month_used_micros ON accounts FOR EACH ROW EXECUTE FUNCTION account_alerts_follow();
+
+CREATE TABLE alert_settings (
+  svc_user_id text NOT NULL,
+  thresholds_percent integer[] NOT NULL,
+  wallet_below_micros bigint,
+  CONSTRAINT alert_settings_pkey PRIMARY KEY (svc_user_id),
+  CONSTRAINT alert_settings_thresholds_percent_check CHECK (((1 <= ALL (thresholds_percent)) AND (100 >= ALL (thresholds_percent)))),
+  CONSTRAINT alert_settings_wallet_below_micros_check CHECK ((wallet_below_micros > 0))
+);
 
 CREATE TABLE app_budgets (
   svc_user_id text NOT NULL,
@@ -1491,6 +1637,20 @@ CREATE TABLE app_budgets (
   CONSTRAINT app_budgets_uncertain_micros_check CHECK ((uncertain_micros >= 0)),
   CONSTRAINT app_budgets_used_micros_check CHECK ((used_micros >= 0))
 ) WITH (fillfactor=50);
+CREATE TRIGGER app_budgets_alerts AFTER UPDATE OF used_micros, uncertain_micros ON app_budgets FOR EACH ROW EXECUTE FUNCTION app_budget_alerts_follow();
+
+CREATE TABLE auto_top_ups (
+  svc_user_id text NOT NULL,
+  is_enabled boolean NOT NULL,
+  below_micros bigint NOT NULL,
+  amount_micros bigint NOT NULL,
+  monthly_max_micros bigint NOT NULL,
+  CONSTRAINT auto_top_ups_pkey PRIMARY KEY (svc_user_id),
+  CONSTRAINT auto_top_ups_amount_micros_check CHECK ((amount_micros > 0)),
+  CONSTRAINT auto_top_ups_below_micros_check CHECK ((below_micros >= 0)),
+  CONSTRAINT auto_top_ups_monthly_max_micros_check CHECK ((monthly_max_micros >= 0))
+);
+CREATE INDEX auto_top_ups_enabled ON auto_top_ups USING btree (svc_user_id) WHERE is_enabled;
 
 CREATE TABLE checkout_sessions (
   id text NOT NULL,
@@ -1510,6 +1670,8 @@ CREATE TABLE checkout_sessions (
   paid_micros bigint,
   paid_currency text,
   mismatched_subscription_id text,
+  is_automatic boolean DEFAULT false NOT NULL,
+  invoiced_at timestamp with time zone,
   CONSTRAINT checkout_sessions_pkey PRIMARY KEY (id),
   CONSTRAINT checkout_sessions_of_provider UNIQUE (provider, provider_session_id),
   CONSTRAINT checkout_sessions_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id),
@@ -1524,7 +1686,10 @@ CREATE TABLE checkout_sessions (
   CONSTRAINT checkout_sessions_provider_check CHECK ((provider = ANY (ARRAY['sandbox'::text, 'stripe'::text]))),
   CONSTRAINT checkout_sessions_status_check CHECK ((status = ANY (ARRAY['open'::text, 'complete'::text, 'expired'::text, 'void'::text, 'mismatched'::text])))
 );
+CREATE INDEX checkout_sessions_automatic ON checkout_sessions USING btree (svc_user_id, created_at) WHERE is_automatic;
 CREATE INDEX checkout_sessions_mismatched ON checkout_sessions USING btree (completed_at) WHERE (status = 'mismatched'::text);
+CREATE UNIQUE INDEX checkout_sessions_one_automatic ON checkout_sessions USING btree (svc_user_id) WHERE (is_automatic AND (status = 'open'::text));
+CREATE INDEX checkout_sessions_without_invoice ON checkout_sessions USING btree (completed_at) WHERE (is_automatic AND (status = 'complete'::text) AND (invoiced_at IS NULL));
 
 CREATE TABLE customers (
   svc_user_id text NOT NULL,
@@ -1597,6 +1762,7 @@ CREATE TABLE key_budgets (
   CONSTRAINT key_budgets_minute_tokens_check CHECK ((minute_tokens >= 0)),
   CONSTRAINT key_budgets_month_used_micros_check CHECK ((month_used_micros >= 0))
 ) WITH (fillfactor=50);
+CREATE TRIGGER key_budgets_alerts AFTER UPDATE OF month_used_micros ON key_budgets FOR EACH ROW EXECUTE FUNCTION key_alerts_follow();
 
 CREATE TABLE ledger_entries (
   posting_id bigint NOT NULL,
@@ -1652,6 +1818,23 @@ CREATE TABLE outbox_streams (
   CONSTRAINT outbox_streams_pkey PRIMARY KEY (stream)
 );
 
+CREATE TABLE payment_reversals (
+  provider text NOT NULL,
+  provider_reversal_id text NOT NULL,
+  svc_user_id text NOT NULL,
+  session_id text NOT NULL,
+  kind text NOT NULL,
+  amount_micros bigint NOT NULL,
+  changes integer DEFAULT 1 NOT NULL,
+  provider_ticket bigint NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  CONSTRAINT payment_reversals_pkey PRIMARY KEY (provider, provider_reversal_id),
+  CONSTRAINT payment_reversals_session_id_fkey FOREIGN KEY (session_id) REFERENCES checkout_sessions(id),
+  CONSTRAINT payment_reversals_amount_micros_check CHECK ((amount_micros >= 0)),
+  CONSTRAINT payment_reversals_kind_check CHECK ((kind = ANY (ARRAY['refund'::text, 'dispute'::text])))
+);
+CREATE INDEX payment_reversals_by_session ON payment_reversals USING btree (session_id);
+
 CREATE TABLE plans (
   id text NOT NULL,
   name text NOT NULL,
@@ -1669,6 +1852,16 @@ CREATE TABLE plans (
   CONSTRAINT plans_weekly_limit_micros_check CHECK ((weekly_limit_micros >= 0))
 );
 CREATE INDEX plans_by_stripe_price ON plans USING btree (stripe_price_id) WHERE (stripe_price_id IS NOT NULL);
+
+CREATE TABLE raised_alerts (
+  svc_user_id text NOT NULL,
+  subject text NOT NULL,
+  subject_id text NOT NULL,
+  window_id bigint NOT NULL,
+  percent integer NOT NULL,
+  CONSTRAINT raised_alerts_pkey PRIMARY KEY (svc_user_id, subject, subject_id),
+  CONSTRAINT raised_alerts_subject_check CHECK ((subject = ANY (ARRAY['weekly_cap'::text, 'monthly_cap'::text, 'app_budget'::text, 'api_key'::text, 'wallet'::text])))
+);
 
 CREATE TABLE request_details (
   request_id text NOT NULL,
@@ -1814,6 +2007,7 @@ CREATE TABLE wallets (
   CONSTRAINT wallets_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
   CONSTRAINT wallets_held_micros_check CHECK ((held_micros >= 0))
 ) WITH (fillfactor=50);
+CREATE TRIGGER wallets_alerts AFTER UPDATE OF balance_micros ON wallets FOR EACH ROW EXECUTE FUNCTION wallet_alerts_follow();
 
 CREATE VIEW sandbox_portal_sessions AS
  SELECT id,

@@ -298,7 +298,7 @@ describe('when one side disconnects', () => {
       const page = await fetch(down + path, { headers: { accept: 'text/html,*/*;q=0.8' } });
       expect(page.status, path).toBe(503);
       expect(page.headers.get('retry-after'), path).not.toBeNull();
-      expect(await page.text(), path).toMatch(/http-equiv="refresh"[\s\S]*svc is running/);
+      expect(await page.text(), path).toMatch(/http-equiv="refresh"[\s\S]*The console is starting/);
     }
     const file = await fetch(`${down}/docs/partner-sdk.tgz`);
     expect([file.status, file.headers.get('retry-after')]).toEqual([503, '1']);

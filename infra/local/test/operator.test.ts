@@ -62,7 +62,7 @@ describe('the command line', () => {
   test.each([
     ['dead-letters explode', 2, 'there is no command'],
     ['status --loudly', 2, 'usage: svc status'],
-    ['dead-letters list auth', 1, '"auth" is none of billing, inference-gateway, webhook-dispatcher'],
+    ['dead-letters list console', 1, '"console" is none of '],
     ['dead-letters replay billing', 1, 'name the dead letters'],
     ['dead-letters replay billing one', 1, '"one" is no id of a dead letter'],
     ['uncertain settle', 1, 'the request id is missing'],

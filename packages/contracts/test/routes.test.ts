@@ -124,3 +124,8 @@ test('allows cross-origin calls of the sessionless OAuth endpoints, inference an
   for (const route of everyRoute)
     expect([signature(route), route.crossOrigin ?? false]).toEqual([signature(route), isForPages(route)]);
 });
+
+test('wants a confirmed address to register apps, create keys and pay', () => {
+  const wanted = allRoutes.filter(({ verifiedEmail }) => verifiedEmail).map(({ operationId }) => operationId);
+  expect(wanted.toSorted()).toEqual(['createCheckout', 'createKey', 'createTopUp', 'registerApp']);
+});

@@ -149,7 +149,12 @@ describe('the packed partner SDK', () => {
     const packed = files.get(PARTNER_SDK_PATH);
     const names = tarNames(gunzipSync(packed ?? ''));
     expect(names).toEqual(
-      expect.arrayContaining(['package.json', 'README.md', 'LICENSE', 'dist/index.js', 'dist/index.d.ts']),
+      expect.arrayContaining([
+        'package.json',
+        'README.md',
+        'LICENSE',
+        ...['esm', 'cjs'].flatMap((format) => [`dist/${format}/index.js`, `dist/${format}/index.d.ts`]),
+      ]),
     );
     expect(names.filter((name) => /\.test\.|^(src|test)\/|tsconfig/.test(name))).toEqual([]);
     expect(names.filter((name) => name.endsWith('.js'))).toHaveLength(

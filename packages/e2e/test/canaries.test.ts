@@ -1,14 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connectToBroker } from '@svc/broker';
-import { waitFor } from '@svc/testing';
+import { readStackFile, waitFor } from '@svc/testing';
 import pg from 'pg';
 import { describe, expect, inject, test } from 'vitest';
 import { call } from './support/api.ts';
 import { beginAuthorize, chat, decide, discoverPartner, redeem } from './support/partner.ts';
 import { registerApp, signUp, subscribe } from './support/people.ts';
 import { startReceiver } from './support/receiver.ts';
-import { readStackFile } from './support/stack.ts';
 
 /** All output of the product, by place. */
 type Written = Map<string, string>;

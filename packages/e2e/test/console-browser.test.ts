@@ -191,7 +191,8 @@ describe.skipIf(executable === undefined)('a user of the console', () => {
     await inspectPage(page, 'console-usage');
     await page.setViewportSize({ width: 1280, height: 900 });
     await goTo(page, 'API keys');
-    await page.getByRole('button', { name: 'Delete Nightly report' }).click();
+    await page.getByRole('button', { name: 'Manage Nightly report' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No keys yet').waitFor();
     await waitFor(async () => (await ask()).status === 401);
@@ -274,8 +275,9 @@ describe.skipIf(executable === undefined)('a business in the console', () => {
     await page.locator('input[type=file]').setInputFiles({ name: 'i.png', mimeType: 'image/png', buffer: PNG });
     await page.getByText('The icon is stored').first().waitFor();
     await page.locator('main img[src^="data:image/png"]').first().waitFor();
-    await page.getByRole('button', { name: 'Rotate the secret' }).click();
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Rotate the secret' }).click();
+    await page.getByRole('button', { name: 'Replace the secret' }).click();
+    await page.getByLabel('The old secret keeps working').selectOption({ label: 'Not at all' });
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Replace it' }).click();
     const rotated = await page.getByRole('textbox', { name: 'Client secret' }).inputValue();
     await page.getByRole('button', { name: 'I have saved it' }).click();
     expect(rotated).not.toBe(clientSecret);

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readStackFile } from '@svc/testing';
 import { describe, expect, inject, test } from 'vitest';
 import { call } from './support/api.ts';
 import { chat, connect } from './support/partner.ts';
 import { registerApp, signUp, subscribe } from './support/people.ts';
 import { isSignedWith, startReceiver } from './support/receiver.ts';
 import { killService, processIdOf, type ReservationRow, reservationsOf } from './support/services.ts';
-import { readStackFile } from './support/stack.ts';
 
 const CHATS = 50;
 const KILL_AT = 15;

@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { readCodeBlocks, siteSections } from '@svc/documentation';
-import { freePort, waitFor } from '@svc/testing';
+import { freePort, readStackFile, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { type GuideShell, openGuideShell } from './support/guide-shell.ts';
 import { type NpmRegistry, startNpmRegistry } from './support/npm-registry.ts';
-import { readStackFile } from './support/stack.ts';
 
 const DOCS = fileURLToPath(new URL('../../../docs/', import.meta.url));
 const COMPILER = join(import.meta.dirname, '..', 'node_modules', '.bin', 'tsc');

@@ -4,11 +4,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectToBroker } from '@svc/broker';
-import { waitFor } from '@svc/testing';
+import { readStackFile, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { call } from './support/api.ts';
 import { signUp } from './support/people.ts';
-import { readStackFile } from './support/stack.ts';
 
 const MAIN = new URL('../../../infra/local/src/operator/main.ts', import.meta.url).pathname;
 const ROUTES_FILE = new URL('../../../infra/local/config/routes.yaml', import.meta.url).pathname;

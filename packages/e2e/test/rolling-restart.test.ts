@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readStackFile } from '@svc/testing';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { call } from './support/api.ts';
 import { fundKey, type Person, type RegisteredApp, registerApp, signUp } from './support/people.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
-import { readStackFile } from './support/stack.ts';
 
 const STREAMS = 200;
 /** Longer than a restart, shorter than the stack's grace period. */

@@ -1,4 +1,4 @@
-import { findChromium, waitFor } from '@svc/testing';
+import { findChromium, readStackFile, waitFor } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { call, type LooseJson } from './support/api.ts';
@@ -6,7 +6,6 @@ import { startBrowser } from './support/browser.ts';
 import { inspectPage } from './support/inspect-page.ts';
 import { type Person, registerApp, signUp, subscribe } from './support/people.ts';
 import { isSignedWith } from './support/receiver.ts';
-import { readStackFile } from './support/stack.ts';
 
 const executable = await findChromium();
 const WEBHOOK_TIMEOUT_MS = 20_000;

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { readStackFile } from '@svc/testing';
 import { expect, inject, test } from 'vitest';
-import { readStackFile } from './support/stack.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const README = `${ROOT}README.md`;

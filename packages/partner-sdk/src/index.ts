@@ -2,4 +2,3 @@ export * from './connect/index.ts';
 export * from './inference/index.ts';
 export * from './receipts/index.ts';
 export * from './tokens/index.ts';
-export * from './webhooks/index.ts';

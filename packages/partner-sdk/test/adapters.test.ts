@@ -1,14 +1,18 @@
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import express from 'express';
 import fastify, { type FastifyInstance } from 'fastify';
+import { Hono } from 'hono';
 import { afterEach, describe, expect, test } from 'vitest';
 import {
   createMemoryWebhookStore,
   createWebhookReceiver,
   expressWebhook,
   fastifyWebhook,
+  fetchWebhook,
+  honoWebhook,
   type WebhookReceiver,
-} from '../src/index.ts';
+} from '../src/server.ts';
 import { CLIENT_ID, deliveryOf, SECRET, testEvent } from './support/deliveries.ts';
 import { listen } from './support/listen.ts';
 
@@ -35,9 +39,9 @@ const receiver = (fails = false): WebhookReceiver => {
 };
 
 const post = async (base: string, event: object, more: Record<string, string> = {}): Promise<Response> => {
-  const { rawBody, signature } = deliveryOf(event);
-  const headers = { 'content-type': 'application/json', 'x-svc-signature': String(signature), ...more };
-  return await fetch(base + PATH, { method: 'POST', headers, body: String(rawBody) });
+  const delivery = deliveryOf(event);
+  const headers = { 'content-type': 'application/json', 'x-svc-signature': String(delivery.headers), ...more };
+  return await fetch(base + PATH, { method: 'POST', headers, body: String(delivery.rawBody) });
 };
 
 const serve = async (app: express.Express): Promise<string> => {
@@ -50,6 +54,17 @@ const serveFastify = async (app: FastifyInstance): Promise<string> => {
   stops.push(() => app.close());
   return await app.listen({ port: 0, host: '127.0.0.1' });
 };
+
+/** Serves a handler of `Request` and `Response`, as their frameworks do. */
+const toNodeHandler =
+  (handle: (request: Request) => Promise<Response>): RequestListener =>
+  async (incoming, outgoing) => {
+    const body = incoming.method === 'POST' ? await buffer(incoming) : null;
+    const headers = new Headers(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]));
+    const request = new Request(`http://127.0.0.1${incoming.url}`, { method: incoming.method ?? 'GET', headers, body });
+    const answer = await handle(request).catch(() => new Response(null, { status: 500 }));
+    outgoing.writeHead(answer.status).end(await answer.text());
+  };
 
 /** Silences the default error handler of Express, which prints stacks. */
 const quiet: express.ErrorRequestHandler = (error: Error, _request, response, _next) => {
@@ -69,6 +84,17 @@ const servers: Record<string, (built: WebhookReceiver) => Promise<string>> = {
   'node:http': async (built) => {
     const handler = expressWebhook(built);
     const { url, stop } = await listen((request, response) => void handler(request, response));
+    stops.push(stop);
+    return url;
+  },
+  'Request and Response': async (built) => {
+    const { url, stop } = await listen(toNodeHandler(fetchWebhook(built)));
+    stops.push(stop);
+    return url;
+  },
+  Hono: async (built) => {
+    const app = new Hono().post(PATH, honoWebhook(built));
+    const { url, stop } = await listen(toNodeHandler(async (request) => await app.fetch(request)));
     stops.push(stop);
     return url;
   },

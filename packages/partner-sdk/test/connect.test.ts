@@ -74,10 +74,11 @@ describe('begin', () => {
     expect(new Set(flows.map(({ session }) => session.codeVerifier)).size).toBe(20);
   });
 
-  test('throws `unavailable` and tries again at the next call', async () => {
-    const elsewhere = makeConnector({ issuer: `http://127.0.0.1:${await freePort()}` });
-    expect(await reasonOf(elsewhere.begin())).toBe('unavailable');
-    expect(await reasonOf(elsewhere.begin())).toBe('unavailable');
+  test('asks for a code without a page, and throws `interaction_required` if there is none', async () => {
+    const { url, session } = await connector.begin({ prompt: 'none' });
+    expect(new URL(url).searchParams.get('prompt')).toBe('none');
+    const callback = new URLSearchParams({ error: 'login_required', state: session.state, iss: oauth.url });
+    expect(await reasonOf(connector.finish(`/callback?${callback}`, session))).toBe('interaction_required');
   });
 });
 
@@ -124,10 +125,20 @@ describe('finish', () => {
     expect(oauth.tokenRequests).toEqual([]);
   });
 
-  test('RFC 9207 §2.4: rejects a callback of another issuer', async () => {
+  test('throws `unavailable` if the service cannot be reached', async () => {
+    const issuer = `http://127.0.0.1:${await freePort()}`;
+    const elsewhere = makeConnector({ issuer });
+    const { session } = await elsewhere.begin();
+    const callback = new URLSearchParams({ code: 'x', state: session.state, iss: issuer });
+    expect(await reasonOf(elsewhere.finish(`/callback?${callback}`, session))).toBe('unavailable');
+  });
+
+  test('RFC 9207 §2.4: rejects a callback of another issuer, or of none', async () => {
     const { url, session } = await connector.begin();
     const callback = new URL(oauth.decide(url, true));
     callback.searchParams.set('iss', 'https://evil.example');
+    expect(await reasonOf(connector.finish(callback, session))).toBe('rejected');
+    callback.searchParams.delete('iss');
     expect(await reasonOf(connector.finish(callback, session))).toBe('rejected');
     expect(oauth.tokenRequests).toEqual([]);
   });

@@ -1,23 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import {
-  createMemoryTokenStore,
-  createSvcClient,
-  createUserTokens,
-  createWebhookReceiver,
-  SvcError,
-} from '@svc/partner-sdk';
+import { createMemoryTokenStore, createSvcClient, createUserTokens, SvcError } from '@svc/partner-sdk';
+import { createMemoryWebhookStore, createWebhookReceiver, webhookTablesSql } from '@svc/partner-sdk/server';
 import { type TestDatabase, testDatabase } from '@svc/testing';
 import express from 'express';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  ConnectionEndedError,
-  type ConnectSession,
-  createConnector,
-  createMemoryWebhookStore,
-  OutcomeUnknownError,
-  webhookTablesSql,
-} from '../src/index.ts';
+import { ConnectionEndedError, type ConnectSession, createConnector, OutcomeUnknownError } from '../src/index.ts';
 import { ask } from './samples/chat.ts';
 import { connectRoutes } from './samples/connect.ts';
 import { callWithCare } from './samples/errors.ts';
@@ -134,9 +122,10 @@ describe('the samples', () => {
   test('webhooks: with Express and PostgreSQL, and with Fastify', async () => {
     const partner = await listen(createApp(database.knex, { signingSecret: SECRET, clientId: CLIENT_ID }));
     for (const each of [testEvent(1), snapshot(2, 1), snapshot(2, 1)]) {
-      const { rawBody, signature } = deliveryOf(each);
-      const headers = { 'content-type': 'application/json', 'x-svc-signature': String(signature) };
-      const answer = await fetch(`${partner.url}/webhooks`, { method: 'POST', headers, body: String(rawBody) });
+      const delivery = deliveryOf(each);
+      const headers = { 'content-type': 'application/json', 'x-svc-signature': String(delivery.headers) };
+      const body = String(delivery.rawBody);
+      const answer = await fetch(`${partner.url}/webhooks`, { method: 'POST', headers, body });
       expect(answer.status).toBe(204);
     }
     expect(await database.knex('svc_subscriptions')).toEqual([{ svc_user_id: USER_ID, status: 'active' }]);
@@ -145,9 +134,10 @@ describe('the samples', () => {
     const store = createMemoryWebhookStore();
     const receiver = createWebhookReceiver({ secret: SECRET, clientId: CLIENT_ID, store, handle: async () => {} });
     const app = createFastifyApp(receiver);
-    const { rawBody, signature } = deliveryOf(testEvent(1));
-    const headers = { 'x-svc-signature': String(signature), 'content-type': 'application/json' };
-    const answer = await app.inject({ method: 'POST', url: '/webhooks', headers, payload: String(rawBody) });
+    const delivery = deliveryOf(testEvent(1));
+    const headers = { 'x-svc-signature': String(delivery.headers), 'content-type': 'application/json' };
+    const payload = String(delivery.rawBody);
+    const answer = await app.inject({ method: 'POST', url: '/webhooks', headers, payload });
     expect(answer.statusCode).toBe(204);
     await app.close();
   });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => mail.stop());
 
 const MIB = 1024 ** 2;
-const LINK = 'https://svc.example/v1/console/pages/verify-email?token=abc';
+const LINK = 'https://svc.example/verify-email?token=abc';
 
 interface Sent {
   readonly to: string;

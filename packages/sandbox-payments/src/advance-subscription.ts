@@ -3,10 +3,12 @@ import { inTransaction } from '@svc/database';
 import { AppError, invalidField } from '@svc/service-kit';
 import type { z } from 'zod';
 import { announceSubscription, attemptEach, type SandboxDeps } from './announce-changes.ts';
+import { saveCard } from './charge-queries.ts';
 import { dueAt, fallDue, resumeDunning } from './fall-due.ts';
 import { readClock } from './read-clock.ts';
 import { clockOf, type SandboxSubscription } from './sandbox-subscription.ts';
 import { findSubscription, listDueSubscriptions, lockSubscription, saveSubscription } from './subscription-queries.ts';
+import { invoiceChange } from './write-invoice.ts';
 
 /** A subscription as the controls return it, without the host's id. */
 export type SandboxView = Omit<z.input<typeof sandboxSubscriptionSchema>, 'id'>;
@@ -65,15 +67,19 @@ const applyDueEvents = async (deps: SandboxDeps, id: string): Promise<void> => {
 
 /** Changes a subscription under its lock, unless `to` returns undefined. Throws `not_found`. */
 const change = (
-  { database }: SandboxDeps,
+  deps: SandboxDeps,
   id: string,
   to: (subscription: SandboxSubscription, now: Date) => SandboxSubscription | undefined,
 ): Promise<void> =>
-  inTransaction(database, async (trx) => {
+  inTransaction(deps.database, async (trx) => {
     const subscription = await lockSubscription(trx, id);
     if (subscription === undefined) throw new AppError('not_found');
-    const changed = to(subscription, await readClock(trx));
-    if (changed !== undefined) await saveSubscription(trx, changed);
+    const now = await readClock(trx);
+    const changed = to(subscription, now);
+    if (changed === undefined) return;
+    await saveSubscription(trx, changed);
+    await invoiceChange(deps, trx, { before: subscription, after: changed, at: dueAt(subscription) ?? now });
+    if (changed.card !== subscription.card) await saveCard(trx, changed.customer, changed.card);
   });
 
 const view = async ({ database }: SandboxDeps, id: string): Promise<SandboxView> => {

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { PlanOffer } from './plan-offer.ts';
 import { listUnannouncedSessions, markSessionAnnounced } from './session-queries.ts';
 import { findSubscription, listUnannouncedSubscriptions, markSubscriptionAnnounced } from './subscription-queries.ts';
 
@@ -12,7 +13,8 @@ export interface SandboxListener {
 export interface SandboxDeps {
   readonly database: Knex;
   readonly listener: SandboxListener;
-  readonly newId: (prefix: 'sub') => string;
+  readonly newId: (prefix: 'sub' | 'inv') => string;
+  readonly offer: PlanOffer;
 }
 
 const BATCH = 100;

@@ -2,11 +2,13 @@ import type { PortalNotice, SandboxCard } from '@svc/contracts';
 import { inTransaction } from '@svc/database';
 import { invalidField } from '@svc/service-kit';
 import { announceSubscription, type SandboxDeps } from './announce-changes.ts';
+import { saveCard } from './charge-queries.ts';
 import { paysUnattended } from './fall-due.ts';
 import type { PlanOffer } from './plan-offer.ts';
 import { readClock } from './read-clock.ts';
 import { clockOf, isOverdue, paid, periodAt, type SandboxSubscription } from './sandbox-subscription.ts';
 import { lockPortalSubscription, saveSubscription } from './subscription-queries.ts';
+import { invoiceChange } from './write-invoice.ts';
 
 /** An action in the portal. `pay_confirmed`: pays the overdue amount, after the cardholder has confirmed it. */
 export type PortalChange =
@@ -24,7 +26,7 @@ interface Outcome {
 
 /** Changes the subscription of a customer and announces it. Without a subscription it does nothing. */
 export const changeInPortal = async (
-  deps: SandboxDeps & { readonly offer: PlanOffer },
+  deps: SandboxDeps,
   customer: string,
   change: PortalChange,
 ): Promise<PortalResult> => {
@@ -33,7 +35,11 @@ export const changeInPortal = async (
     if (subscription === undefined) return undefined;
     const now = clockOf(subscription, await readClock(trx));
     const { result, changed } = applyChange(deps.offer, change, { subscription, now });
-    if (changed !== undefined) await saveSubscription(trx, changed);
+    if (changed !== undefined) {
+      await saveSubscription(trx, changed);
+      await invoiceChange(deps, trx, { before: subscription, after: changed, at: now });
+    }
+    if (result === 'card_saved' && changed !== undefined) await saveCard(trx, customer, changed.card);
     return { id: subscription.id, result };
   });
   if (done === undefined) return undefined;

@@ -64,3 +64,58 @@ export const sandboxPaymentsMigration = async (knex: Knex): Promise<void> => {
     );
   `);
 };
+
+/** Adds saved cards and their charges, in a later migration. A subscriber's card counts as saved. */
+export const sandboxChargesMigration = async (knex: Knex): Promise<void> => {
+  await knex.raw(`
+    CREATE TABLE sandbox_payments.saved_cards (
+      customer text PRIMARY KEY,
+      card text NOT NULL CHECK (card IN ('succeeds', 'asks_to_confirm', 'declines_renewals', 'declines'))
+    );
+    CREATE TABLE sandbox_payments.charges (
+      id text PRIMARY KEY,
+      customer text NOT NULL,
+      amount_micros bigint NOT NULL CHECK (amount_micros > 0),
+      currency text NOT NULL,
+      status text NOT NULL CHECK (status IN ('paid', 'declined', 'authentication_required'))
+    );
+    INSERT INTO sandbox_payments.saved_cards (customer, card)
+      SELECT DISTINCT ON (customer) customer, card FROM sandbox_payments.subscriptions ORDER BY customer, id DESC;
+  `);
+};
+
+/** Adds invoices, in a later migration. */
+export const sandboxInvoicesMigration = async (knex: Knex): Promise<void> => {
+  await knex.raw(`
+    CREATE TABLE sandbox_payments.customers (
+      customer text PRIMARY KEY,
+      business_name text,
+      vat_number text
+    );
+    CREATE TABLE sandbox_payments.invoice_counters (
+      year int PRIMARY KEY,
+      last int NOT NULL
+    );
+    CREATE TABLE sandbox_payments.invoices (
+      id text PRIMARY KEY,
+      number text NOT NULL UNIQUE,
+      customer text NOT NULL,
+      kind text NOT NULL CHECK (kind IN ('subscription', 'top_up', 'automatic_top_up')),
+      plan_name text,
+      subscription_id text,
+      charge_id text UNIQUE,
+      period_start timestamptz,
+      period_end timestamptz,
+      total_micros bigint NOT NULL,
+      tax_micros bigint NOT NULL CHECK (tax_micros BETWEEN 0 AND total_micros),
+      tax_percent int NOT NULL,
+      currency text NOT NULL,
+      status text NOT NULL CHECK (status IN ('paid', 'void')),
+      issued_at timestamptz NOT NULL,
+      business_name text,
+      vat_number text
+    );
+    CREATE INDEX invoices_by_customer ON sandbox_payments.invoices (customer, id);
+    CREATE INDEX invoices_by_subscription ON sandbox_payments.invoices (subscription_id) WHERE subscription_id IS NOT NULL;
+  `);
+};

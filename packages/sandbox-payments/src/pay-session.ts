@@ -3,11 +3,13 @@ import { inTransaction } from '@svc/database';
 import { AppError } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { announceSession, announceSubscription, type SandboxDeps } from './announce-changes.ts';
+import { saveCard } from './charge-queries.ts';
 import { readClock } from './read-clock.ts';
 import type { SandboxSession } from './sandbox-session.ts';
-import { periodAt } from './sandbox-subscription.ts';
+import { periodAt, type SandboxSubscription } from './sandbox-subscription.ts';
 import { completeSession, lockSession } from './session-queries.ts';
 import { saveSubscription } from './subscription-queries.ts';
+import { writeInvoice } from './write-invoice.ts';
 
 /**
  * Pays a checkout. Paying it again has no effect. Throws `not_found`, `checkout_not_completed` for an expired checkout, and
@@ -34,8 +36,21 @@ const complete = async (
   if (session === undefined) throw new AppError('not_found');
   if (session.status === 'complete') return session;
   if (session.status === 'expired') throw new AppError('checkout_not_completed', 'The checkout session has expired.');
-  const subscriptionId = await subscribe(deps, trx, { ...session, card });
+  const subscription = await subscribe(deps, trx, { ...session, card });
+  const subscriptionId = subscription?.id ?? null;
   await completeSession(trx, id, subscriptionId);
+  await saveCard(trx, session.customer, card);
+  await writeInvoice(deps, trx, {
+    customer: session.customer,
+    kind: subscription === null ? 'top_up' : 'subscription',
+    planName: subscription === null ? null : session.description,
+    subscriptionId,
+    periodStart: subscription?.periodStart ?? null,
+    periodEnd: subscription?.periodEnd ?? null,
+    totalMicros: session.amountMicros,
+    currency: session.currency,
+    issuedAt: subscription?.anchor ?? (await readClock(trx)),
+  });
   return { ...session, status: 'complete', subscriptionId };
 };
 
@@ -43,14 +58,13 @@ const subscribe = async (
   deps: SandboxDeps,
   trx: Knex.Transaction,
   session: SandboxSession & { readonly card: SandboxCard },
-): Promise<string | null> => {
+): Promise<SandboxSubscription | null> => {
   const { planId, interval, customer, card } = session;
   if (planId === null || interval === null) return null;
   const anchor = await readClock(trx);
   const { start, end } = periodAt(anchor, interval, anchor);
-  const id = `sandbox_${deps.newId('sub')}`;
-  await saveSubscription(trx, {
-    id,
+  const subscription: SandboxSubscription = {
+    id: `sandbox_${deps.newId('sub')}`,
     customer,
     planId,
     interval,
@@ -66,6 +80,7 @@ const subscribe = async (
     clockAheadSeconds: 0,
     failedAttempts: 0,
     nextAttemptAt: null,
-  });
-  return id;
+  };
+  await saveSubscription(trx, subscription);
+  return subscription;
 };

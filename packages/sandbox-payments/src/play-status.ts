@@ -5,6 +5,7 @@ import { announceSubscription, type SandboxDeps } from './announce-changes.ts';
 import { readClock } from './read-clock.ts';
 import { clockOf, ended, hasEnded, isFinal, paid, type SandboxSubscription } from './sandbox-subscription.ts';
 import { findSubscription, lockSubscription, saveSubscription } from './subscription-queries.ts';
+import { invoiceChange } from './write-invoice.ts';
 
 /** Sets the status of a subscription and returns the one that it then has. Throws 422 if the present status is final. */
 export const playStatus = async (
@@ -20,7 +21,10 @@ export const playStatus = async (
       const message = `Value error, a subscription that is ${subscription.status} stays so`;
       throw invalidField(['body', 'status'], 'value_error', message);
     }
-    await saveSubscription(trx, withStatus(subscription, status, clockOf(subscription, await readClock(trx))));
+    const at = clockOf(subscription, await readClock(trx));
+    const after = withStatus(subscription, status, at);
+    await saveSubscription(trx, after);
+    await invoiceChange(deps, trx, { before: subscription, after, at });
   });
   await announceSubscription(deps, id);
   return (await findSubscription(deps.database, id))?.status ?? status;

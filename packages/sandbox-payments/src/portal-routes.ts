@@ -1,6 +1,6 @@
 import { routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
-import type { PageDeps } from './checkout-routes.ts';
+import type { SandboxDeps } from './announce-changes.ts';
 import { languageOf } from './pages/page-language.ts';
 import { pageUrl, replyToLostForm, replyToMissing, seeOther } from './pages/page-replies.ts';
 import { portalPage } from './pages/portal-page.ts';
@@ -11,7 +11,7 @@ import { submitPortal } from './submit-portal.ts';
 import { findPortalSubscription } from './subscription-queries.ts';
 
 /** Routes of the portal page. */
-export const portalRoutes = (deps: PageDeps): Binding[] => [
+export const portalRoutes = (deps: SandboxDeps): Binding[] => [
   bind(routes.showSandboxPortal, async ({ params, query, req }) => {
     const portal = await findPortal(deps.database, params.session_id);
     if (portal === undefined) return replyToMissing(req, query.locale);

@@ -1,17 +1,22 @@
 import type { ConfiguredPlan } from '@svc/contracts';
 import { inTransaction } from '@svc/database';
 import type { Knex } from 'knex';
+import { deleteSavedCard, findSavedCard } from './charge-queries.ts';
+import { chargeSavedCard } from './charge-saved-card.ts';
+import type { SandboxInvoice } from './invoice.ts';
+import { hasInvoice, listInvoices, voidInvoices } from './invoice-queries.ts';
 import { insertPortal } from './portal-queries.ts';
 import { readClock } from './read-clock.ts';
 import type { NewSession } from './sandbox-session.ts';
-import { ended, isFinal, type SandboxSubscription } from './sandbox-subscription.ts';
+import { clockOf, ended, isFinal, type SandboxSubscription } from './sandbox-subscription.ts';
 import { findSession, findSessionOfSubscription, insertSession } from './session-queries.ts';
 import { findSubscription, lockSubscription, saveSubscription } from './subscription-queries.ts';
+import { writeInvoice } from './write-invoice.ts';
 
 export interface SandboxProviderDeps {
   readonly database: Knex;
   readonly publicBaseUrl: string;
-  readonly newId: (prefix: 'cs') => string;
+  readonly newId: (prefix: 'cs' | 'inv') => string;
 }
 
 /** A checkout to host. */
@@ -24,6 +29,20 @@ interface Order {
   readonly successUrl: string;
   readonly cancelUrl: string;
   readonly expiresAt: Date;
+}
+
+/** A charge without the customer. */
+interface Charge {
+  readonly chargeId: string;
+  readonly userId: string;
+  readonly amountMicros: number;
+  readonly currency: string;
+}
+
+interface InvoicePage {
+  readonly userId: string;
+  readonly after: string | undefined;
+  readonly limit: number;
 }
 
 /**
@@ -52,10 +71,43 @@ export const createSandboxPaymentProvider = ({ database, publicBaseUrl, newId }:
       if (subscription === undefined || isFinal(subscription.status)) return;
       const endedAt = await readClock(trx);
       await saveSubscription(trx, { ...ended(subscription, 'canceled', endedAt), wasReverted: true });
+      await voidInvoices(trx, id);
     });
   },
+  async setCancelAtPeriodEnd(id: string, cancelAtPeriodEnd: boolean): Promise<void> {
+    await inTransaction(database, async (trx) => {
+      const subscription = await lockSubscription(trx, id);
+      if (subscription === undefined || isFinal(subscription.status)) return;
+      await saveSubscription(trx, { ...subscription, cancelAtPeriodEnd });
+    });
+  },
+  async endSubscription(id: string): Promise<void> {
+    await inTransaction(database, async (trx) => {
+      const subscription = await lockSubscription(trx, id);
+      if (subscription === undefined || isFinal(subscription.status)) return;
+      await saveSubscription(trx, ended(subscription, 'canceled', clockOf(subscription, await readClock(trx))));
+    });
+  },
+  forgetCustomer: (userId: string) => deleteSavedCard(database, userId),
   // The sandbox took no money, so there is none to return.
   refundPayment: async () => 'refunded' as const,
+  hasPaymentMethod: async (userId: string) => (await findSavedCard(database, userId)) !== undefined,
+  chargeSaved: (charge: Charge) => chargeSaved(database, charge),
+  async invoiceCharge({ chargeId, userId, amountMicros, currency }: Charge): Promise<void> {
+    await inTransaction(database, async (trx) => {
+      if (await hasInvoice(trx, chargeId)) return;
+      const paid = { customer: userId, totalMicros: amountMicros, currency, issuedAt: await readClock(trx) };
+      await writeInvoice({ newId }, trx, { ...paid, kind: 'automatic_top_up', chargeId });
+    });
+  },
+  async listInvoices({ userId, after, limit }: InvoicePage) {
+    // One extra row shows if there is another page.
+    const invoices = await listInvoices(database, { customer: userId, after, limit: limit + 1 });
+    return {
+      data: invoices.slice(0, limit).map((invoice) => describeInvoice(invoice, publicBaseUrl)),
+      hasMore: invoices.length > limit,
+    };
+  },
   async createPortal({ userId, returnUrl }: { readonly userId: string; readonly returnUrl: string }) {
     const id = newId('cs').replace(/^cs/, 'portal');
     await insertPortal(database, { id, customer: userId, returnUrl });
@@ -80,6 +132,27 @@ const toSession = ({ sessionId, userId, purchase, successUrl, cancelUrl, expires
     amountMicros: price.amount_micros,
     currency: price.currency,
   };
+};
+
+const DESCRIPTIONS: Readonly<Record<SandboxInvoice['kind'], (planName: string | null) => string>> = {
+  subscription: (planName) => `Subscription to ${planName}`,
+  top_up: () => 'Wallet top-up',
+  automatic_top_up: () => 'Automatic wallet top-up',
+};
+
+const describeInvoice = (invoice: SandboxInvoice, publicBaseUrl: string) => {
+  const { id, number, kind, planName, totalMicros, taxMicros, currency, status, issuedAt } = invoice;
+  const url = `${publicBaseUrl}/sandbox/payments/invoices/${id}`;
+  const amounts = { netMicros: totalMicros - taxMicros, taxMicros, totalMicros, currency };
+  const description = DESCRIPTIONS[kind](planName);
+  return { id, number, description, ...amounts, status, issuedAt, url, pdfUrl: `${url}/pdf` };
+};
+
+const chargeSaved = async (database: Knex, { chargeId, userId, amountMicros, currency }: Charge) => {
+  const status = await chargeSavedCard(database, { id: chargeId, customer: userId, amountMicros, currency });
+  return status === 'paid'
+    ? { status: 'complete' as const, providerSessionId: chargeId, paid: { amountMicros, currency }, subscription: null }
+    : { status: 'failed' as const, reason: status };
 };
 
 const readCheckout = async (database: Knex, id: string) => {

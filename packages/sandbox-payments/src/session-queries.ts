@@ -58,6 +58,15 @@ export const findSessionOfSubscription = async (
   return row?.id;
 };
 
+/** Returns the price at which a subscription was bought. */
+export const findPriceOfSubscription = async (
+  database: Knex,
+  subscriptionId: string,
+): Promise<{ amountMicros: number; currency: string } | undefined> => {
+  const row = await database(TABLE).where({ subscription_id: subscriptionId }).first('amount_micros', 'currency');
+  return row && { amountMicros: row.amount_micros, currency: row.currency };
+};
+
 /** Marks a session as paid, to be announced. */
 export const completeSession = async (
   trx: Knex.Transaction,

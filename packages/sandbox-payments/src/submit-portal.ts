@@ -2,7 +2,6 @@ import type { PortalNotice, SandboxCard } from '@svc/contracts';
 import { invalidField } from '@svc/service-kit';
 import type { SandboxDeps } from './announce-changes.ts';
 import { changeInPortal, type PortalChange } from './change-in-portal.ts';
-import type { PlanOffer } from './plan-offer.ts';
 import { updatePortalChallenge } from './portal-queries.ts';
 import type { SandboxPortal } from './sandbox-session.ts';
 
@@ -14,7 +13,7 @@ export interface PortalForm {
 
 /** Carries out the form of the portal page. Returns the notice that the page then shows. Throws 422 for a missing field. */
 export const submitPortal = async (
-  deps: SandboxDeps & { readonly offer: PlanOffer },
+  deps: SandboxDeps,
   portal: SandboxPortal,
   form: PortalForm,
 ): Promise<PortalNotice | undefined> => {

@@ -3,6 +3,7 @@ export { type CheckClientSecret, createClientAuthenticator } from './authenticat
 export { DPOP_ALGORITHMS } from './authentication/proof-of-possession.ts';
 export type { RevocationQuery, RevocationView } from './authentication/revocation-view.ts';
 export { createServiceAuthenticator } from './authentication/service-credential.ts';
+export { requireRecentAuthentication, type StepUp } from './authentication/step-up.ts';
 export {
   ACCESS_TOKEN_TYPE,
   accessTokenAudience,

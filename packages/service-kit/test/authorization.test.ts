@@ -47,12 +47,35 @@ test('returns insufficient_scope and names the missing scope in the challenge (R
   expect(allowed.body).toEqual({ app: 'app_1', count: 1 });
 });
 
+test('returns email_not_verified on a route that wants a confirmed address if the token denies one', async () => {
+  const { send } = await startTestApp();
+  const statuses = async (path: string) =>
+    (await send('POST', path, { headers: bearer('session-unverified') })).body.detail?.code;
+  expect(await statuses('/v1/things/a/buy')).toBe('email_not_verified');
+  expect((await send('GET', '/v1/things/a', { headers: bearer('session-unverified') })).status).toBe(200);
+  expect((await send('POST', '/v1/things/a/buy', { headers: bearer('session-personal') })).status).toBe(200);
+});
+
 test('returns business_account_required for a personal account on a business route', async () => {
   const { send } = await startTestApp();
   const refused = await send('PATCH', '/v1/things/a', { headers: bearer('session-personal'), body: { active: true } });
   expect([refused.status, refused.body.detail.code]).toEqual([403, 'business_account_required']);
   const allowed = await send('PATCH', '/v1/things/a', { headers: bearer('session-business'), body: { active: true } });
   expect(allowed.body).toEqual({ active: true });
+});
+
+test('returns reauthentication_required on a step-up route if the person authenticated too long ago', async () => {
+  const route = { ...testRoutes.getThing, stepUp: true } as const;
+  const bindings = [bind(route, async ({ params }) => ({ status: 200, body: params }))];
+  const statusAfter = async (ageMs: number) => {
+    const stepUp = { maxAgeSeconds: 900, clock: () => new Date(ageMs) };
+    const { send } = await startTestApp({ contract: [route], bindings, stepUp });
+    const { status, body } = await send('GET', '/v1/things/a', { headers: bearer('session-personal') });
+    return [status, body.detail?.code];
+  };
+  expect(await statusAfter(900_000)).toEqual([200, undefined]);
+  expect(await statusAfter(900_001)).toEqual([403, 'reauthentication_required']);
+  await expect(startTestApp({ contract: [route], bindings })).rejects.toThrow('getThing requires stepUp');
 });
 
 test('checks in order: 404 and 405, 401, 403, 415 and 413, 422', async () => {

@@ -8,6 +8,7 @@ const setup = async () => {
   const issuer = await startIssuer();
   const revoked = new Set<string>();
   const asked: RevocationQuery[] = [];
+  const verified = new Set<string>();
   const clock = { now: new Date() };
   const { logger, lines } = collectLogs();
   const authenticators = createTokenAuthenticators({
@@ -20,12 +21,13 @@ const setup = async () => {
         asked.push(query);
         return Object.values(query).some((id) => revoked.has(id));
       },
+      isVerified: (userId) => verified.has(userId),
     },
   });
   const advance = (ms: number) => {
     clock.now = new Date(clock.now.getTime() + ms);
   };
-  return { issuer, revoked, asked, advance, lines, ...authenticators };
+  return { issuer, revoked, verified, asked, advance, lines, ...authenticators };
 };
 
 const refused = expect.objectContaining({ code: 'invalid_token', status: 401 });
@@ -53,6 +55,23 @@ test('returns the caller of a valid token of each kind', async () => {
     { grantId: 'grt_1', clientId: 'app_1' },
   ]);
   expect(issuer.state.requests).toBe(1);
+});
+
+test('takes the time of authentication from auth_time, and from iat where a token has none', async () => {
+  const { issuer, console_session } = await setup();
+  const token = await issuer.sign('session', { claims: { auth_time: 1_700_000_000 } });
+  expect((await console_session(token)).authenticatedAt).toEqual(new Date(1_700_000_000_000));
+  const { authenticatedAt } = await console_session(await issuer.sign('session'));
+  expect(Math.abs(authenticatedAt.getTime() - Date.now())).toBeLessThan(5_000);
+});
+
+test('reads that an address is not confirmed from the token, unless it was confirmed since', async () => {
+  const { issuer, verified, console_session } = await setup();
+  const token = await issuer.sign('session', { claims: { email_unverified: true } });
+  expect(await console_session(token)).toMatchObject({ isEmailUnverified: true });
+  verified.add('usr_1');
+  expect(await console_session(token)).toMatchObject({ isEmailUnverified: false });
+  expect(await console_session(await issuer.sign('session'))).toMatchObject({ isEmailUnverified: false });
 });
 
 test('accepts EdDSA and ES256', async () => {

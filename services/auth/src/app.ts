@@ -12,7 +12,7 @@ import {
   type PeriodicWork,
 } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { accountRoutes, createPasswordHasher, createSignUps } from './accounts/index.ts';
+import { accountRoutes, createPasswordHasher, createPasswordRules, createSignUps } from './accounts/index.ts';
 import {
   appInternalRoutes,
   appRoutes,
@@ -32,19 +32,30 @@ import {
   readBudgetProposal,
   refuseUnknownPushedRequest,
 } from './consent/index.ts';
+import { consolePageRoutes } from './console-pages/index.ts';
 import { credentialRoutes } from './credentials/index.ts';
 import { parseEncryptionKey } from './encryption-key.ts';
+import { erasureRoutes, startErasures } from './erasure/index.ts';
+import { createPasskeyChallenges, factorRoutes, relyingPartyOf } from './factors/index.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createMailTransport, startMailer } from './mail/index.ts';
+import type { NoticeDeps } from './notices/index.ts';
 import { createOauthServer, oidcRoutes, preparePushedRequest } from './oidc/index.ts';
 import { openapiRoutes } from './openapi-route.ts';
+import { profileRoutes } from './profile/index.ts';
+import { recoveryRoutes, startResets } from './recovery/index.ts';
 import { authenticateSession, createDevices, sessionRoutes } from './sessions/index.ts';
 import { type KeyRing, openKeyRing, signingKeyOperatorRoutes, signingKeyRoutes } from './signing-keys/index.ts';
 import { ssoRoutes } from './sso/index.ts';
-import { createAttemptThrottle, createSignUpLimit } from './throttling/index.ts';
+import { createAttemptThrottle, createSourceLimit } from './throttling/index.ts';
+import { DAY_MS, SECOND_MS } from './time.ts';
 import { createTransact } from './transact.ts';
 
 const SERVICE = 'auth';
+/** The worker's module is next to this one, both in the source tree and in a bundle. */
+const WORKER_FILE = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url).href;
+/** Requests for a new password from one source. Each address gets few mails, so this only bounds the work. */
+const RESETS_PER_HOUR_MAX = 1_000;
 
 /** Parts of the application; tests bring their own. */
 export interface AppDeps {
@@ -64,6 +75,8 @@ export interface App {
   readonly publicApp: RequestListener;
   readonly internalApp: RequestListener;
   readonly keys: KeyRing;
+  /** Dependencies of the consumer of notices. */
+  readonly notices: Omit<NoticeDeps, 'messaging'>;
   /** Ends the background work. */
   readonly stop: () => Promise<void>;
 }
@@ -73,6 +86,8 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
   const deps = await createSliceDeps(parts);
   const suspensions = startSuspensions(deps);
   const housekeeping = startHousekeeping(deps);
+  const resets = startResets(deps);
+  const erasures = startErasures(deps, suspensions.wake);
   const mailer = startMailer({ ...deps, metrics: parts.metrics });
   parts.metrics.gauge({
     name: 'auth_suspensions_waiting',
@@ -81,26 +96,34 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
     read: () => countSuspensions(deps.database).catch(() => Number.NaN),
   });
   return {
-    publicApp: createPublicApp(parts, deps, suspensions),
+    publicApp: createPublicApp(parts, deps, { suspensions, resets, erasures }),
     internalApp: createInternal(parts, [
       ...appInternalRoutes(deps),
       ...signingKeyOperatorRoutes({ ...deps, ...deps.keyRotation }),
       ...parts.operatorBindings,
     ]),
     keys: deps.keys,
+    notices: deps,
     stop: async () => {
       await Promise.all([
         deps.keys.stop(),
         suspensions.stop(),
         housekeeping.stop(),
+        resets.stop(),
+        erasures.stop(),
         mailer.stop(),
         deps.billing.close(),
+        deps.passwordRules.close(),
       ]);
     },
   };
 };
 
-const createPublicApp = ({ config, metrics }: AppDeps, deps: SliceDeps, suspensions: PeriodicWork): RequestListener => {
+const createPublicApp = (
+  { config, metrics }: AppDeps,
+  deps: SliceDeps,
+  { suspensions, resets, erasures }: Readonly<Record<'suspensions' | 'resets' | 'erasures', PeriodicWork>>,
+): RequestListener => {
   const server = createOauthServer(deps);
   return createServiceApp({
     service: SERVICE,
@@ -108,16 +131,28 @@ const createPublicApp = ({ config, metrics }: AppDeps, deps: SliceDeps, suspensi
       ...accountRoutes(deps),
       ...sessionRoutes(deps),
       ...credentialRoutes(deps),
+      ...factorRoutes(deps),
+      ...profileRoutes(deps),
+      ...erasureRoutes({
+        ...deps,
+        wakeErasure: () => {
+          suspensions.wake();
+          erasures.wake();
+        },
+      }),
+      ...recoveryRoutes({ ...deps, wakeResets: resets.wake }),
       ...ssoRoutes(deps),
       ...appRoutes({ ...deps, wakeSuspensions: suspensions.wake }),
       ...connectionRoutes({ ...deps, findConnectedApps: (clientIds) => findConnectedApps(deps, clientIds) }),
       ...consentRoutes(deps),
       ...pageRoutes(deps),
+      ...consolePageRoutes(deps),
       ...oidcRoutes({ server, issuer: deps.issuer }),
       ...signingKeyRoutes(deps),
       ...openapiRoutes(),
     ],
     authenticate: { console_session: (token) => authenticateSession(deps, token) },
+    stepUp: deps.stepUp,
     logger: deps.logger,
     metrics,
     publicBaseUrl: deps.publicBaseUrl,
@@ -167,6 +202,7 @@ const createSliceDeps = async ({ config, database, relay, clock, logger, metrics
     keys,
     keyRotation,
     publicBaseUrl,
+    stepUp: { maxAgeSeconds: config.STEP_UP_MAX_AGE_SECONDS, clock },
     newId,
     issuer: publicBaseUrl,
     currency: config.BILLING_CURRENCY,
@@ -174,17 +210,35 @@ const createSliceDeps = async ({ config, database, relay, clock, logger, metrics
     billing: createBillingClient({ baseUrl: config.BILLING_INTERNAL_URL, token: config.INTERNAL_API_TOKEN }),
     resource: accessTokenAudience(publicBaseUrl),
     findApp: createAppFinder(database),
+    passwordRules: createPasswordRules({ workerFile: WORKER_FILE, logger }),
     passwords: await createPasswordHasher(config.PASSWORD_HASH_CONCURRENCY),
     throttle: createAttemptThrottle({ transact, clock }),
     signUps: await createSignUps(
-      createSignUpLimit({ database, transact, clock, signUpsPerHour: config.SIGN_UPS_PER_SOURCE_PER_HOUR }),
+      createSourceLimit({
+        ...{ database, transact, clock },
+        purpose: 'sign-up',
+        perHour: config.SIGN_UPS_PER_SOURCE_PER_HOUR,
+      }),
     ),
+    erasureDelayMs: config.ERASURE_DELAY_DAYS * DAY_MS,
+    sessionIdleMs: config.SESSION_IDLE_SECONDS * SECOND_MS,
+    resetLimit: createSourceLimit({
+      database,
+      transact,
+      clock,
+      purpose: 'password-reset',
+      perHour: RESETS_PER_HOUR_MAX,
+    }),
+    isVerificationRequired: config.EMAIL_VERIFICATION === 'required',
     devices: createDevices(encryptionKey.derive('devices')),
     reuses: metrics.counter({
       name: 'auth_grants_ended_by_reuse_total',
       help: 'Grants ended because a code or refresh token was presented again.',
     }),
     mailKey: encryptionKey.derive('mails'),
+    totpKey: encryptionKey.derive('totp-secrets'),
+    passkeyChallenges: createPasskeyChallenges(encryptionKey.derive('passkey-challenges'), clock),
+    relyingParty: relyingPartyOf(publicBaseUrl),
     transport: createMailTransport(mailSettings(config)),
     formTokens: createFormTokens(encryptionKey.derive('authorize-forms'), clock),
     pushedMarks: createPushedMarks(encryptionKey.derive('pushed-marks')),

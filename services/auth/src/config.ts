@@ -63,6 +63,18 @@ export const configSchema = z
       values: ['required', 'optional'],
       default: 'required',
     }),
+    ERASURE_DELAY_DAYS: setting.integer({
+      description: 'Days between the request to delete an account and its erasure, in which the owner can cancel.',
+      min: 0,
+      max: 365,
+      default: 7,
+    }),
+    SESSION_IDLE_SECONDS: setting.integer({
+      description: 'Time without use after which a console session ends; at most as long as a session lives.',
+      min: 1,
+      max: 43_200,
+      default: 43_200,
+    }),
     SIGNING_KEY_ROTATION_DAYS: setting.integer({
       description: 'Days after which the next signing key takes over.',
       min: 1,

@@ -1,14 +1,16 @@
 import { type Clock, type Logger, type PeriodicWork, runPeriodically } from '@svc/service-kit';
 import { deleteAuditEntriesBefore, deleteGrantsExpiredBefore } from './connections/index.ts';
 import { deleteDeniedFormsBefore } from './consent/index.ts';
+import { deleteUnconfirmedTotpsBefore, deleteUsedChallengesExpiredBefore, UNCONFIRMED_MS } from './factors/index.ts';
 import { deleteMailsBefore } from './mail/index.ts';
+import { deleteMailedTokensExpiredBefore } from './mailed-tokens/index.ts';
 import {
   deleteExpiredRequestsAndProofs,
   deleteRefreshTokensExpiredBefore,
   deleteUnusedCodesBefore,
   UNUSED_CODE_KEPT_MS,
 } from './oidc/index.ts';
-import { deleteSessionsExpiredBefore } from './sessions/index.ts';
+import { deleteChallengesExpiredBefore, deleteSessionsExpiredBefore } from './sessions/index.ts';
 import { deleteAttemptsBefore } from './throttling/index.ts';
 import { DAY_MS, HOUR_MS, later, MINUTE_MS } from './time.ts';
 import type { Executor } from './transact.ts';
@@ -37,12 +39,16 @@ export const tidyUp = async ({ database, clock }: HousekeepingDeps): Promise<voi
   const hourAgo = later(now, -HOUR_MS);
   const kinds = [
     () => deleteSessionsExpiredBefore(database, hourAgo, BATCH),
+    () => deleteChallengesExpiredBefore(database, now, BATCH),
+    () => deleteUsedChallengesExpiredBefore(database, hourAgo, BATCH),
+    () => deleteUnconfirmedTotpsBefore(database, later(now, -UNCONFIRMED_MS), BATCH),
     () => deleteAttemptsBefore(database, hourAgo, BATCH),
     () => deleteUnusedCodesBefore(database, later(now, -UNUSED_CODE_KEPT_MS), BATCH),
     () => deleteRefreshTokensExpiredBefore(database, hourAgo, BATCH),
     () => deleteGrantsExpiredBefore(database, hourAgo, BATCH),
     () => deleteExpiredRequestsAndProofs(database, hourAgo, BATCH),
     () => deleteDeniedFormsBefore(database, hourAgo, BATCH),
+    () => deleteMailedTokensExpiredBefore(database, hourAgo, BATCH),
     () => deleteMailsBefore(database, later(now, -MAILS_KEPT_MS), BATCH),
     () => deleteAuditEntriesBefore(database, later(now, -AUDIT_KEPT_MS), BATCH),
   ];

@@ -1,5 +1,5 @@
 import { connectPatiently, createDatabase } from '@svc/database';
-import { connectMessaging, outboxRoutes, restoreRoutes, startRelay } from '@svc/messaging';
+import { type Consumer, connectMessaging, inboxRoutes, outboxRoutes, restoreRoutes, startRelay } from '@svc/messaging';
 import {
   createLogger,
   createMetrics,
@@ -12,6 +12,7 @@ import {
 } from '@svc/service-kit';
 import { createApp } from './app.ts';
 import { configSchema } from './config.ts';
+import { startKeyNoticeConsumer, startNoticeConsumer } from './notices/index.ts';
 
 const NAME = 'auth';
 
@@ -44,8 +45,10 @@ const start = async (life: Lifecycle): Promise<void> => {
     service: NAME,
   });
   life.onStop('relay', () => relay.stop());
+  const consumers: Consumer[] = [];
   const operatorBindings = [
     ...outboxRoutes({ service: NAME, database, messaging, relay }),
+    ...inboxRoutes({ service: NAME, database, messaging, consumers: () => consumers }),
     ...restoreRoutes({ service: NAME, database }),
   ];
   const app = await createApp({
@@ -59,6 +62,9 @@ const start = async (life: Lifecycle): Promise<void> => {
     lifecycle: life,
   });
   life.onStop('application', () => app.stop());
+  const noticeDeps = { ...app.notices, messaging };
+  consumers.push(startNoticeConsumer(noticeDeps), startKeyNoticeConsumer(noticeDeps));
+  life.onStop('consumers', async () => void (await Promise.all(consumers.map((consumer) => consumer.stop()))));
   await life.listen(app.internalApp, { port: config.INTERNAL_PORT, host: config.HOST, internal: true });
   const listener = await life.listen(app.publicApp, { port: config.PORT, host: config.HOST });
   logger.info({ port: listener.port }, 'listening');

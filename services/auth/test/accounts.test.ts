@@ -32,6 +32,8 @@ describe('POST /v1/console/accounts', () => {
         business_name: null,
         display_name: null,
         locale: 'it',
+        has_second_factor: false,
+        email_verified: false,
         created_at: expect.stringMatching(/Z$/),
       },
     });

@@ -343,6 +343,17 @@ describe('hardening', () => {
     expect(consent.text).not.toMatch(/<script|javascript:|\son\w+=|<link(?! rel="icon" href="data:)|src="http/i);
   });
 
+  test('runs one script on the sign-in page, allowed by a nonce that no other page has', async () => {
+    const pages = await Promise.all([1, 2].map(() => newBrowser(service).open(authorizePath(newVerifier()))));
+    const nonces = pages.map(({ headers, text }) => {
+      const [, nonce] = /; script-src 'nonce-([\w+/]{24})'$/.exec(headers.get('content-security-policy') ?? '') ?? [];
+      expect(text.match(/<script/g)).toHaveLength(1);
+      expect(text).toContain(`<script nonce="${nonce}">`);
+      return nonce;
+    });
+    expect(new Set(nonces).size).toBe(2);
+  });
+
   test('what an app calls itself is text', async () => {
     const { consent } = await signIn();
     expect(consent.text).toContain('Notes &amp; &lt;b&gt;more&lt;/b&gt;');

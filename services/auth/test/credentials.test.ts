@@ -15,42 +15,13 @@ const change = (what: 'password' | 'email', token: string | undefined, json: obj
   call(`${service.url}/v1/console/account/${what}`, { token, json });
 const changePassword = (person: Person, over: object = {}) =>
   change('password', person.token, { current_password: PASSWORD, new_password: NEW_PASSWORD, ...over });
-const changeEmail = (person: Person, email: string, over: object = {}) =>
-  change('email', person.token, { current_password: PASSWORD, email, ...over });
 const signIn = (email: string, password = PASSWORD): Promise<Answer> =>
   call(`${service.url}/v1/console/sessions`, { json: { email, password } });
 const statusOf = async (token: string): Promise<number> =>
   (await call(`${service.url}/v1/console/session`, { token })).status;
 const codeOf = (answer: Answer) => [answer.status, textAt(answer, 'detail', 'code')];
 
-describe.each([
-  ['password', (person: Person) => changePassword(person)],
-  ['email', (person: Person) => changeEmail(person, newEmail())],
-] as const)('POST /v1/console/account/%s', (what, valid) => {
-  test('success: ends every session with one revocation, and begins one that it does not cover', async () => {
-    const person = await newPerson(service);
-    const other = textAt(await signIn(person.email), 'session_token');
-    const answer = await valid(person);
-    expect(answer.status).toBe(200);
-    expect(answer.body).toMatchObject({
-      token_type: 'Bearer',
-      expires_in: 43_200,
-      account: { svc_user_id: person.userId },
-    });
-    const fresh = textAt(answer, 'session_token');
-    expect(await Promise.all([person.token, other, fresh].map(statusOf))).toEqual([401, 401, 200]);
-    const [revocation] = await service.outbox(`revocation:account.${person.userId}`);
-    expect(revocation?.subject).toBe(`$KV.revocations.account.${person.userId}`);
-    const through = String(revocation?.payload['revoked_through']);
-    for (const token of [person.token, other]) expect((claimsOf(token)['sid'] ?? '') <= through).toBe(true);
-    expect((claimsOf(fresh)['sid'] ?? '') > through).toBe(true);
-    expect(answer.headers.getSetCookie()).toEqual([
-      expect.stringMatching(/^svc_session=/),
-      expect.stringMatching(/^svc_console=/),
-      expect.stringMatching(/^svc_device=/),
-    ]);
-  });
-
+describe.each(['password', 'email'] as const)('POST /v1/console/account/%s', (what) => {
   test('forbidden: a wrong current password changes nothing, and guesses are throttled as at sign-in', async () => {
     const person = await newPerson(service);
     const body = what === 'password' ? { new_password: NEW_PASSWORD } : { email: newEmail() };
@@ -76,18 +47,42 @@ describe.each([
     expect(answer.status).toBe(422);
     expect(answer.body).toMatchObject({ detail: [{ loc: ['body', 'current_password'], type: 'missing' }] });
   });
+});
+
+describe('POST /v1/console/account/password', () => {
+  test('success: ends every session with one revocation, and begins one that it does not cover', async () => {
+    const person = await newPerson(service);
+    const other = textAt(await signIn(person.email), 'session_token');
+    const answer = await changePassword(person);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toMatchObject({
+      token_type: 'Bearer',
+      expires_in: 43_200,
+      account: { svc_user_id: person.userId },
+    });
+    const fresh = textAt(answer, 'session_token');
+    expect(await Promise.all([person.token, other, fresh].map(statusOf))).toEqual([401, 401, 200]);
+    const [revocation] = await service.outbox(`revocation:account.${person.userId}`);
+    expect(revocation?.subject).toBe(`$KV.revocations.account.${person.userId}`);
+    const through = String(revocation?.payload['revoked_through']);
+    for (const token of [person.token, other]) expect((claimsOf(token)['sid'] ?? '') <= through).toBe(true);
+    expect((claimsOf(fresh)['sid'] ?? '') > through).toBe(true);
+    expect(answer.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^svc_session=/),
+      expect.stringMatching(/^svc_console=/),
+      expect.stringMatching(/^svc_device=/),
+    ]);
+  });
 
   test('races: of many at once one wins, and the account is left with its session alone', async () => {
     const person = await newPerson(service);
-    const answers = await Promise.all(Array.from({ length: 5 }, () => valid(person)));
+    const answers = await Promise.all(Array.from({ length: 5 }, () => changePassword(person)));
     const tokens = answers.filter(({ status }) => status === 200).map((answer) => textAt(answer, 'session_token'));
     expect(tokens.length).toBeGreaterThan(0);
     const alive = (await Promise.all(tokens.map(statusOf))).filter((status) => status === 200);
     expect(alive).toHaveLength(1);
   });
-});
 
-describe('POST /v1/console/account/password', () => {
   test('success: the new password signs in, the old one does not', async () => {
     const person = await newPerson(service);
     await changePassword(person);
@@ -127,36 +122,49 @@ describe('POST /v1/console/account/password', () => {
     await service
       .database('console_sessions')
       .where({ user_id: person.userId })
-      .update({ created_at: service.clock() });
+      .update({ authenticated_at: service.clock() });
     expect((await change('password', person.token, { new_password: NEW_PASSWORD })).status).toBe(200);
     expect((await signIn(person.email, NEW_PASSWORD)).status).toBe(201);
   });
 });
 
-describe('POST /v1/console/account/email', () => {
-  test('success: the new address signs in, normalised; the old one is free again', async () => {
+describe('POST /v1/console/session/reauthenticate', () => {
+  const reauthenticate = (token: string | undefined, password: string): Promise<Answer> =>
+    call(`${service.url}/v1/console/session/reauthenticate`, { token, json: { password } });
+
+  test('success: answers a token of the same session with a fresh auth_time, which a resumed session keeps', async () => {
     const person = await newPerson(service);
-    const email = newEmail();
-    const answer = await changeEmail(person, email.toUpperCase());
-    expect(textAt(answer, 'account', 'email')).toBe(email);
-    expect((await signIn(email)).status).toBe(201);
-    expect((await signIn(person.email)).status).toBe(401);
-    const successor = await call(`${service.url}/v1/console/accounts`, {
-      json: { email: person.email, password: PASSWORD, account_type: 'personal' },
-    });
-    expect(successor.status).toBe(201);
+    const before = claimsOf(person.token);
+    service.clock.advanceMs(3_600_000);
+    const answer = await reauthenticate(person.token, PASSWORD);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toMatchObject({ token_type: 'Bearer', expires_in: expect.closeTo(43_200 - 3_600, -1) });
+    const after = claimsOf(textAt(answer, 'session_token'));
+    expect(after).toMatchObject({ sid: before['sid'], exp: before['exp'] });
+    expect(Number(after['auth_time']) - Number(before['auth_time'])).toBeGreaterThanOrEqual(3_600);
+    const cookie = `svc_console=${person.token}`;
+    const resumed = await call(`${service.url}/v1/console/session/resume`, { method: 'POST', headers: { cookie } });
+    expect(claimsOf(textAt(resumed, 'session_token'))['auth_time']).toBe(after['auth_time']);
   });
 
-  test('conflict: a taken address, also when two ask for it at once', async () => {
-    const [a, b] = [await newPerson(service), await newPerson(service)];
-    expect(codeOf(await changeEmail(a, b.email.toUpperCase()))).toEqual([409, 'email_taken']);
-    expect(await statusOf(a.token)).toBe(200);
-    const email = newEmail();
-    const answers = await Promise.all([changeEmail(a, email), changeEmail(b, email)]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  test('forbidden: a wrong password renews nothing, and guesses spend the budget of the session', async () => {
+    const person = await newPerson(service);
+    for (let guess = 0; guess < 10; guess += 1) {
+      expect(codeOf(await reauthenticate(person.token, `guess ${guess}`))).toEqual([403, 'wrong_password']);
+    }
+    expect(codeOf(await reauthenticate(person.token, PASSWORD))).toEqual([429, 'too_many_attempts']);
   });
 
-  test('invalid: no address', async () => {
-    expect((await changeEmail(await newPerson(service), 'nobody')).status).toBe(422);
+  test('forbidden: an account without a password must sign in again', async () => {
+    const person = await newPerson(service);
+    await service.database('accounts').where({ id: person.userId }).update({ password_hash: null });
+    expect(codeOf(await reauthenticate(person.token, PASSWORD))).toEqual([403, 'fresh_sign_in_required']);
+  });
+
+  test('unauthenticated: without a session, or with one that has ended', async () => {
+    const person = await newPerson(service);
+    await call(`${service.url}/v1/console/session`, { method: 'DELETE', token: person.token });
+    expect((await reauthenticate(undefined, PASSWORD)).status).toBe(401);
+    expect((await reauthenticate(person.token, PASSWORD)).status).toBe(401);
   });
 });

@@ -43,7 +43,7 @@ describe('a known device', () => {
 
   test('signs in by the cookie of a browser', async () => {
     const cookie = (await signIn()).headers.getSetCookie().find((header) => header.startsWith('svc_device='));
-    expect(cookie).toMatch(/; Path=\/v1; Max-Age=34560000; HttpOnly; SameSite=Lax$/);
+    expect(cookie).toMatch(/; Path=\/; Max-Age=34560000; HttpOnly; SameSite=Lax$/);
     await lockOut();
     expect((await signIn({ cookie: cookie?.split(';')[0] ?? '' })).status).toBe(201);
   });

@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { newId } from '@svc/contracts';
 import { type TestDatabase, type TestNats, testDatabase, testNats, waitFor } from '@svc/testing';
-import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AuthProcess, startAuthProcess } from './support/auth-process.ts';
 import type { OutboxRow } from './support/auth-service.ts';
-import { type Answer, call, textAt } from './support/http.ts';
+import { call, textAt } from './support/http.ts';
+import { createKillSweep, KILLS_OF_A_SAMPLE, type Sweep } from './support/kill-sweep.ts';
 import {
   approve,
   connect,
@@ -18,7 +18,7 @@ import {
   redeem,
   refresh,
 } from './support/partner.ts';
-import { type Fate, putWriteStops, type WriteStops } from './support/write-stops.ts';
+import { putWriteStops, type WriteStops } from './support/write-stops.ts';
 
 /**
  * The real process is killed before a write, or before a commit, of everything that belongs together. The write that was
@@ -28,9 +28,6 @@ import { type Fate, putWriteStops, type WriteStops } from './support/write-stops
  * A run kills before some of them, which the seed chooses; KILL_SWEEP=full kills before each, one after the other.
  */
 
-const SEED = Number(process.env['KILL_SWEEP_SEED'] ?? '1');
-const IS_FULL = process.env['KILL_SWEEP'] === 'full';
-const KILLS_OF_A_SAMPLE = 2;
 /** Writes that several operations have in common. */
 const GRANT_ENDS = ['grants DELETE', 'authorization_codes DELETE', 'refresh_tokens DELETE'];
 const APP_IS_CUT_OFF = ['app_cutoffs INSERT', 'app_cutoffs UPDATE', 'outbox INSERT'];
@@ -43,15 +40,16 @@ let database: TestDatabase;
 let nats: TestNats;
 let service: AuthProcess;
 let stops: WriteStops;
+let sweep: Sweep;
 let owner: Person;
 let app: RegisteredApp;
-let kills = 0;
 
 beforeAll(async () => {
   const migrations = fileURLToPath(new URL('../migrations', import.meta.url));
   [database, nats] = await Promise.all([testDatabase({ migrations }), testNats()]);
   service = await startAuthProcess({ databaseUrl: database.url, natsUrl: nats.urlOf('auth') });
   stops = await putWriteStops(database.knex);
+  sweep = createKillSweep({ service, stops });
   owner = await newPerson(service, 'business');
   app = await newApp(service, owner, { refresh_grace_seconds: 120 });
 }, 120_000);
@@ -61,63 +59,6 @@ afterAll(async () => {
   await database.drop();
   await nats.stop();
 });
-
-/** Something that a client asks for, and what must be true after a crash in the middle of it. */
-interface Attempt {
-  readonly act: () => Promise<Answer>;
-  /** Whether the work that goes on after the answer is done; the answer itself counts as done otherwise. */
-  readonly isSettled?: () => Promise<boolean>;
-  /** Judges the state after the restart, then repeats what a client would. */
-  readonly check: () => Promise<void>;
-}
-
-/** Chooses by the seed, in its own way for every name. */
-const choose = <T>(arbitrary: fc.Arbitrary<T>, name: string): T => {
-  const seed = [...`${SEED} ${name}`].reduce((hash, letter) => Math.imul(hash, 31) + letter.charCodeAt(0), 7);
-  const [chosen] = fc.sample(arbitrary, { numRuns: 1, seed });
-  if (chosen === undefined) throw new Error('nothing to choose from');
-  return chosen;
-};
-
-/** Does it once without a kill, and answers the writes and commits that it takes. */
-const pointsOf = async ({ act, isSettled = async () => true, check }: Attempt): Promise<string[]> => {
-  await stops.arm(undefined);
-  await act();
-  await waitFor(isSettled, { timeoutMs: 30_000 });
-  const points = await stops.passed();
-  await check();
-  return points;
-};
-
-/** Kills the process before the n-th write, starts it again and looks at what it left. */
-const killBefore = async (n: number, fate: Fate, { act, check }: Attempt): Promise<void> => {
-  await stops.arm(n);
-  const acting = act().catch(() => undefined);
-  await waitFor(stops.isReached, { timeoutMs: 30_000 });
-  await service.kill();
-  await stops.release(fate);
-  await stops.arm(undefined);
-  await acting;
-  kills += 1;
-  await service.start();
-  await check();
-};
-
-/** Kills the process before the chosen writes of what `prepare` sets up anew each time; answers all that there are. */
-const sweep = async (name: string, prepare: () => Promise<Attempt>): Promise<string[]> => {
-  const points = await pointsOf(await prepare());
-  const all = points.map((point, index) => ({ n: index + 1, point }));
-  const sample = fc.shuffledSubarray(all, { minLength: KILLS_OF_A_SAMPLE, maxLength: KILLS_OF_A_SAMPLE });
-  for (const { n, point } of IS_FULL ? all : choose(sample, name)) {
-    const fate = choose(fc.constantFrom<Fate>('lost', 'lands'), `${name} ${n}`);
-    try {
-      await killBefore(n, fate, await prepare());
-    } catch (error) {
-      throw new Error(`${name}, killed before write ${n} (${point}), which was ${fate}`, { cause: error });
-    }
-  }
-  return points;
-};
 
 /** Every fact and revocation that was committed; the relay marks what has gone out, and takes nothing out for days. */
 const facts = async (): Promise<OutboxRow[]> =>
@@ -169,7 +110,7 @@ test('a consent: connection, grant, code, trail and fact come together or not at
   });
   expect(points).toEqual([
     ...['connections INSERT', 'grants INSERT', 'connection_audit INSERT', 'outbox INSERT'],
-    ...['authorization_codes INSERT', 'commit'],
+    ...['authorization_codes INSERT', 'mails INSERT', 'commit'],
   ]);
 }, 300_000);
 
@@ -393,7 +334,7 @@ test('a deletion: the app is gone for everybody or nobody, and its last fact com
 }, 600_000);
 
 test('after all of that every fact has gone out', async () => {
-  expect(kills).toBeGreaterThanOrEqual(8 * KILLS_OF_A_SAMPLE);
+  expect(sweep.kills()).toBeGreaterThanOrEqual(8 * KILLS_OF_A_SAMPLE);
   const waiting = () => database.knex('outbox').whereNull('published_at').limit(1);
   await waitFor(async () => (await waiting()).length === 0, { timeoutMs: 30_000 });
 }, 60_000);

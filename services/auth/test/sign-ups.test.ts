@@ -80,7 +80,7 @@ describe('sign-ups of one source', () => {
   });
 });
 
-test('answers a sign-in while nearly all of 200 parallel sign-ups still wait', async () => {
+test('answers a sign-in while nearly all of 200 parallel sign-ups still wait', { timeout: 120_000 }, async () => {
   const service = await startAuthService();
   try {
     const person = await newPerson(service);

@@ -3,6 +3,7 @@ import { routesOf } from '@svc/contracts';
 import { isConnectionFailure } from '@svc/database';
 import { restoreRoutes } from '@svc/messaging';
 import { type Authenticators, type Binding, createInternalApp, createServiceApp } from '@svc/service-kit';
+import { alertRoutes } from './alerts/index.ts';
 import { appBudgetRoutes } from './app-budgets/index.ts';
 import { createHolderMeters, createHolderSweep, holderRoutes } from './holders/index.ts';
 import type { PaymentParts } from './payment-parts.ts';
@@ -47,6 +48,8 @@ export interface App {
   /** Catches up with the payment provider. Called every `paymentsIntervalMs`. */
   readonly tickPayments: () => Promise<void>;
   readonly paymentsIntervalMs: number;
+  /** Tops up wallets that are low, where their owners have turned that on. Called periodically. */
+  readonly topUpWallets: () => Promise<void>;
 }
 
 /** Creates the application without starting background work. */
@@ -70,6 +73,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
       ...planRoutes(parts.offer),
       ...subscriptionRoutes(common),
       ...usageRoutes(common),
+      ...alertRoutes(common),
       ...receiptRoutes(receipts),
       ...walletRoutes(common),
       ...payments.bindings,
@@ -106,6 +110,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
     }),
     tickPayments: payments.tick,
     paymentsIntervalMs: payments.tickIntervalMs,
+    topUpWallets: payments.topUp,
   };
 };
 

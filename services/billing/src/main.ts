@@ -25,6 +25,7 @@ import { z } from 'zod';
 import { type App, createApp } from './app.ts';
 import { checkBalances } from './balances/index.ts';
 import { configSchema, jwksUrlOf, planRulesOf } from './config.ts';
+import { startEndingConsumer } from './endings/index.ts';
 import { HOLDER_SWEEP_INTERVAL_MS } from './holders/index.ts';
 import { loadPlans, openPlanOffer } from './plans/index.ts';
 import { startUsageConsumer } from './reservations/index.ts';
@@ -80,7 +81,7 @@ const start = async (life: Lifecycle): Promise<void> => {
     ],
     lifecycle: life,
   });
-  consumers.push(startConsumer(life, app, messaging));
+  consumers.push(startConsumer(life, app, messaging), startEndings(life, { database, messaging }));
   startPeriodicWork(life, app, { logger, sweepIntervalMs: config.SWEEP_INTERVAL_MS });
   await life.listen(app.publicApp, { port: config.PORT, host: config.HOST });
   await life.listen(app.internalApp, { port: config.INTERNAL_PORT, host: config.HOST, internal: true });
@@ -93,9 +94,15 @@ const startConsumer = (life: Lifecycle, { settlement }: App, messaging: Messagin
   return consumer;
 };
 
+const startEndings = (life: Lifecycle, deps: Parameters<typeof startEndingConsumer>[0]): Consumer => {
+  const consumer = startEndingConsumer(deps);
+  life.onStop('consumer of account endings', () => consumer.stop());
+  return consumer;
+};
+
 const startPeriodicWork = (
   life: Lifecycle,
-  { sweep, sweepHolders, tickPayments, paymentsIntervalMs }: App,
+  { sweep, sweepHolders, tickPayments, paymentsIntervalMs, topUpWallets }: App,
   { logger, sweepIntervalMs }: { readonly logger: Logger; readonly sweepIntervalMs: number },
 ): void => {
   const sweeping = runPeriodically({ name: 'sweep', intervalMs: sweepIntervalMs, run: sweep, logger });
@@ -109,6 +116,13 @@ const startPeriodicWork = (
   life.onStop('holders', () => watching.stop());
   const ticking = runPeriodically({ name: 'payments', intervalMs: paymentsIntervalMs, run: tickPayments, logger });
   life.onStop('payments', () => ticking.stop());
+  const toppingUp = runPeriodically({
+    name: 'automatic top-ups',
+    intervalMs: sweepIntervalMs,
+    run: topUpWallets,
+    logger,
+  });
+  life.onStop('automatic top-ups', () => toppingUp.stop());
 };
 
 /**

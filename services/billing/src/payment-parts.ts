@@ -1,5 +1,5 @@
 import { newId } from '@svc/contracts';
-import type { Binding, Logger, Metrics } from '@svc/service-kit';
+import { type Binding, type Logger, type Metrics, type StepUp, systemClock } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { Config } from './config.ts';
 import type { CheckoutDeps, PaymentProvider, SettleCheckoutDeps } from './payments/index.ts';
@@ -22,6 +22,8 @@ export interface Payments {
   /** Catches up with the provider. Called every `tickIntervalMs`. */
   readonly tick: () => Promise<void>;
   readonly tickIntervalMs: number;
+  /** Tops up wallets that are low. Called more often than `tick`. */
+  readonly topUp: () => Promise<void>;
   /** Takes over purchases and changes since this moment, to which the database was restored. Returns their number. */
   readonly reconcile: (since: Date) => Promise<number>;
 }
@@ -29,7 +31,7 @@ export interface Payments {
 export const checkoutDeps = (
   { config, database, offer, relay, logger }: PaymentParts,
   provider: PaymentProvider,
-): CheckoutDeps & SettleCheckoutDeps => ({
+): CheckoutDeps & SettleCheckoutDeps & { readonly stepUp: StepUp } => ({
   database,
   provider,
   offer,
@@ -38,4 +40,5 @@ export const checkoutDeps = (
   newId,
   currency: config.BILLING_CURRENCY,
   pastDueGraceDays: config.PAST_DUE_GRACE_DAYS,
+  stepUp: { maxAgeSeconds: config.STEP_UP_MAX_AGE_SECONDS, clock: systemClock },
 });

@@ -1,12 +1,15 @@
 import { newId } from '@svc/contracts';
 import { createSandboxPaymentProvider, runSandboxPayments, sandboxPaymentRoutes } from '@svc/sandbox-payments';
+import { applyEndings } from './endings/index.ts';
 import { checkoutDeps, type PaymentParts, type Payments } from './payment-parts.ts';
 import {
   findCheckoutSession,
   finishRefunds,
+  invoiceCharges,
   paymentInternalRoutes,
   paymentRoutes,
   refreshSubscription,
+  runAutoTopUps,
   settleCheckout,
 } from './payments/index.ts';
 import { findSubscriptionById } from './subscriptions/index.ts';
@@ -34,9 +37,12 @@ export const wireSandbox = (parts: PaymentParts): Payments => {
     internalBindings: paymentInternalRoutes(deps),
     // The sandbox's tables were restored together with those of billing.
     reconcile: async () => 0,
+    topUp: () => runAutoTopUps(deps),
     tickIntervalMs: config.SWEEP_INTERVAL_MS,
     async tick() {
       await finishRefunds(deps);
+      await invoiceCharges(deps);
+      await applyEndings(deps);
       await runSandboxPayments(sandbox);
     },
   };

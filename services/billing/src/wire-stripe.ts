@@ -1,12 +1,15 @@
 import { systemClock } from '@svc/service-kit';
 import type { Config } from './config.ts';
+import { applyEndings } from './endings/index.ts';
 import { checkoutDeps, type PaymentParts, type Payments } from './payment-parts.ts';
 import {
   findCheckoutSession,
   finishRefunds,
+  invoiceCharges,
   paymentInternalRoutes,
   paymentRoutes,
   refreshSubscription,
+  runAutoTopUps,
   settleCheckout,
   updateProviderSession,
 } from './payments/index.ts';
@@ -16,6 +19,7 @@ import {
   createStripeClient,
   createStripeProvider,
   reconcileWithStripe,
+  refreshReversals,
   type StripeListener,
   type StripeSettings,
   stripeRoutes,
@@ -39,6 +43,7 @@ export const wireStripe = (parts: PaymentParts): Payments => {
       if (session?.providerSessionId === providerSessionId) await settleCheckout(deps, session);
     },
     subscriptionChanged: (id) => refreshSubscription(deps, id),
+    paymentReversed: (id) => refreshReversals({ ...deps, stripe }, id),
   };
   const sweep = createEventSweep({ stripe, listener, logger, clock: systemClock });
   const secrets = config.STRIPE_WEBHOOK_SECRET ?? [];
@@ -46,6 +51,7 @@ export const wireStripe = (parts: PaymentParts): Payments => {
     bindings: [...paymentRoutes(deps), ...stripeRoutes({ stripe, listener, secrets })],
     internalBindings: paymentInternalRoutes(deps),
     reconcile: (since) => askStripe(() => reconcileWithStripe({ ...deps, stripe, listener }, since)),
+    topUp: () => runAutoTopUps(deps),
     tickIntervalMs: SWEEP_INTERVAL_MS,
     async tick() {
       await sweep.run();
@@ -53,6 +59,8 @@ export const wireStripe = (parts: PaymentParts): Payments => {
         await refreshSubscription(deps, id);
       }
       await finishRefunds(deps);
+      await invoiceCharges(deps);
+      await applyEndings(deps);
     },
   };
 };

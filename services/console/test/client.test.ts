@@ -5,6 +5,7 @@ import { ApiError } from '../src/web/api/api-error.ts';
 import { createClient } from '../src/web/api/create-client.ts';
 import { createTransport, urlFor } from '../src/web/api/send-request.ts';
 import { createSession } from '../src/web/session/session.ts';
+import { createStepUp } from '../src/web/session/step-up.ts';
 
 interface Seen {
   readonly method: string | undefined;
@@ -123,7 +124,9 @@ const account = {
   business_name: null,
   display_name: null,
   locale: 'it' as const,
+  has_second_factor: false,
   created_at: '2026-01-01T00:00:00Z',
+  email_verified: true,
 };
 const sessionWith = (token: string) => ({ session_token: token, token_type: 'Bearer', expires_in: 1, account });
 
@@ -161,6 +164,29 @@ describe('the session', () => {
     expect(answers).toEqual([{ data: [] }, { data: [] }, { data: [] }]);
     expect(resumed).toBe(2);
     expect(seen.filter(({ url }) => url === '/v1/gateway/keys')).toHaveLength(2);
+  });
+
+  test('repeats a sensitive call once the person has proved who they are, and not if they give up', async () => {
+    handle = (req, res) => {
+      if (req.url === '/v1/console/session/resume') json(res, 200, sessionWith('old'));
+      else if (req.headers.authorization === 'Bearer proved') json(res, 200, { data: [] });
+      else json(res, 403, { detail: { code: 'reauthentication_required', message: '' } });
+    };
+    const transport = transportTo(server.url);
+    const session = createSession(transport);
+    await session.resume();
+    const stepUp = createStepUp();
+    const client = createClient(transport, session, stepUp.ask);
+    const calls = [client.call('listKeys', {}), client.call('listApps', {})];
+    await expect.poll(stepUp.isAsked).toBe(true);
+    stepUp.answer(false);
+    for (const call of calls) expect((await failureOf(call)).code).toBe('reauthentication_required');
+    const repeated = client.call('listKeys', {});
+    await expect.poll(stepUp.isAsked).toBe(true);
+    session.renewToken({ session_token: 'proved', token_type: 'Bearer', expires_in: 1 });
+    stepUp.answer(true);
+    expect(await repeated).toEqual({ data: [] });
+    expect(session.state().status).toBe('signed_in');
   });
 
   test('ends, once and with its reason, where it cannot be resumed', async () => {

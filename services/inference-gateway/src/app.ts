@@ -24,6 +24,7 @@ import {
   createLastUseTracker,
   KEY_PREFIX,
   startAccessConsumer,
+  startErasureConsumer,
 } from './api-keys/index.ts';
 import { type BillingClient, createBillingClient } from './billing-client.ts';
 import { createCompletionMeters } from './completions/index.ts';
@@ -93,7 +94,10 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
     isUnavailable: isConnectionFailure,
     responseValidation: config.RESPONSE_VALIDATION,
   } as const;
-  const consumers: readonly Consumer[] = [startAccessConsumer({ ...connections, clock })];
+  const consumers: readonly Consumer[] = [
+    startAccessConsumer({ ...connections, clock }),
+    startErasureConsumer(connections),
+  ];
   life.onStop('consumers', async () => void (await Promise.all(consumers.map((consumer) => consumer.stop()))));
   const internal = createInternalApp({
     ...common,
@@ -119,6 +123,7 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
       ...usageRoutes({ database: connections.database, billing: deps.billing }),
     ],
     authenticate: authenticators(tokenAuthenticators(connections, options), keys.authenticate),
+    stepUp: { maxAgeSeconds: config.STEP_UP_MAX_AGE_SECONDS, clock: () => new Date(clock()) },
     publicBaseUrl: config.PUBLIC_BASE_URL,
     trustProxyHops: config.TRUST_PROXY_HOPS,
   });

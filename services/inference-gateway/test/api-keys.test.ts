@@ -28,6 +28,23 @@ const create = async (fields: object = {}) =>
 const list = async (token = session) => (await json(await call('GET', '/v1/gateway/keys', undefined, token))).data;
 const models = (key: string) => call('GET', '/v1/models', undefined, key);
 
+test('returns reauthentication_required for each change of keys if the person authenticated too long ago', async () => {
+  const auth_time = Math.floor(Date.now() / 1000) - 901;
+  const stale = await gateway.tokens.consoleSession({ userId, claims: { auth_time } });
+  const created = await create();
+  const path = `/v1/gateway/keys/${created.id}`;
+  for (const [method, target, body] of [
+    ['POST', '/v1/gateway/keys', { name: 'A key' }],
+    ['PATCH', path, { name: 'Another' }],
+    ['POST', `${path}/rotate`, {}],
+    ['DELETE', path, undefined],
+  ] as const) {
+    const answer = await call(method, target, body, stale);
+    expect([answer.status, (await json(answer)).detail.code]).toEqual([403, 'reauthentication_required']);
+  }
+  expect((await list(stale))[0]).toMatchObject({ id: created.id, name: 'A key' });
+});
+
 describe('create', () => {
   test('shows the key once, and enables it immediately', async () => {
     const created = await create({ requests_per_minute: 60, monthly_limit_micros: 5_000_000 });
@@ -38,6 +55,21 @@ describe('create', () => {
     const [listed] = await list();
     expect(listed).toMatchObject({ id: created.id, prefix: created.prefix });
     expect(JSON.stringify(listed)).not.toContain(created.key);
+  });
+
+  test('leaves one fact for the mail to its owner, without any part of the key or its name', async () => {
+    const { id, created_at } = await create({ name: 'A private name' });
+    const facts = await gateway.database.knex('outbox').where({ aggregate: `key:${id}` });
+    const data = { svc_user_id: userId, key_id: id, created_at };
+    expect(facts).toMatchObject([{ subject: 'inference.key.created.v1', payload: data }]);
+    expect(JSON.stringify(facts)).not.toContain('A private name');
+  });
+
+  test('returns 403 email_not_verified to a session whose token says that the address is not confirmed', async () => {
+    const unverified = await gateway.tokens.consoleSession({ userId, claims: { email_unverified: true } });
+    const answer = await call('POST', '/v1/gateway/keys', { name: 'A key' }, unverified);
+    expect([answer.status, (await json(answer)).detail.code]).toEqual([403, 'email_not_verified']);
+    expect((await call('GET', '/v1/gateway/keys', undefined, unverified)).status).toBe(200);
   });
 
   test('stores and logs no usable part of the key', async () => {

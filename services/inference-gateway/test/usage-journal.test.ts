@@ -89,7 +89,10 @@ const costsOf = async (records: readonly UsageRecord[]): Promise<number[]> =>
 /** Returns the ids of these requests as reported in facts, including repeated reports. */
 const factsOf = async (records: readonly UsageRecord[]): Promise<string[]> => {
   const ids = new Set(idsOf(records));
-  const payloads: { records: { request_id: string }[] }[] = await database.knex('outbox').pluck('payload');
+  const payloads: { records: { request_id: string }[] }[] = await database
+    .knex('outbox')
+    .where({ subject: 'inference.usage.recorded.v1' })
+    .pluck('payload');
   return payloads
     .flatMap((payload) => payload.records.map((fact) => fact.request_id))
     .filter((id) => ids.has(id))

@@ -30,6 +30,7 @@ import {
   startActivityConsumer,
   startConnectionConsumer,
   startDisconnectionConsumer,
+  startErasureConsumer,
   startSubscriptionConsumer,
 } from './facts/index.ts';
 import { createSecretBox, parseEncryptionKeys, type SecretBox } from './signatures/index.ts';
@@ -73,6 +74,7 @@ export const createApp = async (deps: AppDeps): Promise<App> => {
     startDisconnectionConsumer(facts),
     startSubscriptionConsumer(facts),
     startActivityConsumer(facts),
+    startErasureConsumer(facts),
   ];
   life.onStop('consumers', async () => {
     await Promise.all(consumers.map((consumer) => consumer.stop()));
@@ -145,6 +147,7 @@ const createPublicApp = (
     service: SERVICE,
     bindings,
     authenticate: { console_session, client_credentials: createClientAuthenticator(auth.checkSecret) },
+    stepUp: { maxAgeSeconds: config.STEP_UP_MAX_AGE_SECONDS, clock },
     logger,
     metrics,
     isUnavailable: isConnectionFailure,

@@ -97,3 +97,16 @@ test('a deleted app takes its configuration, events and connections with it', as
     return counts.every((row) => row === undefined);
   });
 });
+
+test('the connections of an erased account are forgotten, once their ends were sent', async () => {
+  await facts.connect(pair);
+  await facts.untilSent(owner.clientId, ['integration.connected']);
+  await publishFact(world, {
+    ...{ subject: 'auth.account.erased.v1', aggregate: `account_deletion:${pair.userId}`, version: 2 },
+    data: { svc_user_id: pair.userId },
+  });
+  await facts.disconnect(pair, 2);
+  await facts.untilSent(owner.clientId, ['integration.connected', 'integration.revoked']);
+  const rows = world.database.knex('connections').where({ svc_user_id: pair.userId });
+  await waitFor(async () => (await rows.clone()).length === 0, { timeoutMs: 20_000 });
+});

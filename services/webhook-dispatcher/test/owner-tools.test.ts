@@ -72,6 +72,13 @@ const signers = ({ headers, raw }: Received, secrets: Readonly<Record<string, st
 };
 
 describe('rotate-secret', () => {
+  test('returns 403 if the person authenticated too long ago', async () => {
+    const claims = { auth_time: Math.floor(Date.now() / 1000) - 901 };
+    const token = await world.tokens.consoleSession({ userId: owner.userId, accountType: 'business', claims });
+    const answer = await call(dispatcher, { clientId: owner.clientId, token }, ['POST', '/rotate-secret', {}]);
+    expect(answer).toMatchObject({ status: 403, body: { detail: { code: 'reauthentication_required' } } });
+  });
+
   test('returns 409 without a webhook, and 422 for an overlap beyond seven days', async () => {
     const unconfigured = await call(dispatcher, owner, ['POST', '/rotate-secret', {}]);
     expect(unconfigured).toMatchObject({ status: 409, body: { detail: { code: 'webhook_not_configured' } } });

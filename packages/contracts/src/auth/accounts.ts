@@ -18,6 +18,10 @@ const emailSchema = z
 
 const newPasswordSchema = z.string().min(12).max(128);
 
+const businessNameSchema = z.string().trim().min(1).max(120);
+
+const displayNameSchema = z.string().trim().min(1).max(80);
+
 /** An account as its owner sees it. */
 export const accountSchema = z
   .object({
@@ -27,7 +31,9 @@ export const accountSchema = z
     business_name: z.string().nullable(),
     display_name: z.string().nullable(),
     locale: localeSchema,
+    has_second_factor: z.boolean(),
     created_at: timestampSchema,
+    email_verified: z.boolean(),
   })
   .meta({ id: 'Account' });
 
@@ -39,8 +45,8 @@ export const createAccountRequestSchema = z
     email: emailSchema,
     password: newPasswordSchema,
     account_type: accountTypeSchema,
-    business_name: z.string().trim().min(1).max(120).nullish(),
-    display_name: z.string().trim().min(1).max(80).nullish(),
+    business_name: businessNameSchema.nullish(),
+    display_name: displayNameSchema.nullish(),
     locale: localeSchema.default('it'),
   })
   .superRefine((account, context) => {
@@ -54,6 +60,19 @@ export const createAccountRequestSchema = z
     }
   })
   .meta({ id: 'CreateAccountRequest' });
+
+/** Change of the profile. Absent fields stay unchanged; a display name of null is removed. */
+export const updateAccountRequestSchema = z
+  .strictObject({
+    display_name: displayNameSchema.nullable().optional(),
+    locale: localeSchema.optional(),
+    business_name: businessNameSchema.optional(),
+  })
+  .meta({ id: 'UpdateAccountRequest' });
+
+export const upgradeAccountRequestSchema = z
+  .strictObject({ business_name: businessNameSchema })
+  .meta({ id: 'UpgradeAccountRequest' });
 
 /** Sign-in. The bounds are loose, because a value that is no possible password is just a wrong password. */
 export const createSessionRequestSchema = z
@@ -79,6 +98,11 @@ export const sessionCreatedSchema = z
 
 /** The console session of the presented token. */
 export const sessionSchema = z.object({ account: accountSchema, expires_at: timestampSchema }).meta({ id: 'Session' });
+
+/** The same session with a new token. `expires_in` is in seconds. */
+export const sessionRenewedSchema = z
+  .object({ session_token: z.string(), token_type: z.literal('Bearer'), expires_in: z.int() })
+  .meta({ id: 'SessionRenewed' });
 
 /** Availability of sign-in with an OpenID provider, and the provider's name if the operator has set one. */
 export const ssoStatusSchema = z
@@ -111,3 +135,39 @@ export const changePasswordRequestSchema = z
 export const changeEmailRequestSchema = z
   .strictObject({ current_password: currentPasswordSchema, email: emailSchema })
   .meta({ id: 'ChangeEmailRequest' });
+
+/** A console session in the list of its owner. `source` is a network: a /24 or /48 prefix. */
+export const listedSessionSchema = z
+  .object({
+    id: idSchema('ses'),
+    created_at: timestampSchema,
+    last_used_at: timestampSchema,
+    user_agent: z.string().nullable(),
+    source: z.string().nullable(),
+    is_current: z.boolean(),
+  })
+  .meta({ id: 'ListedSession' });
+
+export type ListedSession = z.infer<typeof listedSessionSchema>;
+
+/** Token of a link in a mail. */
+const mailedTokenSchema = z.string().min(1).max(256);
+
+export const mailedTokenRequestSchema = z.strictObject({ token: mailedTokenSchema }).meta({ id: 'MailedTokenRequest' });
+
+export const requestPasswordResetSchema = z.strictObject({ email: emailSchema }).meta({ id: 'RequestPasswordReset' });
+
+/** A new password by a mailed link. Connections and API keys end as well, unless `keep_access`. */
+export const confirmPasswordResetSchema = z
+  .strictObject({ token: mailedTokenSchema, password: newPasswordSchema, keep_access: z.boolean().default(false) })
+  .meta({ id: 'ConfirmPasswordReset' });
+
+/** An address that becomes the account's once it is confirmed. */
+export const pendingEmailSchema = z.object({ pending_email: z.string() }).meta({ id: 'PendingEmail' });
+
+/** Deletion of the account. Without the password, the person must have signed in recently. */
+export const deleteAccountRequestSchema = z
+  .strictObject({ password: currentPasswordSchema })
+  .meta({ id: 'DeleteAccountRequest' });
+
+export const accountDeletionSchema = z.object({ erased_at: timestampSchema }).meta({ id: 'AccountDeletion' });

@@ -34,6 +34,7 @@ export const appRoutes = {
     operationId: 'registerApp',
     method: 'POST',
     path: '/v1/integrations/apps',
+    verifiedEmail: true,
     summary: 'Register an app',
     request: { body: jsonBody(registerAppRequestSchema) },
     responses: { 201: json('The app. The secret is shown only once.', appRegisteredSchema) },

@@ -38,6 +38,29 @@ export const authEvents = {
       'All access to an account ended: its sessions, connections and API keys. This includes every key created by a session up to `sessions_revoked_through`. Each fact has its own aggregate.',
     schema: z.object({ svc_user_id: idSchema('usr'), sessions_revoked_through: idSchema('ses') }),
   }),
+  accountDeletionRequested: defineEvent({
+    subject: 'auth.account.deletion_requested.v1',
+    service: 'auth',
+    consumers: ['billing_account-endings'],
+    description:
+      'The owner asked for the deletion of an account, which is erased at `erased_at` unless it is cancelled. Aggregate of the facts about deletion: `account_deletion:<svc_user_id>`.',
+    schema: z.object({ svc_user_id: idSchema('usr'), erased_at: timestampSchema }),
+  }),
+  accountDeletionCancelled: defineEvent({
+    subject: 'auth.account.deletion_cancelled.v1',
+    service: 'auth',
+    consumers: ['billing_account-endings'],
+    description: 'The owner cancelled the deletion of an account.',
+    schema: z.object({ svc_user_id: idSchema('usr') }),
+  }),
+  accountErased: defineEvent({
+    subject: 'auth.account.erased.v1',
+    service: 'auth',
+    consumers: ['billing_account-endings', 'inference-gateway_erasures', 'webhook-dispatcher_erasures'],
+    description:
+      'An account was erased. Each service erases what names the person; the id stays as a pseudonym in ledgers and usage records.',
+    schema: z.object({ svc_user_id: idSchema('usr') }),
+  }),
   appRegistered: appEvent('registered', 'An app was registered. Aggregate of all app facts: `app:<client_id>`.'),
   appUpdated: appEvent('updated', 'A field of an app changed.'),
   appSuspended: appEvent(

@@ -3,6 +3,7 @@ export * from './apps.ts';
 export * from './authorization-details.ts';
 export * from './connections.ts';
 export * from './events.ts';
+export * from './factors.ts';
 export * from './internal.ts';
 export * from './oauth.ts';
 export * from './routes.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
+import { accountLifeRoutes } from './account-routes.ts';
 import {
   accountSchema,
-  changeEmailRequestSchema,
   changePasswordRequestSchema,
   createAccountRequestSchema,
   createSessionRequestSchema,
@@ -13,7 +13,9 @@ import {
   startSsoQuerySchema,
 } from './accounts.ts';
 import { appRoutes, connectionRoutes } from './app-routes.ts';
+import { factorRoutes } from './factor-routes.ts';
 import { interactionRoutes, oauthRoutes } from './oauth-routes.ts';
+import { signInRoutes } from './sign-in-routes.ts';
 
 const detail = { service: 'auth', errorShape: 'detail' } as const;
 const accounts = { ...detail, tag: 'Accounts' } as const;
@@ -42,7 +44,7 @@ const accountRoutes = {
       'A device that has signed in to the account before has its own limit of failed attempts, which strangers cannot use up. Send its last `device_token` in `X-Svc-Device`; browsers send it as a cookie.',
     request: { headers: deviceHeaders, body: jsonBody(createSessionRequestSchema) },
     responses: { 201: json('A console session.', sessionCreatedSchema) },
-    errors: ['invalid_credentials', 'too_many_attempts'],
+    errors: ['invalid_credentials', 'second_factor_required', 'too_many_attempts', 'account_deletion_pending'],
   }),
   getSession: defineRoute({
     ...accounts,
@@ -92,18 +94,6 @@ const accountRoutes = {
     request: { headers: deviceHeaders, body: jsonBody(changePasswordRequestSchema) },
     responses: { 200: json('A new console session.', sessionCreatedSchema) },
     errors: ['wrong_password', 'fresh_sign_in_required', 'too_many_attempts'],
-  }),
-  changeEmail: defineRoute({
-    ...accounts,
-    operationId: 'changeEmail',
-    method: 'POST',
-    path: '/v1/console/account/email',
-    caller: 'console_session',
-    summary: 'Change the email address',
-    description: 'Ends every session of the account, including this one, and returns a new one.',
-    request: { headers: deviceHeaders, body: jsonBody(changeEmailRequestSchema) },
-    responses: { 200: json('A new console session.', sessionCreatedSchema) },
-    errors: ['wrong_password', 'fresh_sign_in_required', 'email_taken', 'too_many_attempts'],
   }),
   getSso: defineRoute({
     ...accounts,
@@ -161,9 +151,12 @@ const documentRoutes = {
 /** Public routes of the auth service. */
 export const authRoutes = {
   ...accountRoutes,
+  ...factorRoutes,
+  ...accountLifeRoutes,
   ...oauthRoutes,
   ...interactionRoutes,
   ...appRoutes,
   ...connectionRoutes,
+  ...signInRoutes,
   ...documentRoutes,
 } as const;

@@ -3,7 +3,9 @@ import { defineEvent } from '../core/event.ts';
 import { idSchema } from '../core/ids.ts';
 import { currencySchema, nonNegativeMicrosSchema } from '../core/money.ts';
 import { timestampSchema } from '../core/time.ts';
+import { alertSchema } from './alerts.ts';
 import { endedStatusSchema, subscriptionSnapshotSchema } from './subscriptions.ts';
+import { autoTopUpFailureSchema } from './wallets.ts';
 
 /** Facts published by the billing service. */
 export const billingEvents = {
@@ -36,5 +38,21 @@ export const billingEvents = {
       amount_micros: nonNegativeMicrosSchema,
       currency: currencySchema,
     }),
+  }),
+  autoTopUpFailed: defineEvent({
+    subject: 'billing.auto_top_up.failed.v1',
+    service: 'billing',
+    consumers: ['auth_billing-notices'],
+    description:
+      'An automatic charge failed, and automatic top-ups of the account are now off. Aggregate: `auto_top_up:<checkout session>`.',
+    schema: autoTopUpFailureSchema,
+  }),
+  alertRaised: defineEvent({
+    subject: 'billing.alert.raised.v1',
+    service: 'billing',
+    consumers: ['auth_billing-notices'],
+    description:
+      'Use has crossed a threshold that its owner chose, or the wallet has fallen below an amount. Once per window and threshold; each fact has its own aggregate. Amounts are in the currency of the deployment.',
+    schema: alertSchema,
   }),
 } as const;

@@ -3,6 +3,8 @@ import { jwksSchema } from '../core/jwks.ts';
 import { JSON_BYTES_MAX } from '../core/limits.ts';
 import { listOf, pageOf, pageQuery } from '../core/lists.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
+import { alertSettingsSchema } from './alerts.ts';
+import { invoiceSchema } from './invoices.ts';
 import { planSchema } from './plans.ts';
 import { receiptSchema } from './receipts.ts';
 import { sandboxRoutes } from './sandbox-routes.ts';
@@ -15,7 +17,13 @@ import {
   usageHistorySchema,
   usageSchema,
 } from './usage.ts';
-import { topUpRequestSchema, topUpSessionSchema, walletSchema, walletTransactionSchema } from './wallets.ts';
+import {
+  autoTopUpSchema,
+  topUpRequestSchema,
+  topUpSessionSchema,
+  walletSchema,
+  walletTransactionSchema,
+} from './wallets.ts';
 
 const detail = { service: 'billing', errorShape: 'detail' } as const;
 const console = { ...detail, tag: 'Subscriptions', caller: 'console_session' } as const;
@@ -45,6 +53,7 @@ const subscriptionRoutes = {
     operationId: 'createCheckout',
     method: 'POST',
     path: '/v1/subscriptions/checkout',
+    verifiedEmail: true,
     summary: 'Start a purchase',
     request: { body: jsonBody(subscriptions.checkoutRequestSchema) },
     responses: { 200: json('The hosted checkout.', subscriptions.checkoutSessionSchema) },
@@ -70,6 +79,16 @@ const subscriptionRoutes = {
     request: { body: jsonBody(subscriptions.portalRequestSchema) },
     responses: { 200: json('The hosted portal.', subscriptions.portalSessionSchema) },
     errors: ['billing_account_missing', 'payment_provider_unavailable'],
+  }),
+  listInvoices: defineRoute({
+    ...console,
+    operationId: 'listInvoices',
+    method: 'GET',
+    path: '/v1/subscriptions/invoices',
+    summary: 'List the invoices of subscriptions and top-ups, newest first',
+    request: { query: z.object(pageQuery) },
+    responses: { 200: json('The invoices.', pageOf(invoiceSchema)) },
+    errors: ['payment_provider_unavailable'],
   }),
   listPlans: defineRoute({
     ...detail,
@@ -104,6 +123,34 @@ const subscriptionRoutes = {
     description: 'Grouped by service and by app. Metadata only.',
     request: { query: usageHistoryQuerySchema },
     responses: { 200: json('The days, oldest first.', usageHistorySchema) },
+    errors: [],
+  }),
+} as const;
+
+/** Routes of alerts by mail. */
+const alertRoutes = {
+  getAlertSettings: defineRoute({
+    ...console,
+    tag: 'Usage',
+    operationId: 'getAlertSettings',
+    method: 'GET',
+    path: '/v1/subscriptions/alerts',
+    summary: 'Get the thresholds at which alerts are mailed',
+    request: {},
+    responses: { 200: json('The settings, or the defaults.', alertSettingsSchema) },
+    errors: [],
+  }),
+  changeAlertSettings: defineRoute({
+    ...console,
+    tag: 'Usage',
+    operationId: 'changeAlertSettings',
+    method: 'PUT',
+    path: '/v1/subscriptions/alerts',
+    summary: 'Set the thresholds at which alerts are mailed',
+    description:
+      'An alert is mailed once per window and threshold: for the weekly and monthly cap, each app budget, the monthly limit of each API key, and the wallet.',
+    request: { body: jsonBody(alertSettingsSchema) },
+    responses: { 200: json('The settings.', alertSettingsSchema) },
     errors: [],
   }),
 } as const;
@@ -189,10 +236,33 @@ const walletRoutes = {
     operationId: 'createTopUp',
     method: 'POST',
     path: '/v1/gateway/wallet/top-ups',
+    verifiedEmail: true,
     summary: 'Buy wallet balance',
     request: { body: jsonBody(topUpRequestSchema) },
     responses: { 200: json('The hosted checkout.', topUpSessionSchema) },
     errors: ['payment_provider_unavailable'],
+  }),
+  getAutoTopUp: defineRoute({
+    ...wallets,
+    operationId: 'getAutoTopUp',
+    method: 'GET',
+    path: '/v1/gateway/wallet/auto-top-up',
+    summary: 'Get the settings of automatic top-ups',
+    request: {},
+    responses: { 200: json('The settings, or the defaults.', autoTopUpSchema) },
+    errors: [],
+  }),
+  changeAutoTopUp: defineRoute({
+    ...wallets,
+    operationId: 'changeAutoTopUp',
+    method: 'PUT',
+    path: '/v1/gateway/wallet/auto-top-up',
+    summary: 'Turn automatic top-ups on or off',
+    description:
+      'Charges the saved payment method when the available balance is below `below_micros`, one charge at a time, and never more than `monthly_max_micros` in a UTC month. A failed charge turns this off and mails the owner. A purchase in the hosted checkout saves its payment method. Turning it on requires a recent authentication.',
+    request: { body: jsonBody(autoTopUpSchema) },
+    responses: { 200: json('The settings.', autoTopUpSchema) },
+    errors: ['reauthentication_required', 'payment_method_missing', 'payment_provider_unavailable'],
   }),
 } as const;
 
@@ -223,6 +293,7 @@ const paymentRoutes = {
 /** Public routes of the billing service. */
 export const billingRoutes = {
   ...subscriptionRoutes,
+  ...alertRoutes,
   ...appUsageRoutes,
   ...receiptRoutes,
   ...walletRoutes,

@@ -32,10 +32,28 @@ export const sandboxPageQuerySchema = z.object(language);
 /** Query of the portal. */
 export const sandboxPortalQuerySchema = z.object({ ...language, notice: portalNoticeSchema.optional() });
 
+/** VAT number with its country, without blanks and dots; null for an empty field. */
+const vatNumberSchema = z
+  .string()
+  .transform((text) => text.replaceAll(/[\s.]/g, '').toUpperCase() || null)
+  .pipe(
+    z
+      .string()
+      .regex(/^[A-Z]{2}[A-Z0-9]{2,13}$/)
+      .nullable(),
+  );
+
 /** Form of the checkout page. `confirm` and `fail` answer the bank's confirmation step. */
 export const sandboxCheckoutFormSchema = z.object({
   action: z.enum(['pay', 'confirm', 'fail', 'cancel']),
   card: sandboxCardSchema.default('succeeds'),
+  /** Business details for invoices. Empty fields remove them. */
+  business_name: z
+    .string()
+    .max(120)
+    .transform((name) => name.trim() || null)
+    .optional(),
+  vat_number: vatNumberSchema.optional(),
   ...language,
 });
 

@@ -15,6 +15,7 @@ const missingPage = {
   },
 } as const;
 const sessionParams = z.object({ session_id: pathIdSchema });
+const invoiceParams = z.object({ invoice_id: pathIdSchema });
 const subscriptionParams = z.object({ subscription_id: pathIdSchema });
 const form = <S extends z.ZodType>(schema: S) =>
   ({ contentType: 'application/x-www-form-urlencoded', schema, required: true, bytesMax: FORM_BYTES_MAX }) as const;
@@ -69,6 +70,26 @@ export const sandboxRoutes = {
     summary: 'Submit the portal page',
     request: { params: sessionParams, body: form(sandbox.sandboxPortalFormSchema) },
     responses: { 303: { description: 'Back to the portal or to the return URL.' } },
+    errors: ['not_found'],
+  }),
+  showSandboxInvoice: defineRoute({
+    ...common,
+    operationId: 'showSandboxInvoice',
+    method: 'GET',
+    path: '/sandbox/payments/invoices/{invoice_id}',
+    summary: 'Show an invoice',
+    request: { params: invoiceParams, query: sandbox.sandboxPageQuerySchema },
+    responses: { 200: html('The page.'), ...missingPage },
+    errors: ['not_found'],
+  }),
+  getSandboxInvoicePdf: defineRoute({
+    ...common,
+    operationId: 'getSandboxInvoicePdf',
+    method: 'GET',
+    path: '/sandbox/payments/invoices/{invoice_id}/pdf',
+    summary: 'Get an invoice as PDF, in Italian or English',
+    request: { params: invoiceParams, query: sandbox.sandboxPageQuerySchema },
+    responses: { 200: { description: 'The PDF.', contentType: 'application/pdf', schema: z.string() } },
     errors: ['not_found'],
   }),
   playSandboxSubscription: defineRoute({

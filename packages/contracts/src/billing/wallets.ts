@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { currencySchema, MICROS_PER_UNIT, microsSchema } from '../core/money.ts';
+import { idSchema } from '../core/ids.ts';
+import { currencySchema, MICROS_PER_UNIT, microsSchema, nonNegativeMicrosSchema } from '../core/money.ts';
 import { timestampSchema } from '../core/time.ts';
 import { returnUrlSchema } from '../core/url.ts';
 
@@ -29,6 +30,36 @@ export const topUpRequestSchema = z
     cancel_url: returnUrlSchema,
   })
   .meta({ id: 'TopUpRequest' });
+
+const AUTO_TOP_UP_MICROS_MAX = 10_000 * MICROS_PER_UNIT;
+
+/** Automatic top-ups of the wallet from the saved payment method. */
+export const autoTopUpSchema = z
+  .strictObject({
+    enabled: z.boolean(),
+    below_micros: z
+      .int()
+      .min(0)
+      .max(AUTO_TOP_UP_MICROS_MAX)
+      .meta({ description: 'The wallet is topped up when less than this is available.' }),
+    amount_micros: z.int().min(1).max(AUTO_TOP_UP_MICROS_MAX),
+    monthly_max_micros: nonNegativeMicrosSchema.meta({
+      description: 'Ceiling of automatic charges in a calendar month (UTC).',
+    }),
+  })
+  .meta({ id: 'AutoTopUp' });
+
+export type AutoTopUp = z.infer<typeof autoTopUpSchema>;
+
+/** A failed automatic charge, which has turned automatic top-ups off. */
+export const autoTopUpFailureSchema = z.object({
+  svc_user_id: idSchema('usr'),
+  amount_micros: nonNegativeMicrosSchema,
+  currency: currencySchema,
+  reason: z.enum(['payment_method_missing', 'declined', 'authentication_required']),
+});
+
+export type AutoTopUpFailure = z.infer<typeof autoTopUpFailureSchema>;
 
 /** Refund of a top-up, in full or in part. */
 export const refundRequestSchema = z.strictObject({

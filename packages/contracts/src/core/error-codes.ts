@@ -40,7 +40,19 @@ export const errorCodes = {
   ),
   insufficient_scope: code('any', 'forbidden', 403, 'The access token lacks the scope that this endpoint requires.'),
   caller_not_allowed: code('internal', 'forbidden', 403, 'This service may not call this internal route.'),
+  email_not_verified: code(
+    'any',
+    'forbidden',
+    403,
+    'Confirm your email address first. `requestVerification` mails a new link.',
+  ),
   business_account_required: code('any', 'forbidden', 403, 'Only a business account may do this.'),
+  reauthentication_required: code(
+    'any',
+    'forbidden',
+    403,
+    'The person must prove who they are again: see `POST /v1/console/session/reauthenticate`. Then repeat this.',
+  ),
   not_found: code('any', 'not_found', 404, 'The resource does not exist, or it belongs to another account.'),
   repeated_host: code('any', 'invalid', 400, 'The request has more than one `Host` header.'),
   method_not_allowed: code('any', 'invalid', 405, 'The path exists, but not with this method; see the `Allow` header.'),
@@ -64,6 +76,25 @@ export const errorCodes = {
 
   email_taken: code('auth', 'conflict', 409, 'An account with this email address exists.'),
   invalid_credentials: code('auth', 'unauthenticated', 401, 'The email address or the password is wrong.'),
+  second_factor_required: code(
+    'auth',
+    'unauthenticated',
+    401,
+    'The password is right. Send `challenge` and one of `factors` to `POST /v1/console/sessions/second-factor`.',
+  ),
+  challenge_invalid: code('auth', 'unauthenticated', 401, 'The challenge is unknown, used or expired. Sign in again.'),
+  invalid_second_factor: code('auth', 'unauthenticated', 401, 'The second factor is wrong, or it was used already.'),
+  wrong_code: code('auth', 'forbidden', 403, 'The code or passkey is wrong, or it was used already.'),
+  invalid_passkey: code(
+    'auth',
+    'unauthenticated',
+    401,
+    'The passkey is unknown, or its answer is not valid. Try again.',
+  ),
+  passkey_rejected: code('auth', 'invalid', 400, 'The passkey’s answer does not fit the options. Get new ones.'),
+  passkey_registered: code('auth', 'conflict', 409, 'This passkey is registered already.'),
+  factor_limit_reached: code('auth', 'conflict', 409, 'The account has ten second factors. Remove one first.'),
+  second_factor_missing: code('auth', 'conflict', 409, 'The account has no second factor.'),
   wrong_password: code('auth', 'forbidden', 403, 'The current password is wrong.'),
   fresh_sign_in_required: code(
     'auth',
@@ -72,6 +103,13 @@ export const errorCodes = {
     'The account has no password. Sign in again and repeat this within ten minutes.',
   ),
   too_many_attempts: code('auth', 'limit', 429, 'Too many failed attempts. Wait for the time in `Retry-After`.'),
+  account_deletion_pending: code(
+    'auth',
+    'forbidden',
+    403,
+    'The account is about to be deleted. The link in the mail about it cancels that.',
+  ),
+  token_invalid: code('auth', 'invalid', 400, 'The link was used before or has expired. Ask for a new one.'),
   signing_key_not_ready: code(
     'auth',
     'conflict',
@@ -144,6 +182,12 @@ export const errorCodes = {
     'conflict',
     409,
     'The top-up or the available wallet balance does not cover this refund.',
+  ),
+  payment_method_missing: code(
+    'billing',
+    'conflict',
+    409,
+    'There is no saved payment method. Pay for a top-up or a subscription first; its payment method is saved.',
   ),
   payment_provider_unavailable: code(
     'billing',

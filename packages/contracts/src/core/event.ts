@@ -53,7 +53,7 @@ export const REVOCATIONS_BUCKET = 'revocations';
 
 /** Services that write revocations, with the key prefix of each. */
 export const revocationWriters = {
-  auth: ['grant', 'session', 'app', 'account', 'keys'],
+  auth: ['grant', 'session', 'app', 'account', 'keys', 'verified'],
   'inference-gateway': ['key', 'key_version'],
 } as const satisfies Partial<Record<ServiceName, readonly string[]>>;
 
@@ -76,6 +76,9 @@ export const REVOCATION_TTL_SECONDS = 13 * 3600;
  * session of the account up to this id. `keys.<svc_user_id>`: every API key created by a session up to this id.
  * `key_version.<key_id>`: every cached copy of the API key up to this version, formatted by `keyVersionText`. The key
  * stays valid.
+ *
+ * `verified.<svc_user_id>` has no value and revokes no credential: it voids the mark `email_unverified` of session tokens
+ * signed before the address was confirmed.
  */
 export const revokedThroughSchema = z.object({ revoked_through: z.string() });
 

@@ -14,6 +14,8 @@ export const idPrefixes = {
   con: 'a connection of a user and an app',
   aud: 'an entry of an audit trail',
   mail: 'a mail',
+  inv: 'an invoice of the sandbox',
+  fac: 'a second factor',
 } as const;
 
 export type IdPrefix = keyof typeof idPrefixes;

@@ -66,6 +66,10 @@ export interface RouteDefinition {
   readonly callers?: readonly InternalCaller[];
   /** Only business accounts may call it. */
   readonly business?: true;
+  /** Requires that the person has authenticated recently (STEP_UP_MAX_AGE_SECONDS). */
+  readonly stepUp?: true;
+  /** Only accounts with a confirmed address may call it, where the operator requires that. */
+  readonly verifiedEmail?: true;
   /** Required scopes. */
   readonly scopes?: readonly Scope[];
   /** Allows cross-origin requests from any page, without credentials (CORS). */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { defineEvent } from '../core/event.ts';
 import { idSchema } from '../core/ids.ts';
+import { timestampSchema } from '../core/time.ts';
 import { usageFactSchema } from './usage-records.ts';
 
 const appActivitySchema = z.object({
@@ -18,6 +19,13 @@ export const inferenceGatewayEvents = {
     consumers: ['billing_usage'],
     description: 'Requests have ended. One fact carries many. Aggregate: `usage:<id of the batch>`, version 1.',
     schema: z.object({ records: z.array(usageFactSchema).min(1).max(500) }),
+  }),
+  keyCreated: defineEvent({
+    subject: 'inference.key.created.v1',
+    service: 'inference-gateway',
+    consumers: ['auth_key-notices'],
+    description: 'An API key was created. Aggregate: `key:<key_id>`, version 1.',
+    schema: z.object({ svc_user_id: idSchema('usr'), key_id: idSchema('key'), created_at: timestampSchema }),
   }),
   appActivity: defineEvent({
     subject: 'inference.app.activity.v1',

@@ -200,9 +200,11 @@ const gatewayRoutes = {
 const keyRoutes = {
   createKey: defineRoute({
     ...console,
+    stepUp: true,
     operationId: 'createKey',
     method: 'POST',
     path: '/v1/gateway/keys',
+    verifiedEmail: true,
     summary: 'Create an API key',
     request: { body: jsonBody(keys.createKeyRequestSchema) },
     responses: { 201: json('The key, shown only once.', keys.apiKeyCreatedSchema) },
@@ -220,6 +222,7 @@ const keyRoutes = {
   }),
   updateKey: defineRoute({
     ...console,
+    stepUp: true,
     operationId: 'updateKey',
     method: 'PATCH',
     path: '/v1/gateway/keys/{key_id}',
@@ -231,6 +234,7 @@ const keyRoutes = {
   }),
   rotateKey: defineRoute({
     ...console,
+    stepUp: true,
     operationId: 'rotateKey',
     method: 'POST',
     path: '/v1/gateway/keys/{key_id}/rotate',
@@ -242,6 +246,7 @@ const keyRoutes = {
   }),
   deleteKey: defineRoute({
     ...console,
+    stepUp: true,
     operationId: 'deleteKey',
     method: 'DELETE',
     path: '/v1/gateway/keys/{key_id}',

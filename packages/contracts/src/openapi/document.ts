@@ -132,6 +132,8 @@ const errorsByStatus = (route: RouteDefinition): Map<string, ErrorCode[]> => {
   if (tokenCallers.includes(route.caller)) codes.add('not_authenticated').add('invalid_token');
   if (route.scopes) codes.add('insufficient_scope');
   if (route.business) codes.add('business_account_required');
+  if (route.stepUp) codes.add('reauthentication_required');
+  if (route.verifiedEmail) codes.add('email_not_verified');
   if (route.request.params) codes.add('not_found');
   if (route.request.body) codes.add('request_timeout').add('payload_too_large').add('unsupported_media_type');
   const byStatus = new Map<string, ErrorCode[]>();

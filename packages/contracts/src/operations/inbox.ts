@@ -4,7 +4,7 @@ import { defineRoute, json } from '../core/route.ts';
 import { timestampSchema } from '../core/time.ts';
 
 /** Services that consume facts. */
-export const consumingServices = ['billing', 'inference-gateway', 'webhook-dispatcher'] as const;
+export const consumingServices = ['auth', 'billing', 'inference-gateway', 'webhook-dispatcher'] as const;
 
 export type ConsumingService = (typeof consumingServices)[number];
 
@@ -108,6 +108,7 @@ const inboxOperationsOf = <const S extends ConsumingService>(service: S) => {
 export type InboxOperations = ReturnType<typeof inboxOperationsOf<ConsumingService>>;
 
 export const inboxOperations: Readonly<Record<ConsumingService, InboxOperations>> = {
+  auth: inboxOperationsOf('auth'),
   billing: inboxOperationsOf('billing'),
   'inference-gateway': inboxOperationsOf('inference-gateway'),
   'webhook-dispatcher': inboxOperationsOf('webhook-dispatcher'),

@@ -64,6 +64,7 @@ export const webhookDispatcherRoutes = {
   }),
   rotateWebhookSecret: defineRoute({
     ...owner,
+    stepUp: true,
     operationId: 'rotateWebhookSecret',
     method: 'POST',
     path: '/v1/integrations/apps/{client_id}/webhook/rotate-secret',

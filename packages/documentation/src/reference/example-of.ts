@@ -26,10 +26,18 @@ const KNOWN: Readonly<Record<string, unknown>> = {
   code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
   grant_type: 'refresh_token',
 };
-/** Models of the local stack by purpose. */
-const MODELS: Readonly<Record<string, string>> = {
-  createCompletion: 'svc-completion',
-  createEmbeddings: 'svc-embedding',
+/** Values that an operation needs beside or instead of the usual ones. */
+const OF_OPERATION: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  createCompletion: { model: 'svc-completion' },
+  createEmbeddings: { model: 'svc-embedding' },
+  signInWithPasskey: {
+    id: 'aWQ',
+    rawId: 'aWQ',
+    response: { clientDataJSON: 'e30', authenticatorData: 'e30', signature: 'e30' },
+  },
+  addPasskey: { id: 'aWQ', rawId: 'aWQ', response: { clientDataJSON: 'e30', attestationObject: 'e30' } },
+  finishSignIn: { code: '123456' },
+  reauthenticate: { password: 'a long passphrase' },
 };
 
 /** Creates a request body with example values for the required fields. */
@@ -37,9 +45,7 @@ export const exampleOf = (schema: Schema, api: Pick<Api, 'schemas'>, operationId
   const found = dereference(schema, api).schema;
   const fields = (found.required ?? []).map((name) => [name, exampleValue(name, found.properties?.[name] ?? {}, api)]);
   if (found.properties?.['business_name'] !== undefined) fields.push(['business_name', KNOWN['business_name']]);
-  const example: Record<string, unknown> = Object.fromEntries(fields);
-  if (MODELS[operationId] !== undefined) example['model'] = MODELS[operationId];
-  return example;
+  return { ...Object.fromEntries(fields), ...OF_OPERATION[operationId] };
 };
 
 const exampleValue = (name: string, given: Schema, api: Pick<Api, 'schemas'>): unknown => {

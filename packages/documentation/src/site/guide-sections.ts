@@ -33,7 +33,10 @@ export const siteSections: readonly SiteSection[] = [
     titles: { en: 'For operators', it: 'Per chi gestisce il servizio' },
     sources: ['guides/operators.md', 'guides/one-machine.md', 'guides/restore.md', 'architecture.md'],
   },
-  { titles: { en: 'Reference', it: 'Riferimento (in inglese)' }, sources: ['errors.md', 'glossary.md'] },
+  {
+    titles: { en: 'Reference', it: 'Riferimento (in inglese)' },
+    sources: ['errors.md', 'clients.md', 'glossary.md'],
+  },
 ];
 
 /** The page at `/docs`. */

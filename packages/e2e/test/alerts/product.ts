@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connectToBroker } from '@svc/broker';
 import type { AdmissionRequest } from '@svc/contracts';
+import { readStackFile, type StackFile } from '@svc/testing';
 import type { NatsConnection } from 'nats';
 import pg from 'pg';
 import { expect, inject } from 'vitest';
-import { readStackFile, type StackFile } from '../support/stack.ts';
 import type { Watch } from './watch.ts';
 
 export type DatabaseOwner = 'auth' | 'billing' | 'inference-gateway' | 'webhook-dispatcher';

@@ -20,9 +20,9 @@ export const signUpInConsole = async (page: Page, type: 'personal' | 'business')
     await page.getByRole('radio', { name: /Business/ }).check();
     await page.getByLabel('Business name').fill('Example Business');
   }
-  await page.getByLabel('Your name').fill('Ada Rossi');
+  await page.getByLabel('Name (optional)').fill('Ada Rossi');
   await page.getByLabel('Email address').fill(email);
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByLabel(/^Password/).fill(PASSWORD);
   await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
   return { email, password: PASSWORD };

@@ -1,9 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createTestAuthority, freePort, type Identity, traceCollector } from '@svc/testing';
+import { createTestAuthority, freePort, type Identity, startStack, traceCollector } from '@svc/testing';
 import type { TestProject } from 'vitest/node';
-import { startStack } from './stack.ts';
 
 const RECEIVER_PORTS = 12;
 

@@ -1,7 +1,7 @@
+import { readStackFile } from '@svc/testing';
 import pg from 'pg';
 import { expect, inject } from 'vitest';
 import type { Person } from './people.ts';
-import { readStackFile } from './stack.ts';
 
 export const processIdOf = async (name: string): Promise<number> =>
   (await readStackFile(inject('dataDir'))).processes[name]?.pid ?? 0;

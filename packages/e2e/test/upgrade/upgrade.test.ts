@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { waitFor } from '@svc/testing';
+import { readStackFile, waitFor } from '@svc/testing';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { call } from '../support/api.ts';
 import { chat, connect } from '../support/partner.ts';
 import { type Person, type RegisteredApp, registerApp, signUp, subscribe } from '../support/people.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { readStackFile } from '../support/stack.ts';
 import { choose, type Release, SERVICES, type Service } from './two-releases.ts';
 
 const START_MS = 30_000;

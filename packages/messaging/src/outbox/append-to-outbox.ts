@@ -7,7 +7,7 @@ import { uuidV7 } from './uuid-v7.ts';
 /** Bound of a JetStream message and of the relay's memory. */
 const PAYLOAD_BYTES_MAX = 1024 ** 2;
 const COLUMNS = ['id', 'aggregate', 'version', 'stream', 'subject', 'payload', 'traceparent'] as const;
-const REVOCATION_KEY = /^(grant|session|key|app|account|keys|key_version)\.[A-Za-z0-9_-]{1,100}$/;
+const REVOCATION_KEY = /^(grant|session|key|app|account|keys|key_version|verified)\.[A-Za-z0-9_-]{1,100}$/;
 
 /** A fact to publish. `version` grows by one with each fact of the aggregate, whose row the caller holds locked. */
 export type OutboxEvent = {
@@ -20,7 +20,7 @@ export type OutboxEvent = {
 }[EventSubject];
 
 /**
- * A revocation to publish: `grant.<id>`, `session.<id>`, `key.<id>`, or a range `app.<id>`, `account.<id>`, `keys.<id>`,
+ * A revocation to publish: `grant.<id>`, `session.<id>`, `key.<id>`, the mark `verified.<id>`, or a range `app.<id>`, `account.<id>`, `keys.<id>`,
  * `key_version.<id>`.
  */
 export interface OutboxRevocation {

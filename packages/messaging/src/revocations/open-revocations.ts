@@ -58,6 +58,7 @@ export const openRevocations = async (
   return {
     isRevoked: entries.isRevoked,
     isSuperseded: entries.isSuperseded,
+    isVerified: entries.isVerified,
     isConnected: () => state.isLive && messaging.isConnected(),
     remember(key, value) {
       entries.add(key, JSON.stringify(value ?? {}), clock().getTime());

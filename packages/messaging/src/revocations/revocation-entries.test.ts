@@ -71,6 +71,16 @@ test('reports a copy of a key as superseded up to the announced version, and lea
   expect(entries.isRevoked({ keyId: 'key_1', userId: 'usr_1', keySessionId: null })).toBe(false);
 });
 
+test('marks a user as verified for the life of a token, and revokes nothing by that', () => {
+  const clock = testClock();
+  const entries = createEntries(clock);
+  entries.add('verified.usr_1', '{}', clock().getTime());
+  expect([entries.isVerified('usr_1'), entries.isVerified('usr_2')]).toEqual([true, false]);
+  expect(entries.isRevoked({ userId: 'usr_1', sessionId: 'ses_1', keyId: 'key_1', keySessionId: null })).toBe(false);
+  clock.advanceMs(13 * HOUR_MS);
+  expect(entries.isVerified('usr_1')).toBe(false);
+});
+
 test('returns false and revokes nothing for an entry that breaks the contract', () => {
   const clock = testClock();
   const entries = createEntries(clock);

@@ -19,6 +19,8 @@ export interface RevocationView {
   isRevoked(subject: RevocationSubject): boolean;
   /** Returns true if the API key has changed since this version of it. */
   isSuperseded(key: { readonly keyId: string; readonly version: number }): boolean;
+  /** Returns true if the user has confirmed an address within the life of a token. */
+  isVerified(userId: string): boolean;
   /** Returns true while new revocations arrive. Known ones hold in any case. */
   isConnected(): boolean;
   /** Adds a revocation that this process has committed, before it arrives through NATS. */
@@ -36,6 +38,7 @@ interface Entry {
 export interface RevocationEntries {
   isRevoked(subject: RevocationSubject): boolean;
   isSuperseded(key: { readonly keyId: string; readonly version: number }): boolean;
+  isVerified(userId: string): boolean;
   /** Adds or extends an entry with its stored text. Returns false and revokes nothing if it breaks the contract. */
   add(key: string, value: string, createdMs: number): boolean;
   /** Removes expired entries and returns the number of the others. */
@@ -65,6 +68,7 @@ export const createEntries = (clock: Clock): RevocationEntries => {
       return userId !== undefined && isThrough(`account.${userId}`, sessionId);
     },
     isSuperseded: ({ keyId, version }) => isThrough(`key_version.${keyId}`, keyVersionText(version)),
+    isVerified: (userId) => find(`verified.${userId}`) !== undefined,
     add(key, value, createdMs) {
       const revokedThrough = revokedThroughOf(key, value);
       if (revokedThrough === undefined) return false;
@@ -87,7 +91,7 @@ export const createEntries = (clock: Clock): RevocationEntries => {
 };
 
 const revokedThroughOf = (key: string, value: string): string | undefined => {
-  if (/^(grant|session|key)\../.test(key)) return '';
+  if (/^(grant|session|key|verified)\../.test(key)) return '';
   if (!/^(app|account|keys|key_version)\../.test(key)) return undefined;
   try {
     return revokedThroughSchema.parse(JSON.parse(value)).revoked_through;

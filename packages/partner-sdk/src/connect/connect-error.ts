@@ -1,5 +1,3 @@
-import * as oauth from 'openid-client';
-
 /**
  * Reason why a connect flow or a refresh gave no tokens.
  *
@@ -7,16 +5,25 @@ import * as oauth from 'openid-client';
  * - `wrong_state`: the callback does not belong to a flow of this browser session. No user was connected.
  * - `expired`: the code is older than five minutes, was used before, or belongs to another verifier.
  * - `misconfigured`: the client id, secret, redirect URI or scope differs from the registration.
+ * - `interaction_required`: `prompt: 'none'` was asked for, and the user has to sign in or to consent.
  * - `unavailable`: the service did not answer in time.
  * - `rejected`: the service refused for another reason, or its answer failed validation.
  */
-export type ConnectErrorReason = 'denied' | 'wrong_state' | 'expired' | 'misconfigured' | 'unavailable' | 'rejected';
+export type ConnectErrorReason =
+  | 'denied'
+  | 'wrong_state'
+  | 'expired'
+  | 'misconfigured'
+  | 'interaction_required'
+  | 'unavailable'
+  | 'rejected';
 
 const MESSAGES: Record<ConnectErrorReason, string> = {
   denied: 'The user declined to connect.',
   wrong_state: 'The callback does not belong to a flow started in this session. Start a new flow.',
   expired: 'The authorization code has expired or was used before. Start a new flow.',
   misconfigured: 'The client id, secret, redirect URI or scope differs from the app’s registration.',
+  interaction_required: 'The user has to sign in or to consent. Start a new flow without `prompt`.',
   unavailable: 'The service did not answer in time. Start a new flow later.',
   rejected: 'The service refused the flow. Start a new one.',
 };
@@ -35,31 +42,22 @@ export class ConnectError extends Error {
   }
 }
 
-const MISCONFIGURED = new Set(['invalid_client', 'unauthorized_client', 'invalid_scope', 'unsupported_grant_type']);
-const UNAVAILABLE = new Set(['temporarily_unavailable', 'server_error']);
-const TIMEOUT_CODES = new Set(['OAUTH_TIMEOUT', 'OAUTH_ABORT']);
-
-/** Maps an error of the OAuth library to a `ConnectError`. */
-export const toConnectError = (error: unknown): ConnectError => {
-  if (error instanceof ConnectError) return error;
-  if (error instanceof oauth.AuthorizationResponseError || error instanceof oauth.ResponseBodyError) {
-    return new ConnectError(reasonOf(error.error), { cause: error, oauthError: error.error });
-  }
-  if (error instanceof oauth.WWWAuthenticateChallengeError) return new ConnectError('misconfigured', { cause: error });
-  return new ConnectError(isUnavailable(error) ? 'unavailable' : 'rejected', { cause: error });
+const REASONS: Readonly<Record<string, ConnectErrorReason>> = {
+  access_denied: 'denied',
+  invalid_grant: 'expired',
+  invalid_client: 'misconfigured',
+  unauthorized_client: 'misconfigured',
+  invalid_scope: 'misconfigured',
+  unsupported_grant_type: 'misconfigured',
+  login_required: 'interaction_required',
+  consent_required: 'interaction_required',
+  interaction_required: 'interaction_required',
+  temporarily_unavailable: 'unavailable',
+  server_error: 'unavailable',
 };
 
-const reasonOf = (oauthError: string): ConnectErrorReason => {
-  if (oauthError === 'access_denied') return 'denied';
-  if (oauthError === 'invalid_grant') return 'expired';
-  if (MISCONFIGURED.has(oauthError)) return 'misconfigured';
-  return UNAVAILABLE.has(oauthError) ? 'unavailable' : 'rejected';
-};
-
-const isUnavailable = (error: unknown): boolean => {
-  // `fetch` reports network failures as a TypeError with a cause. A TypeError without one is a wrong argument.
-  if (error instanceof TypeError) return error.cause !== undefined;
-  if (!(error instanceof oauth.ClientError)) return false;
-  if (error.code !== undefined && TIMEOUT_CODES.has(error.code)) return true;
-  return error.cause instanceof Response && (error.cause.status >= 500 || error.cause.status === 429);
+/** Maps an OAuth error code to a `ConnectError`. */
+export const toConnectError = (oauthError: string): ConnectError => {
+  const reason = Object.hasOwn(REASONS, oauthError) ? REASONS[oauthError] : undefined;
+  return new ConnectError(reason ?? 'rejected', { oauthError });
 };

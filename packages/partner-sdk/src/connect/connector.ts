@@ -1,12 +1,13 @@
-import * as oauth from 'openid-client';
+import { DEFAULT_SCOPE, routePaths } from '../generated/contract.ts';
 import { readServerUrl } from '../server-url.ts';
 import { ConnectError, toConnectError } from './connect-error.ts';
 import { ConnectionEndedError } from './connection-ended-error.ts';
+import { addressOf, type OAuthTransport, postForm } from './oauth-request.ts';
+import { challengeOf, randomText } from './pkce.ts';
 import { type TokenSet, toTokenSet } from './token-set.ts';
 
 /** Three attempts of this length fit into the default refresh grace of 30 s. */
 const TIMEOUT_SECONDS = 8;
-const DEFAULT_SCOPE = 'inference usage:read';
 
 export interface ConnectorOptions {
   /** Base URL of the service. */
@@ -23,9 +24,11 @@ export interface ConnectorOptions {
   /** Time limit of one request to the service, in seconds. */
   readonly timeoutSeconds?: number | undefined;
   readonly clock?: (() => Date) | undefined;
+  /** A replacement for `fetch`, for example one with a proxy. */
+  readonly fetch?: typeof fetch | undefined;
 }
 
-/** State between `begin` and `finish`. Keep it in the server-side session, never in the browser. */
+/** State between `begin` and `finish`. A server keeps it in its session of the browser, a page in `sessionStorage`. */
 export interface ConnectSession {
   readonly state: string;
   readonly codeVerifier: string;
@@ -54,12 +57,14 @@ export interface BudgetProposal {
 
 export interface BeginOptions {
   readonly locale?: 'it' | 'en' | undefined;
+  /** Returns a code without a page, or `interaction_required` if the user has to sign in or to consent. */
+  readonly prompt?: 'none' | undefined;
   readonly budget?: BudgetProposal | undefined;
 }
 
 /** OAuth 2.0 authorization code flow with PKCE (RFC 6749, RFC 7636, RFC 9207). */
 export interface Connector {
-  /** Starts a flow. Throws `ConnectError` with reason `unavailable` if the service cannot be reached. */
+  /** Starts a flow. Sends no request. */
   begin(options?: BeginOptions): Promise<ConnectStart>;
   /**
    * Finishes a flow. `callbackUrl` is the address the browser returned to; a path with its query is enough. Delete the
@@ -75,48 +80,73 @@ export interface Connector {
   revoke(tokens: TokenSet): Promise<void>;
 }
 
-/** Creates a connector without a request; the first use fetches the metadata. Throws `TypeError` on invalid options. */
+/** Creates a connector. Sends no request. Throws `TypeError` on invalid options. */
 export const createConnector = (options: ConnectorOptions): Connector => {
   const issuer = readServerUrl(options.issuer, 'issuer', options.allowInsecure);
   const redirectUri = readRedirectUri(options.redirectUri);
   const clock = options.clock ?? (() => new Date());
-  const configure = lazily(() => discover(issuer, options));
+  const transport: OAuthTransport = {
+    issuer,
+    clientId: options.clientId,
+    clientSecret: options.clientSecret,
+    timeoutMs: (options.timeoutSeconds ?? TIMEOUT_SECONDS) * 1000,
+    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+  };
+  const requestTokens = async (fields: Readonly<Record<string, string>>): Promise<TokenSet> => {
+    const askedAtMs = clock().getTime();
+    const answer = await postForm(transport, routePaths.token, fields);
+    try {
+      return toTokenSet(answer, askedAtMs);
+    } catch (cause) {
+      throw new ConnectError('rejected', { cause });
+    }
+  };
 
   return {
-    begin: (asked = {}) => guarded(async () => begin(await configure(), { redirectUri, options, asked })),
-    finish: (callbackUrl, session) =>
-      guarded(async () => {
-        const callback = readCallback(callbackUrl, redirectUri);
-        if (session === undefined || !isStateOf(callback, session)) throw new ConnectError('wrong_state');
-        const configuration = await configure();
-        const askedAtMs = clock().getTime();
-        const answer = await oauth.authorizationCodeGrant(configuration, callback, {
-          expectedState: session.state,
-          pkceCodeVerifier: session.codeVerifier,
-        });
-        const tokens = toTokenSet(answer, askedAtMs);
-        return { svcUserId: tokens.svcUserId, tokens };
-      }),
-    refresh: (tokens) => guarded(async () => refresh(await configure(), tokens, clock().getTime())),
-    revoke: (tokens) => guarded(async () => oauth.tokenRevocation(await configure(), tokens.refreshToken)),
+    begin: async (asked = {}) => begin(issuer, options, asked),
+    finish: async (callbackUrl, session) => {
+      // Behind a proxy, host and scheme of the request may differ: only the query counts.
+      const callback = new URL(callbackUrl, 'http://localhost').searchParams;
+      const code = readCode(callback, { session, issuer });
+      const tokens = await requestTokens({
+        grant_type: 'authorization_code',
+        code,
+        redirect_uri: redirectUri.href,
+        code_verifier: session?.codeVerifier ?? '',
+      });
+      return { svcUserId: tokens.svcUserId, tokens };
+    },
+    refresh: async (old) => {
+      const fields = { grant_type: 'refresh_token', refresh_token: old.refreshToken };
+      const tokens = await requestTokens(fields).catch((error: unknown) => {
+        // RFC 6749 section 5.2: the refresh token is invalid, expired or revoked.
+        const isOver = error instanceof ConnectError && error.oauthError === 'invalid_grant';
+        throw isOver ? new ConnectionEndedError(old.svcUserId, { cause: error }) : error;
+      });
+      if (tokens.svcUserId !== old.svcUserId) throw new ConnectError('rejected');
+      return tokens;
+    },
+    revoke: async (tokens) => {
+      await postForm(transport, routePaths.revoke, { token: tokens.refreshToken, token_type_hint: 'refresh_token' });
+    },
   };
 };
 
-const begin = async (
-  configuration: oauth.Configuration,
-  { redirectUri, options, asked }: { redirectUri: URL; options: ConnectorOptions; asked: BeginOptions },
-): Promise<ConnectStart> => {
-  const session = { state: oauth.randomState(), codeVerifier: oauth.randomPKCECodeVerifier() };
-  const url = oauth.buildAuthorizationUrl(configuration, {
+const begin = async (issuer: URL, options: ConnectorOptions, asked: BeginOptions): Promise<ConnectStart> => {
+  const session = { state: randomText(), codeVerifier: randomText() };
+  const url = addressOf(issuer, routePaths.authorize);
+  url.search = new URLSearchParams({
     response_type: 'code',
-    redirect_uri: redirectUri.href,
+    client_id: options.clientId,
+    redirect_uri: options.redirectUri,
     scope: options.scope ?? DEFAULT_SCOPE,
     state: session.state,
-    code_challenge: await oauth.calculatePKCECodeChallenge(session.codeVerifier),
+    code_challenge: await challengeOf(session.codeVerifier),
     code_challenge_method: 'S256',
     ...(asked.locale === undefined ? {} : { locale: asked.locale }),
+    ...(asked.prompt === undefined ? {} : { prompt: asked.prompt }),
     ...(asked.budget === undefined ? {} : { authorization_details: toDetails(asked.budget) }),
-  });
+  }).toString();
   return { url: url.href, session };
 };
 
@@ -132,43 +162,23 @@ const toDetails = ({ limitMicros, currency, period, expiresAt }: BudgetProposal)
     },
   ]);
 
-const refresh = async (configuration: oauth.Configuration, old: TokenSet, askedAtMs: number): Promise<TokenSet> => {
-  try {
-    const tokens = toTokenSet(await oauth.refreshTokenGrant(configuration, old.refreshToken), askedAtMs);
-    if (tokens.svcUserId !== old.svcUserId) throw new ConnectError('rejected');
-    return tokens;
-  } catch (error) {
-    // RFC 6749 section 5.2: the refresh token is invalid, expired or revoked.
-    if (error instanceof oauth.ResponseBodyError && error.error === 'invalid_grant') {
-      throw new ConnectionEndedError(old.svcUserId, { cause: error });
-    }
-    throw error;
+/** Returns the code of a callback that belongs to the session and comes from the issuer. Throws `ConnectError`. */
+const readCode = (
+  callback: URLSearchParams,
+  { session, issuer }: { session: ConnectSession | undefined; issuer: URL },
+): string => {
+  const [state, ...furtherStates] = callback.getAll('state');
+  if (session === undefined || session.state === '' || state !== session.state || furtherStates.length > 0) {
+    throw new ConnectError('wrong_state');
   }
-};
-
-const discover = (issuer: URL, options: ConnectorOptions): Promise<oauth.Configuration> =>
-  oauth.discovery(
-    issuer,
-    options.clientId,
-    undefined,
-    options.clientSecret === undefined ? oauth.None() : oauth.ClientSecretPost(options.clientSecret),
-    {
-      timeout: options.timeoutSeconds ?? TIMEOUT_SECONDS,
-      // `readServerUrl` has checked the address: http means a loopback host or `allowInsecure`.
-      execute: issuer.protocol === 'http:' ? [oauth.allowInsecureRequests] : [],
-    },
-  );
-
-/** Runs `make` on first use and shares its result. A failure is not cached. */
-const lazily = <T>(make: () => Promise<T>): (() => Promise<T>) => {
-  let made: Promise<T> | undefined;
-  return () => {
-    made ??= make().catch((error: unknown) => {
-      made = undefined;
-      throw error;
-    });
-    return made;
-  };
+  // RFC 9207 section 2.4: the service names itself in every answer.
+  const [iss, ...furtherIssuers] = callback.getAll('iss');
+  if (iss !== issuer.href.replace(/\/$/, '') || furtherIssuers.length > 0) throw new ConnectError('rejected');
+  const error = callback.get('error');
+  if (error !== null) throw toConnectError(error);
+  const [code = '', ...furtherCodes] = callback.getAll('code');
+  if (code === '' || furtherCodes.length > 0) throw new ConnectError('rejected');
+  return code;
 };
 
 const readRedirectUri = (text: string): URL => {
@@ -177,25 +187,4 @@ const readRedirectUri = (text: string): URL => {
   // The service compares character by character, and `URL` sends the normalized form.
   if (url.href !== text) throw new TypeError(`redirectUri must be registered and given as ${url.href}`);
   return url;
-};
-
-/** Puts the query of the callback on the registered URI: behind a proxy, host and scheme of the request may differ. */
-const readCallback = (callbackUrl: string | URL, redirectUri: URL): URL => {
-  const callback = new URL(redirectUri);
-  callback.search = new URL(callbackUrl, 'http://localhost').search;
-  return callback;
-};
-
-const isStateOf = (callback: URL, session: ConnectSession): boolean => {
-  const states = callback.searchParams.getAll('state');
-  return states.length === 1 && session.state !== '' && states[0] === session.state;
-};
-
-const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof ConnectionEndedError) throw error;
-    throw toConnectError(error);
-  }
 };

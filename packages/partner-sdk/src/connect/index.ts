@@ -1,4 +1,3 @@
-export { tokenResponseSchema } from '../generated/contract.ts';
 export { ConnectError, type ConnectErrorReason } from './connect-error.ts';
 export { ConnectionEndedError } from './connection-ended-error.ts';
 export {

@@ -1,5 +1,5 @@
-import { z } from 'zod';
-import { tokenResponseSchema } from '../generated/contract.ts';
+import { tokenResponseShape } from '../generated/contract.ts';
+import { ShapeError } from '../shape.ts';
 
 /** Tokens of one connected user. Plain JSON, so that any store can hold it. Encrypt it at rest. */
 export interface TokenSet {
@@ -13,15 +13,13 @@ export interface TokenSet {
   readonly expiresAtMs: number;
 }
 
-const completeResponseSchema = tokenResponseSchema.extend({
-  access_token: z.string().min(1),
-  refresh_token: z.string().min(1),
-  expires_in: z.int().min(1),
-});
-
-/** Reads the answer to a token request sent at `askedAtMs`. Throws a `ZodError` if the answer is incomplete. */
+/** Reads the answer to a token request sent at `askedAtMs`. Throws a `ShapeError` if the answer is incomplete. */
 export const toTokenSet = (answer: unknown, askedAtMs: number): TokenSet => {
-  const tokens = completeResponseSchema.parse(answer);
+  const tokens = tokenResponseShape(answer, 'token response');
+  const isComplete = tokens.access_token !== '' && tokens.refresh_token !== '' && tokens.expires_in >= 1;
+  if (!isComplete || tokens.token_type.toLowerCase() !== 'bearer') {
+    throw new ShapeError('token response: expected bearer tokens with a lifetime');
+  }
   return {
     svcUserId: tokens.svc_user_id,
     accessToken: tokens.access_token,

@@ -1,5 +1,5 @@
-import { z } from 'zod';
-import { type ChatChunk, chatChunkSchema } from './chat.ts';
+import { accepts, nullable, object, openObject, optional, text } from '../shape.ts';
+import { type ChatChunk, chatChunkShape } from './chat.ts';
 import { createEventStreamReader } from './event-stream.ts';
 import { type Exchange, invalidAnswer } from './send-request.ts';
 import { StreamInterruptedError, SvcError, type SvcErrorParts } from './svc-error.ts';
@@ -16,7 +16,7 @@ export interface ChatStream extends AsyncIterable<ChatChunk> {
   opened(): Promise<{ requestId: string | undefined }>;
 }
 
-const errorEventSchema = z.object({ error: z.looseObject({ code: z.string().nullish(), message: z.string() }) });
+const errorEventShape = object({ error: openObject({ code: optional(nullable(text())), message: text() }) });
 
 /** Wraps an exchange that starts on first use. */
 export const createChatStream = (begin: () => Promise<Exchange>): ChatStream => {
@@ -81,14 +81,15 @@ const readChunk = (exchange: Exchange, data: string): ChatChunk => {
   } catch (cause) {
     throw interrupted(exchange, { message: 'The stream contains an event that is not JSON.', cause });
   }
-  const failure = errorEventSchema.safeParse(parsed);
-  if (failure.success) {
-    const { code, message, ...details } = failure.data.error;
+  if (accepts(errorEventShape, parsed)) {
+    const { code, message, ...details } = parsed.error;
     throw interrupted(exchange, { ...(typeof code === 'string' ? { code } : {}), message, details });
   }
-  const chunk = chatChunkSchema.safeParse(parsed);
-  if (chunk.success) return chunk.data;
-  throw interrupted(exchange, { message: 'The stream contains an event that is not a chunk.', cause: chunk.error });
+  try {
+    return chatChunkShape(parsed, 'chunk');
+  } catch (cause) {
+    throw interrupted(exchange, { message: 'The stream contains an event that is not a chunk.', cause });
+  }
 };
 
 const interrupted = (
@@ -99,14 +100,15 @@ const interrupted = (
 
 /** Reads the rest of the answer after `[DONE]`, so that the connection can be reused. */
 const finishReading = async ({ deadline }: Exchange, body: ReadableStreamDefaultReader<Uint8Array>): Promise<void> => {
-  const giveUp = setTimeout(deadline.abort, TAIL_MS_MAX);
-  giveUp.unref();
+  // Unlike a timer, the signal does not keep a Node.js process alive.
+  const giveUp = AbortSignal.timeout(TAIL_MS_MAX);
+  giveUp.addEventListener('abort', deadline.abort);
   try {
     while (!(await body.read()).done);
   } catch {
     // The answer was already complete.
   } finally {
-    clearTimeout(giveUp);
+    giveUp.removeEventListener('abort', deadline.abort);
     deadline.clear();
   }
 };

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { type Infer, integer, list, nullable, oneOf, openObject, optional, type Shape, text } from '../shape.ts';
 
 /** A part of a message's content, such as `{type: 'text', text}`. */
 export interface ContentPart {
@@ -34,56 +34,58 @@ export interface ChatRequest {
   readonly frequency_penalty?: number | null | undefined;
 }
 
-const usageSchema = z.looseObject({
-  prompt_tokens: z.int(),
-  completion_tokens: z.int().optional(),
-  total_tokens: z.int(),
+const nullish = <T>(shape: Shape<T>): Shape<T | null | undefined> => optional(nullable(shape));
+
+const usageShape = openObject({
+  prompt_tokens: integer(),
+  completion_tokens: optional(integer()),
+  total_tokens: integer(),
 });
 
-const toolCallSchema = z.looseObject({
-  id: z.string(),
-  type: z.string(),
-  function: z.looseObject({ name: z.string(), arguments: z.string() }).optional(),
+const toolCallShape = openObject({
+  id: text(),
+  type: text(),
+  function: optional(openObject({ name: text(), arguments: text() })),
 });
 
-const messageSchema = z.looseObject({
-  role: z.string(),
-  content: z.string().nullish(),
-  tool_calls: z.array(toolCallSchema).nullish(),
+const messageShape = openObject({
+  role: text(),
+  content: nullish(text()),
+  tool_calls: nullish(list(toolCallShape)),
 });
 
-export const chatCompletionSchema = z.looseObject({
-  id: z.string(),
-  object: z.literal('chat.completion'),
-  created: z.int(),
-  model: z.string(),
-  choices: z.array(z.looseObject({ index: z.int(), message: messageSchema, finish_reason: z.string().nullable() })),
-  usage: usageSchema.nullish(),
+export const chatCompletionShape = openObject({
+  id: text(),
+  object: oneOf('chat.completion'),
+  created: integer(),
+  model: text(),
+  choices: list(openObject({ index: integer(), message: messageShape, finish_reason: nullable(text()) })),
+  usage: nullish(usageShape),
 });
 
 /** A chat completion. Its model is always `svc`. */
-export type ChatCompletion = z.infer<typeof chatCompletionSchema>;
+export type ChatCompletion = Infer<typeof chatCompletionShape>;
 
-const toolCallDeltaSchema = z.looseObject({
-  index: z.int(),
-  id: z.string().nullish(),
-  function: z.looseObject({ name: z.string().nullish(), arguments: z.string().nullish() }).optional(),
+const toolCallDeltaShape = openObject({
+  index: integer(),
+  id: nullish(text()),
+  function: optional(openObject({ name: nullish(text()), arguments: nullish(text()) })),
 });
 
-const deltaSchema = z.looseObject({
-  role: z.string().nullish(),
-  content: z.string().nullish(),
-  tool_calls: z.array(toolCallDeltaSchema).nullish(),
+const deltaShape = openObject({
+  role: nullish(text()),
+  content: nullish(text()),
+  tool_calls: nullish(list(toolCallDeltaShape)),
 });
 
-export const chatChunkSchema = z.looseObject({
-  id: z.string(),
-  object: z.literal('chat.completion.chunk'),
-  created: z.int(),
-  model: z.string(),
-  choices: z.array(z.looseObject({ index: z.int(), delta: deltaSchema, finish_reason: z.string().nullish() })),
-  usage: usageSchema.nullish(),
+export const chatChunkShape = openObject({
+  id: text(),
+  object: oneOf('chat.completion.chunk'),
+  created: integer(),
+  model: text(),
+  choices: list(openObject({ index: integer(), delta: deltaShape, finish_reason: nullish(text()) })),
+  usage: nullish(usageShape),
 });
 
 /** A chunk of a streamed completion. A chunk without choices carries only usage. */
-export type ChatChunk = z.infer<typeof chatChunkSchema>;
+export type ChatChunk = Infer<typeof chatChunkShape>;

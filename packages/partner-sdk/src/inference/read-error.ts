@@ -1,18 +1,18 @@
-import { z } from 'zod';
+import { readBytes } from '../bytes.ts';
+import { accepts, either, integer, list, object, openObject, optional, text } from '../shape.ts';
 import { isRetryableAnswer } from './error-codes.ts';
-import { readBytes } from './read-bytes.ts';
 import { OutcomeUnknownError, SvcError, ValidationFailedError } from './svc-error.ts';
 
 const ERROR_BYTES_MAX = 1024 * 1024;
 
-const faultSchema = z.object({ loc: z.array(z.union([z.string(), z.int()])), msg: z.string(), type: z.string() });
-
 /** Body of a 422 answer. */
-export const validationErrorSchema = z.object({ detail: z.array(faultSchema) });
+const validationErrorShape = object({
+  detail: list(object({ loc: list(either(text(), integer())), msg: text(), type: text() })),
+});
 
 /** Body of every other error. */
-export const errorBodySchema = z.object({
-  detail: z.looseObject({ code: z.string(), message: z.string(), resets_at: z.string().optional() }),
+const errorBodyShape = object({
+  detail: openObject({ code: text(), message: text(), resets_at: optional(text()) }),
 });
 
 /** Converts an error response. `isBilled`: the request may have cost something. */
@@ -21,18 +21,17 @@ export const readError = async (response: Response, isBilled: boolean): Promise<
   const requestId = requestIdOf(response);
   const retryAfterSeconds = readRetryAfter(response.headers.get('retry-after'));
   const body = await readJson(response);
-  const invalid = validationErrorSchema.safeParse(body);
-  if (status === 422 && invalid.success) {
-    return new ValidationFailedError(invalid.data.detail, { status, requestId });
+  if (status === 422 && accepts(validationErrorShape, body)) {
+    const faults = body.detail.map(({ loc, msg, type }) => ({ loc, msg, type }));
+    return new ValidationFailedError(faults, { status, requestId });
   }
-  const known = errorBodySchema.safeParse(body);
-  if (!known.success) {
+  if (!accepts(errorBodyShape, body)) {
     // Not an error of the service: a proxy answered, so it is unknown if the service saw the request.
     const parts = { code: 'invalid_answer', message: `Unexpected answer with status ${status}.`, status, requestId };
     if (isBilled && status >= 500) return new OutcomeUnknownError({ ...parts, code: 'outcome_unknown' });
     return new SvcError({ ...parts, retryAfterSeconds, isRetryable: isRetryableAnswer('', status, isBilled) });
   }
-  const { code, message, resets_at: resetsAt, ...details } = known.data.detail;
+  const { code, message, resets_at: resetsAt, ...details } = body.detail;
   const parts = { code, message, status, requestId, details, resetsAt: readTime(resetsAt), retryAfterSeconds };
   if (code === 'upstream_timeout_uncertain') return new OutcomeUnknownError(parts);
   return new SvcError({ ...parts, isRetryable: isRetryableAnswer(code, status, isBilled) });

@@ -1,7 +1,7 @@
-import type { z } from 'zod';
+import { readBytes } from '../bytes.ts';
+import type { Shape } from '../shape.ts';
 import type { AccessTokenSource } from '../tokens/index.ts';
 import { type Deadline, startDeadline } from './deadline.ts';
-import { readBytes } from './read-bytes.ts';
 import { readError, requestIdOf } from './read-error.ts';
 import { OutcomeUnknownError, SvcError } from './svc-error.ts';
 
@@ -49,18 +49,18 @@ export const sendRequest = async (transport: Transport, request: OutgoingRequest
 };
 
 /** Sends a request and parses its JSON answer. */
-export const requestJson = async <S extends z.ZodType>(
+export const requestJson = async <T>(
   transport: Transport,
   request: OutgoingRequest,
-  schema: S,
-): Promise<{ answer: z.infer<S>; requestId: string | undefined }> => {
+  shape: Shape<T>,
+): Promise<{ answer: T; requestId: string | undefined }> => {
   const exchange = await sendRequest(transport, request);
   const { requestId, deadline, response } = exchange;
   try {
     const bytes = await readBytes(response.body, ANSWER_BYTES_MAX).catch((error: unknown) => {
       throw error instanceof RangeError ? invalidAnswer(exchange, error) : toNetworkError(error, exchange);
     });
-    return { answer: schema.parse(JSON.parse(new TextDecoder().decode(bytes))), requestId };
+    return { answer: shape(JSON.parse(new TextDecoder().decode(bytes)), 'answer'), requestId };
   } catch (error) {
     deadline.throwIfCallerAborted();
     throw error instanceof SvcError ? error : invalidAnswer(exchange, error);

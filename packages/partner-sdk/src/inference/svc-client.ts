@@ -1,8 +1,8 @@
-import type { z } from 'zod';
-import { capabilitiesSchema, receiptSchema, requestUsageSchema, usageSchema } from '../generated/contract.ts';
+import { capabilitiesShape, receiptShape, requestUsageShape, usageShape } from '../generated/contract.ts';
 import { readServerUrl } from '../server-url.ts';
+import type { Shape } from '../shape.ts';
 import type { AccessTokenSource } from '../tokens/index.ts';
-import { type ChatCompletion, type ChatRequest, chatCompletionSchema } from './chat.ts';
+import { type ChatCompletion, type ChatRequest, chatCompletionShape } from './chat.ts';
 import { type ChatStream, createChatStream } from './chat-stream.ts';
 import { paths } from './paths.ts';
 import { type OutgoingRequest, requestJson, sendRequest, type Transport } from './send-request.ts';
@@ -10,7 +10,7 @@ import {
   type Transcription,
   type TranscriptionRequest,
   toTranscriptionForm,
-  transcriptionSchema,
+  transcriptionShape,
 } from './transcription.ts';
 import type { Capabilities, RequestUsage, Usage } from './usage.ts';
 
@@ -77,39 +77,34 @@ export const createSvcClient = (options: SvcClientOptions): SvcClient => {
   const transport: Transport = {
     baseUrl: readServerUrl(options.baseUrl, 'baseUrl', options.allowInsecure),
     tokens: options.tokens,
-    fetch: options.fetch ?? fetch,
+    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
   };
   return {
     chat: async (request, call = {}) =>
-      requestBilled(transport, chatRequest({ ...request, stream: false }, call), chatCompletionSchema),
+      requestBilled(transport, chatRequest({ ...request, stream: false }, call), chatCompletionShape),
     streamChat: (request, call = {}) =>
       createChatStream(async () => sendRequest(transport, streamRequest(request, call))),
     transcribe: async (request, call = {}) =>
-      requestBilled(transport, billed(paths.transcriptions, toTranscriptionForm(request), call), transcriptionSchema),
-    capabilities: (call = {}) => read(transport, paths.capabilities, capabilitiesSchema, call),
-    usage: (call = {}) => read(transport, paths.usage, usageSchema, call),
-    requestUsage: (requestId, call = {}) => read(transport, paths.requestUsage(requestId), requestUsageSchema, call),
+      requestBilled(transport, billed(paths.transcriptions, toTranscriptionForm(request), call), transcriptionShape),
+    capabilities: (call = {}) => read(transport, paths.capabilities, capabilitiesShape, call),
+    usage: (call = {}) => read(transport, paths.usage, usageShape, call),
+    requestUsage: (requestId, call = {}) => read(transport, paths.requestUsage(requestId), requestUsageShape, call),
     requestReceipt: async (requestId, call = {}) =>
-      (await read(transport, paths.requestReceipt(requestId), receiptSchema, call)).receipt,
+      (await read(transport, paths.requestReceipt(requestId), receiptShape, call)).receipt,
   };
 };
 
-const read = async <S extends z.ZodType>(
-  transport: Transport,
-  path: string,
-  schema: S,
-  call: CallOptions,
-): Promise<z.infer<S>> => {
+const read = async <T>(transport: Transport, path: string, shape: Shape<T>, call: CallOptions): Promise<T> => {
   const { signal, timeoutMs = READ_TIMEOUT_MS } = call;
-  return (await requestJson(transport, { method: 'GET', path, isBilled: false, signal, timeoutMs }, schema)).answer;
+  return (await requestJson(transport, { method: 'GET', path, isBilled: false, signal, timeoutMs }, shape)).answer;
 };
 
-const requestBilled = async <S extends z.ZodType<object>>(
+const requestBilled = async <T extends object>(
   transport: Transport,
   request: OutgoingRequest,
-  schema: S,
-): Promise<z.infer<S> & WithRequestId> => {
-  const { answer, requestId } = await requestJson(transport, request, schema);
+  shape: Shape<T>,
+): Promise<T & WithRequestId> => {
+  const { answer, requestId } = await requestJson(transport, request, shape);
   return { ...answer, requestId };
 };
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { type Infer, list, number, openObject, optional, text } from '../shape.ts';
 
 /** A transcription request in the wire format. */
 export interface TranscriptionRequest {
@@ -15,15 +15,15 @@ export interface TranscriptionRequest {
   readonly response_format?: 'json' | 'verbose_json' | undefined;
 }
 
-export const transcriptionSchema = z.looseObject({
-  text: z.string(),
-  language: z.string().optional(),
-  duration: z.number().optional(),
-  segments: z.array(z.looseObject({ start: z.number(), end: z.number(), text: z.string() })).optional(),
+export const transcriptionShape = openObject({
+  text: text(),
+  language: optional(text()),
+  duration: optional(number()),
+  segments: optional(list(openObject({ start: number(), end: number(), text: text() }))),
 });
 
 /** A transcription. `verbose_json` adds language, duration in seconds, and segments. */
-export type Transcription = z.infer<typeof transcriptionSchema>;
+export type Transcription = Infer<typeof transcriptionShape>;
 
 /** Builds the multipart form. Null and missing fields are left to the service. */
 export const toTranscriptionForm = ({ file, filename, ...fields }: TranscriptionRequest): FormData => {

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ConnectError, ConnectionEndedError, type Connector, type TokenSet } from '../connect/index.ts';
 import type { StoredTokens, TokenStore } from './token-store.ts';
 
@@ -112,7 +111,8 @@ const refreshWithRetries = async (connector: Pick<Connector, 'refresh'>, tokens:
       return await connector.refresh(tokens);
     } catch (error) {
       if (!isUnavailable(error) || attempt >= REFRESH_ATTEMPTS_MAX) throw error;
-      await sleep(RETRY_DELAYS_MS[attempt - 1]);
+      const delayMs = RETRY_DELAYS_MS[attempt - 1];
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
     }
   }
 };

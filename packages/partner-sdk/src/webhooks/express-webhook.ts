@@ -1,4 +1,4 @@
-import { WEBHOOK_SIGNATURE_HEADER } from '../generated/contract.ts';
+import { concatBytes } from '../bytes.ts';
 import { WEBHOOK_BODY_BYTES_MAX } from './verify-webhook.ts';
 import type { Receipt, WebhookReceiver } from './webhook-receiver.ts';
 import { WebhookRejectedError } from './webhook-rejected-error.ts';
@@ -38,8 +38,7 @@ export const expressWebhook =
 
 const receive = async (receiver: WebhookReceiver, request: NodeRequestLike): Promise<Receipt> => {
   try {
-    const signature = request.headers[WEBHOOK_SIGNATURE_HEADER];
-    return await receiver.receive({ rawBody: await readRawBody(request), signature });
+    return await receiver.receive({ rawBody: await readRawBody(request), headers: request.headers });
   } catch (error) {
     if (error instanceof WebhookRejectedError) return { outcome: 'rejected', status: error.status, error };
     return { outcome: 'failed', status: 500, error };
@@ -62,5 +61,5 @@ const readRawBody = async (request: NodeRequestLike): Promise<Uint8Array> => {
     if (length > WEBHOOK_BODY_BYTES_MAX) throw new WebhookRejectedError('body_too_large');
     pieces.push(piece);
   }
-  return Buffer.concat(pieces, length);
+  return concatBytes(...pieces);
 };

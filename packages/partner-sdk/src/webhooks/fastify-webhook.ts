@@ -1,4 +1,3 @@
-import { WEBHOOK_SIGNATURE_HEADER } from '../generated/contract.ts';
 import { WEBHOOK_BODY_BYTES_MAX } from './verify-webhook.ts';
 import type { WebhookReceiver } from './webhook-receiver.ts';
 
@@ -22,7 +21,7 @@ export interface FastifyLike {
   addContentTypeParser(
     contentType: string,
     options: { parseAs: 'buffer'; bodyLimit: number },
-    parser: (request: never, body: Buffer, done: ParsedBody) => void,
+    parser: (request: never, body: Uint8Array, done: ParsedBody) => void,
   ): unknown;
   post(path: string, handler: (request: FastifyRequestLike, reply: FastifyReplyLike) => Promise<unknown>): unknown;
 }
@@ -41,7 +40,7 @@ export const fastifyWebhook =
     );
     app.post(options.path, async (request, reply) => {
       const rawBody = request.body instanceof Uint8Array ? request.body : new Uint8Array();
-      const receipt = await receiver.receive({ rawBody, signature: request.headers[WEBHOOK_SIGNATURE_HEADER] });
+      const receipt = await receiver.receive({ rawBody, headers: request.headers });
       if (receipt.outcome === 'failed') throw receipt.error;
       return reply.code(receipt.status).send(receipt.outcome === 'rejected' ? receipt.error.reason : undefined);
     });

@@ -1,4 +1,4 @@
-export { WEBHOOK_SIGNATURE_HEADER, webhookEventNames, webhookEventSchema } from '../generated/contract.ts';
+export { STANDARD_WEBHOOK_HEADERS, WEBHOOK_SIGNATURE_HEADER, webhookEventNames } from '../generated/webhooks.ts';
 export { expressWebhook, type NodeRequestLike, type NodeResponseLike } from './express-webhook.ts';
 export {
   type FastifyLike,
@@ -6,6 +6,7 @@ export {
   type FastifyRequestLike,
   fastifyWebhook,
 } from './fastify-webhook.ts';
+export { fetchWebhook, type HonoContextLike, honoWebhook } from './fetch-webhook.ts';
 export { createMemoryWebhookStore } from './memory-webhook-store.ts';
 export {
   createPostgresWebhookStore,
@@ -14,8 +15,9 @@ export {
   type PostgresWebhookStore,
   webhookTablesSql,
 } from './postgres-webhook-store.ts';
+export type { WebhookHeaders } from './signature-headers.ts';
 export { type SigningSecret, type VerifyWebhookOptions, verifyWebhook } from './verify-webhook.ts';
-export { type WebhookEnvelope, type WebhookEvent, webhookEnvelopeSchema } from './webhook-event.ts';
+export { readWebhookEnvelope, type WebhookEnvelope, type WebhookEvent } from './webhook-event.ts';
 export {
   createWebhookReceiver,
   type Delivery,

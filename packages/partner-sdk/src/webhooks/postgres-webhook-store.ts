@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { list, object, openObject } from '../shape.ts';
 import type { WebhookStore } from './webhook-store.ts';
 
 /** Wait for another worker's lock. The service gives up on an attempt after 10 s. */
@@ -117,10 +117,10 @@ const lockRow = async (
   return (await readRows(trx, sql, [integrationId]))[0];
 };
 
-const resultSchema = z.object({ rows: z.array(z.record(z.string(), z.unknown())) });
+const resultShape = object({ rows: list(openObject({})) });
 
 const readRows = async (
   trx: KnexTransactionLike,
   sql: string,
   bindings: readonly (string | number | Date)[],
-): Promise<Record<string, unknown>[]> => resultSchema.parse(await trx.raw(sql, bindings)).rows;
+): Promise<Record<string, unknown>[]> => resultShape(await trx.raw(sql, bindings)).rows;

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
-import { readSignatureHeader } from './signature-header.ts';
+import { readOwnSignature, readStandardSignature, type WebhookHeaders } from './signature-headers.ts';
 import { type VerifyWebhookOptions, verifyWebhook } from './verify-webhook.ts';
 import { UnknownWebhookEventError, WebhookRejectedError } from './webhook-rejected-error.ts';
 
@@ -24,12 +25,15 @@ const hmac = (body: Uint8Array, secret = SECRET, seconds: number | string = SECO
 const headerOf = (body: Uint8Array, secret = SECRET, seconds: number | string = SECONDS): string =>
   `t=${seconds},v1=${hmac(body, secret, seconds)}`;
 
-const verify = (body: Uint8Array | string, header: string, more: VerifyWebhookOptions & { secret?: string[] } = {}) =>
-  verifyWebhook(body, header, more.secret ?? SECRET, { now: NOW, ...more });
+const verify = (
+  body: Uint8Array | string,
+  header: WebhookHeaders,
+  more: VerifyWebhookOptions & { secret?: string[] } = {},
+) => verifyWebhook(body, header, more.secret ?? SECRET, { now: NOW, ...more });
 
-const rejectionOf = (work: () => unknown): string => {
+const rejectionOf = async (work: () => Promise<unknown>): Promise<string> => {
   try {
-    work();
+    await work();
   } catch (error) {
     return error instanceof WebhookRejectedError ? error.reason : String(error);
   }
@@ -37,98 +41,138 @@ const rejectionOf = (work: () => unknown): string => {
 };
 
 describe('verifyWebhook', () => {
-  test('returns the event of a signed body, given as bytes or as text', () => {
-    expect(verify(BODY, headerOf(BODY))).toEqual(EVENT);
-    expect(verify(BODY.toString('utf8'), headerOf(BODY), { integrationId: 'app_1' })).toEqual(EVENT);
+  test('returns the event of a signed body, given as bytes or as text', async () => {
+    expect(await verify(BODY, headerOf(BODY))).toEqual(EVENT);
+    expect(await verify(BODY.toString('utf8'), headerOf(BODY), { integrationId: 'app_1' })).toEqual(EVENT);
   });
 
-  test('accepts a signature made by another implementation of HMAC-SHA256', () => {
+  test('accepts a signature made by another implementation of HMAC-SHA256', async () => {
     const signature = '6a199dad3b8658a1a9f759fa32fbb65ceb9a7d48ff4d25fc30ff3758c70d16e7';
     const body = '{"hello":"world"}';
     // The signature is right, so the check reaches the body, which is not an event.
-    expect(rejectionOf(() => verify(body, `t=1790856000,v1=${signature}`))).toBe('body_malformed');
+    expect(await rejectionOf(() => verify(body, `t=1790856000,v1=${signature}`))).toBe('body_malformed');
   });
 
-  test('rejects a body, time or signature with any byte changed', () => {
+  test('rejects a body, time or signature with any byte changed', async () => {
     const header = headerOf(BODY);
     for (let at = 0; at < BODY.length; at += 7) {
       const changed = Buffer.from(BODY);
       changed[at] = (changed[at] ?? 0) ^ 1;
-      expect(rejectionOf(() => verify(changed, header))).toBe('signature_mismatch');
+      expect(await rejectionOf(() => verify(changed, header))).toBe('signature_mismatch');
     }
-    expect(rejectionOf(() => verify(BODY, header.replace(`t=${SECONDS}`, `t=${SECONDS + 1}`)))).toBe(
+    expect(await rejectionOf(() => verify(BODY, header.replace(`t=${SECONDS}`, `t=${SECONDS + 1}`)))).toBe(
       'signature_mismatch',
     );
-    expect(rejectionOf(() => verify(BODY, headerOf(BODY, 'whsec_other')))).toBe('signature_mismatch');
+    expect(await rejectionOf(() => verify(BODY, headerOf(BODY, 'whsec_other')))).toBe('signature_mismatch');
   });
 
-  test('checks the signature before it parses the body', () => {
+  test('checks the signature before it parses the body', async () => {
     const body = Buffer.from('{');
-    expect(rejectionOf(() => verify(body, headerOf(BODY)))).toBe('signature_mismatch');
-    expect(rejectionOf(() => verify(body, headerOf(body)))).toBe('body_malformed');
+    expect(await rejectionOf(() => verify(body, headerOf(BODY)))).toBe('signature_mismatch');
+    expect(await rejectionOf(() => verify(body, headerOf(body)))).toBe('body_malformed');
     const notUtf8 = Buffer.from([0x22, 0xff, 0x22]);
-    expect(rejectionOf(() => verify(notUtf8, headerOf(notUtf8)))).toBe('body_malformed');
+    expect(await rejectionOf(() => verify(notUtf8, headerOf(notUtf8)))).toBe('body_malformed');
   });
 
-  test('accepts a time up to 300 seconds off, in both directions', () => {
+  test('accepts a time up to 300 seconds off, in both directions', async () => {
     for (const seconds of [SECONDS - 300, SECONDS + 300])
-      expect(verify(BODY, headerOf(BODY, SECRET, seconds))).toEqual(EVENT);
+      expect(await verify(BODY, headerOf(BODY, SECRET, seconds))).toEqual(EVENT);
     for (const seconds of [SECONDS - 301, SECONDS + 301, 0]) {
-      expect(rejectionOf(() => verify(BODY, headerOf(BODY, SECRET, seconds)))).toBe('timestamp_out_of_tolerance');
+      expect(await rejectionOf(() => verify(BODY, headerOf(BODY, SECRET, seconds)))).toBe('timestamp_out_of_tolerance');
     }
-    expect(rejectionOf(() => verify(BODY, headerOf(BODY, SECRET, SECONDS - 11), { toleranceSeconds: 10 }))).toBe(
+    expect(await rejectionOf(() => verify(BODY, headerOf(BODY, SECRET, SECONDS - 11), { toleranceSeconds: 10 }))).toBe(
       'timestamp_out_of_tolerance',
     );
-    expect(rejectionOf(() => verify(BODY, headerOf(BODY), { toleranceSeconds: Number.NaN }))).toBe(
+    expect(await rejectionOf(() => verify(BODY, headerOf(BODY), { toleranceSeconds: Number.NaN }))).toBe(
       'timestamp_out_of_tolerance',
     );
   });
 
-  test('accepts any of several signatures and secrets while a secret is being replaced', () => {
+  test('accepts any of several signatures and secrets while a secret is being replaced', async () => {
     const both = `t=${SECONDS},v1=${hmac(BODY, 'whsec_new')},v1=${hmac(BODY)}`;
-    expect(verify(BODY, both)).toEqual(EVENT);
-    expect(verify(BODY, headerOf(BODY), { secret: ['whsec_new', SECRET] })).toEqual(EVENT);
-    expect(rejectionOf(() => verify(BODY, both, { secret: ['whsec_third'] }))).toBe('signature_mismatch');
+    expect(await verify(BODY, both)).toEqual(EVENT);
+    expect(await verify(BODY, headerOf(BODY), { secret: ['whsec_new', SECRET] })).toEqual(EVENT);
+    expect(await rejectionOf(() => verify(BODY, both, { secret: ['whsec_third'] }))).toBe('signature_mismatch');
   });
 
-  test('rejects an event for another app', () => {
-    expect(rejectionOf(() => verify(BODY, headerOf(BODY), { integrationId: 'app_2' }))).toBe('integration_mismatch');
+  test('rejects an event for another app', async () => {
+    expect(await rejectionOf(() => verify(BODY, headerOf(BODY), { integrationId: 'app_2' }))).toBe(
+      'integration_mismatch',
+    );
   });
 
-  test('distinguishes an unknown kind of event from a malformed event', () => {
+  test('distinguishes an unknown kind of event from a malformed event', async () => {
     const body = Buffer.from(JSON.stringify({ ...EVENT, event: 'subscription.paused', data: { anything: 1 } }));
-    expect(() => verify(body, headerOf(body))).toThrow(UnknownWebhookEventError);
+    await expect(verify(body, headerOf(body))).rejects.toBeInstanceOf(UnknownWebhookEventError);
     const wrong = Buffer.from(JSON.stringify({ ...EVENT, data: {} }));
-    expect(rejectionOf(() => verify(wrong, headerOf(wrong)))).toBe('body_malformed');
+    expect(await rejectionOf(() => verify(wrong, headerOf(wrong)))).toBe('body_malformed');
   });
 
-  test('rejects a missing header, several headers, and an oversized body', () => {
-    expect(rejectionOf(() => verifyWebhook(BODY, undefined, SECRET))).toBe('signature_missing');
-    expect(rejectionOf(() => verifyWebhook(BODY, '', SECRET))).toBe('signature_missing');
-    expect(rejectionOf(() => verifyWebhook(BODY, [headerOf(BODY)], SECRET))).toBe('signature_malformed');
+  test('rejects a missing header, several headers, and an oversized body', async () => {
+    expect(await rejectionOf(() => verifyWebhook(BODY, undefined, SECRET))).toBe('signature_missing');
+    expect(await rejectionOf(() => verifyWebhook(BODY, '', SECRET))).toBe('signature_missing');
+    expect(await rejectionOf(() => verifyWebhook(BODY, [headerOf(BODY), headerOf(BODY)], SECRET))).toBe(
+      'signature_malformed',
+    );
     const large = Buffer.alloc(1024 * 1024 + 1, 0x20);
-    expect(rejectionOf(() => verify(large, headerOf(large)))).toBe('body_too_large');
+    expect(await rejectionOf(() => verify(large, headerOf(large)))).toBe('body_too_large');
   });
 
-  test('throws a TypeError for an empty secret, which would make every signature forgeable', () => {
-    expect(() => verifyWebhook(BODY, headerOf(BODY, ''), '')).toThrow(TypeError);
-    expect(() => verifyWebhook(BODY, headerOf(BODY, ''), [])).toThrow(TypeError);
-    expect(() => verifyWebhook(BODY, headerOf(BODY, ''), [SECRET, ''])).toThrow(TypeError);
+  test('throws a TypeError for an empty secret, which would make every signature forgeable', async () => {
+    await expect(verifyWebhook(BODY, headerOf(BODY, ''), '')).rejects.toBeInstanceOf(TypeError);
+    await expect(verifyWebhook(BODY, headerOf(BODY, ''), [])).rejects.toBeInstanceOf(TypeError);
+    await expect(verifyWebhook(BODY, headerOf(BODY, ''), [SECRET, ''])).rejects.toBeInstanceOf(TypeError);
     // A caller without types passes the output of a parser.
     const parsed: unknown = EVENT;
-    expect(() => verifyWebhook(parsed as Uint8Array, headerOf(BODY), SECRET)).toThrow(TypeError);
+    await expect(verifyWebhook(parsed as Uint8Array, headerOf(BODY), SECRET)).rejects.toBeInstanceOf(TypeError);
+  });
+
+  test('accepts what a stock library of Standard Webhooks has signed, in any kind of header object', async () => {
+    const seconds = String(SECONDS);
+    const signature = new Webhook(SECRET).sign('evt_1', NOW, BODY.toString('utf8'));
+    const headers = { 'webhook-id': 'evt_1', 'webhook-timestamp': seconds, 'webhook-signature': signature };
+    expect(await verify(BODY, headers)).toEqual(EVENT);
+    expect(await verify(BODY, new Headers(headers))).toEqual(EVENT);
+    expect(await verify(BODY, { ...headers, 'webhook-signature': `v1a,AAAA ${signature}` })).toEqual(EVENT);
+    expect(await rejectionOf(() => verify(BODY, { ...headers, 'webhook-id': 'evt_2' }))).toBe('signature_mismatch');
+    expect(await rejectionOf(() => verify(BODY, headers, { secret: ['whsec_b3RoZXI='] }))).toBe('signature_mismatch');
+    expect(await rejectionOf(() => verify(BODY, { ...headers, 'X-Svc-Signature': 't=1,v1=x' }))).toBe(
+      'signature_malformed',
+    );
+    expect(await verify(BODY, { 'X-Svc-Signature': headerOf(BODY) })).toEqual(EVENT);
   });
 });
 
-describe('readSignatureHeader', () => {
+describe('readStandardSignature', () => {
+  const signature = `v1,${'A'.repeat(43)}=`;
+  const read = (more: object) => readStandardSignature({ id: 'evt_1', timestamp: '1', signature, ...more });
+
+  test.each([
+    { id: '' },
+    { id: 'a b' },
+    { timestamp: '01' },
+    { timestamp: '-1' },
+    { signature: 'v1a,AAAA' },
+    { signature: `v1,${'A'.repeat(44)}=` },
+    { signature: 'v1,AAAA' },
+    { signature: `${signature}, ${signature}` },
+    { signature: `${signature} ` },
+    { signature: Array.from({ length: 9 }, () => signature).join(' ') },
+  ])('refuses %j', (wrong) => {
+    expect(read({})).toBeDefined();
+    expect(read(wrong)).toBeUndefined();
+  });
+});
+
+describe('readOwnSignature', () => {
   const hex = 'a'.repeat(64);
 
   test('reads the time as written and every v1, and ignores other versions', () => {
-    expect(readSignatureHeader(`t=1790856000,v1=${hex}`)).toEqual({
+    expect(readOwnSignature(`t=1790856000,v1=${hex}`)).toMatchObject({
       timestamp: '1790856000',
-      signatures: [Buffer.from(hex, 'hex')],
+      signatures: [new Uint8Array(Buffer.from(hex, 'hex'))],
     });
-    expect(readSignatureHeader(`t=1,v2=anything+/=,v1=${hex},v1=${hex}`)?.signatures).toHaveLength(2);
+    expect(readOwnSignature(`t=1,v2=anything+/=,v1=${hex},v1=${hex}`)?.signatures).toHaveLength(2);
   });
 
   test.each([
@@ -159,6 +203,6 @@ describe('readSignatureHeader', () => {
     `t=1${`,v1=${hex}`.repeat(9)}`,
     `t=1,v1=${hex},v2=${'x'.repeat(1000)}`,
   ])('refuses %j', (header) => {
-    expect(readSignatureHeader(header)).toBeUndefined();
+    expect(readOwnSignature(header)).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import { WEBHOOK_TOLERANCE_SECONDS, webhookEventNames, webhookEventSchema } from '../generated/contract.ts';
-import { readSignatureHeader, type SignatureHeader } from './signature-header.ts';
-import { type WebhookEvent, webhookEnvelopeSchema } from './webhook-event.ts';
+import { WEBHOOK_TOLERANCE_SECONDS, webhookEventNames, webhookEventShape } from '../generated/webhooks.ts';
+import type { Shape } from '../shape.ts';
+import { isSigned, readSignatureHeaders, type WebhookHeaders } from './signature-headers.ts';
+import { type WebhookEvent, webhookEnvelopeShape } from './webhook-event.ts';
 import { UnknownWebhookEventError, WebhookRejectedError } from './webhook-rejected-error.ts';
 
 /** Limit of a body. Events are far smaller. */
@@ -20,22 +20,23 @@ export interface VerifyWebhookOptions {
 
 /**
  * Verifies a delivery and returns its event. `rawBody` is the body as received, before any parser: it is not parsed
- * until its signature has been verified in constant time. Throws `WebhookRejectedError`, `UnknownWebhookEventError`, or
- * `TypeError` for invalid arguments.
+ * until its signature has been verified in constant time. `headers` are those of the request, of which either
+ * `X-Svc-Signature` or the headers of Standard Webhooks are used. Rejects with `WebhookRejectedError`,
+ * `UnknownWebhookEventError`, or `TypeError` for invalid arguments.
  */
-export const verifyWebhook = (
+export const verifyWebhook = async (
   rawBody: Uint8Array | string,
-  header: string | readonly string[] | null | undefined,
+  headers: WebhookHeaders,
   secret: SigningSecret,
   options: VerifyWebhookOptions = {},
-): WebhookEvent => {
+): Promise<WebhookEvent> => {
   const body = toBytes(rawBody);
   const secrets = readSecrets(secret);
   if (body.byteLength > WEBHOOK_BODY_BYTES_MAX) throw new WebhookRejectedError('body_too_large');
-  const signature = readHeader(header);
-  if (!isSigned(body, signature, secrets)) throw new WebhookRejectedError('signature_mismatch');
+  const signed = readSignatureHeaders(headers);
+  if (!(await isSigned(body, signed, secrets))) throw new WebhookRejectedError('signature_mismatch');
   const now = options.now ?? new Date();
-  const ageSeconds = Math.abs(now.getTime() / 1000 - Number(signature.timestamp));
+  const ageSeconds = Math.abs(now.getTime() / 1000 - Number(signed.timestamp));
   if (!(ageSeconds <= (options.toleranceSeconds ?? WEBHOOK_TOLERANCE_SECONDS))) {
     throw new WebhookRejectedError('timestamp_out_of_tolerance');
   }
@@ -44,7 +45,7 @@ export const verifyWebhook = (
 
 const toBytes = (rawBody: unknown): Uint8Array => {
   if (rawBody instanceof Uint8Array) return rawBody;
-  if (typeof rawBody === 'string') return Buffer.from(rawBody, 'utf8');
+  if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
   throw new TypeError('rawBody must be the unparsed bytes of the request; run no body parser before.');
 };
 
@@ -55,25 +56,6 @@ export const readSecrets = (secret: SigningSecret): readonly string[] => {
   throw new TypeError('secret must be the signing secret of the webhook configuration');
 };
 
-const readHeader = (header: string | readonly string[] | null | undefined): SignatureHeader => {
-  if (header === null || header === undefined || header === '') throw new WebhookRejectedError('signature_missing');
-  const signature = typeof header === 'string' ? readSignatureHeader(header) : undefined;
-  if (signature === undefined) throw new WebhookRejectedError('signature_malformed');
-  return signature;
-};
-
-/** Compares every signature with every secret, even after a match, so that the time reveals nothing. */
-const isSigned = (body: Uint8Array, header: SignatureHeader, secrets: readonly string[]): boolean => {
-  let isFound = false;
-  for (const secret of secrets) {
-    const expected = createHmac('sha256', secret).update(`${header.timestamp}.`).update(body).digest();
-    for (const signature of header.signatures) {
-      if (timingSafeEqual(signature, expected)) isFound = true;
-    }
-  }
-  return isFound;
-};
-
 const readEvent = (body: Uint8Array, integrationId: string | undefined): WebhookEvent => {
   let parsed: unknown;
   try {
@@ -81,15 +63,18 @@ const readEvent = (body: Uint8Array, integrationId: string | undefined): Webhook
   } catch (cause) {
     throw new WebhookRejectedError('body_malformed', { cause });
   }
-  const envelope = webhookEnvelopeSchema.safeParse(parsed);
-  if (!envelope.success) throw new WebhookRejectedError('body_malformed', { cause: envelope.error });
-  if (integrationId !== undefined && envelope.data.integration_id !== integrationId) {
+  const envelope = readShape(webhookEnvelopeShape, parsed);
+  if (integrationId !== undefined && envelope.integration_id !== integrationId) {
     throw new WebhookRejectedError('integration_mismatch');
   }
-  if (!webhookEventNames.some((name) => name === envelope.data.event)) {
-    throw new UnknownWebhookEventError(envelope.data);
+  if (!webhookEventNames.some((name) => name === envelope.event)) throw new UnknownWebhookEventError(envelope);
+  return readShape(webhookEventShape, parsed);
+};
+
+const readShape = <T>(shape: Shape<T>, value: unknown): T => {
+  try {
+    return shape(value, 'event');
+  } catch (cause) {
+    throw new WebhookRejectedError('body_malformed', { cause });
   }
-  const event = webhookEventSchema.safeParse(parsed);
-  if (!event.success) throw new WebhookRejectedError('body_malformed', { cause: event.error });
-  return event.data;
 };

@@ -1,15 +1,26 @@
-import { z } from 'zod';
-import { webhookEventSchema } from '../generated/contract.ts';
-
-const [anyEventSchema] = webhookEventSchema.options;
+import type { webhookEventShape } from '../generated/webhooks.ts';
+import { accepts, type Infer, integer, object, openObject, text } from '../shape.ts';
 
 /** Envelope of every event, including kinds that this release does not know. */
-export const webhookEnvelopeSchema = anyEventSchema.extend({ event: z.string(), data: z.looseObject({}) });
+export const webhookEnvelopeShape = object({
+  api_version: text(),
+  event_id: text(1),
+  event: text(),
+  integration_id: text(1),
+  sequence: integer(1),
+  created: integer(0),
+  user: object({ svc_user_id: text(1) }),
+  data: openObject({}),
+});
 
-export type WebhookEnvelope = z.infer<typeof webhookEnvelopeSchema>;
+export type WebhookEnvelope = Infer<typeof webhookEnvelopeShape>;
 
 /**
  * An event; narrow it by `event`. `created` is in Unix seconds. `sequence` grows by one with each event of an app: a
  * gap is an event that was skipped, cancelled, or has not arrived yet.
  */
-export type WebhookEvent = z.infer<typeof webhookEventSchema>;
+export type WebhookEvent = Infer<typeof webhookEventShape>;
+
+/** Returns the envelope of a parsed body, or undefined. It proves nothing: only `verifyWebhook` checks a signature. */
+export const readWebhookEnvelope = (body: unknown): WebhookEnvelope | undefined =>
+  accepts(webhookEnvelopeShape, body) ? body : undefined;

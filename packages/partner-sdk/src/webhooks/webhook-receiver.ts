@@ -1,3 +1,4 @@
+import type { WebhookHeaders } from './signature-headers.ts';
 import { readSecrets, type SigningSecret, verifyWebhook } from './verify-webhook.ts';
 import type { WebhookEnvelope, WebhookEvent } from './webhook-event.ts';
 import { UnknownWebhookEventError, WebhookRejectedError } from './webhook-rejected-error.ts';
@@ -22,8 +23,8 @@ export interface SequenceGap {
 /** A webhook request as received. */
 export interface Delivery {
   readonly rawBody: Uint8Array | string;
-  /** Value of the `X-Svc-Signature` header. */
-  readonly signature: string | readonly string[] | null | undefined;
+  /** Headers of the request, or the value of `X-Svc-Signature`. */
+  readonly headers: WebhookHeaders;
 }
 
 /**
@@ -72,7 +73,7 @@ export const createWebhookReceiver = <Trx>(options: WebhookReceiverOptions<Trx>)
   return {
     receive: async (delivery) => {
       try {
-        const read = readDelivery(delivery, options);
+        const read = await readDelivery(delivery, options);
         const outcome = await options.store.inTransaction((trx) => processOnce(options, trx, read));
         return { outcome, status: 204 };
       } catch (error) {
@@ -89,9 +90,9 @@ interface ReadEvent {
   readonly event: WebhookEvent | undefined;
 }
 
-const readDelivery = <Trx>(delivery: Delivery, options: WebhookReceiverOptions<Trx>): ReadEvent => {
+const readDelivery = async <Trx>(delivery: Delivery, options: WebhookReceiverOptions<Trx>): Promise<ReadEvent> => {
   try {
-    const event = verifyWebhook(delivery.rawBody, delivery.signature, options.secret, {
+    const event = await verifyWebhook(delivery.rawBody, delivery.headers, options.secret, {
       toleranceSeconds: options.toleranceSeconds,
       now: options.clock?.(),
       integrationId: options.clientId,

@@ -11,8 +11,11 @@ export type WebhookRejection =
   | 'integration_mismatch';
 
 const REJECTIONS: Record<WebhookRejection, { status: number; message: string }> = {
-  signature_missing: { status: 401, message: 'There is no X-Svc-Signature header.' },
-  signature_malformed: { status: 401, message: 'The X-Svc-Signature header is not `t=<seconds>,v1=<hex>`.' },
+  signature_missing: { status: 401, message: 'There is neither an X-Svc-Signature nor a webhook-signature header.' },
+  signature_malformed: {
+    status: 401,
+    message: 'The signature is neither `t=<seconds>,v1=<hex>` nor that of Standard Webhooks.',
+  },
   signature_mismatch: { status: 401, message: 'The signature does not match this body and secret.' },
   timestamp_out_of_tolerance: { status: 401, message: 'The signed time is too far from now. Is the clock right?' },
   body_too_large: { status: 413, message: 'The body is too large for an event.' },

@@ -1,4 +1,4 @@
-import { fastifyWebhook, type WebhookReceiver } from '@svc/partner-sdk';
+import { fastifyWebhook, type WebhookReceiver } from '@svc/partner-sdk/server';
 import fastify, { type FastifyInstance } from 'fastify';
 
 export const createApp = (receiver: WebhookReceiver): FastifyInstance => {

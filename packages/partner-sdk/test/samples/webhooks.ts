@@ -1,4 +1,4 @@
-import { createPostgresWebhookStore, createWebhookReceiver, expressWebhook } from '@svc/partner-sdk';
+import { createPostgresWebhookStore, createWebhookReceiver, expressWebhook } from '@svc/partner-sdk/server';
 import express from 'express';
 import type { Knex } from 'knex';
 

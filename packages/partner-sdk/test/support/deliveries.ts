@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { Delivery, WebhookEvent } from '../../src/index.ts';
+import type { Delivery, WebhookEvent } from '../../src/server.ts';
 
 export const SECRET = 'whsec_c2VjcmV0LW9mLXRoZS10ZXN0';
 export const CLIENT_ID = 'app_01jd5m8q2v3w4x5y6z7a8b9c0e';
@@ -11,7 +11,7 @@ const signBody = (body: Uint8Array, seconds = Math.floor(Date.now() / 1000)): st
 
 export const deliveryOf = (event: object): Delivery => {
   const rawBody = Buffer.from(JSON.stringify(event));
-  return { rawBody, signature: signBody(rawBody) };
+  return { rawBody, headers: signBody(rawBody) };
 };
 
 const envelope = (sequence: number, userId: string) => ({

@@ -1,5 +1,5 @@
 import knex from 'knex';
-import { createPostgresWebhookStore, createWebhookReceiver } from '../../src/index.ts';
+import { createPostgresWebhookStore, createWebhookReceiver } from '../../src/server.ts';
 import { CLIENT_ID, deliveryOf, SECRET, testEvent } from './deliveries.ts';
 
 // Never commits after the handler's work: the test kills the process there.

@@ -2,15 +2,17 @@ import {
   type Connector,
   createConnector,
   createMemoryTokenStore,
-  createMemoryWebhookStore,
   createSvcClient,
   createUserTokens,
-  createWebhookReceiver,
   type SvcClient,
   type TokenSet,
+} from '@svc/partner-sdk';
+import {
+  createMemoryWebhookStore,
+  createWebhookReceiver,
   type WebhookEvent,
   type WebhookReceiver,
-} from '@svc/partner-sdk';
+} from '@svc/partner-sdk/server';
 import type { Inbox } from '../inbox/index.ts';
 import type { Registration } from '../registration/index.ts';
 

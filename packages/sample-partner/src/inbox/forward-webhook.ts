@@ -1,5 +1,3 @@
-import { WEBHOOK_SIGNATURE_HEADER } from '@svc/partner-sdk';
-
 /** The service's delivery timeout. */
 const TIMEOUT_MS = 10_000;
 const PORT_MIN = 1024;
@@ -8,8 +6,8 @@ const PORT_MAX = 65_535;
 /** A delivery as received. */
 export interface RawDelivery {
   readonly body: Buffer;
-  readonly contentType: string | undefined;
-  readonly signature: string | undefined;
+  /** Content type and signature headers. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** Returns the port in a path; undefined if it is not an unprivileged port. */
@@ -22,10 +20,7 @@ export const readForwardPort = (text: string): number | undefined => {
  * Forwards a delivery unchanged to `/webhooks` of a local program and returns its response: 502 if the port is closed,
  * 504 on timeout.
  */
-export const forwardWebhook = async (port: number, { body, contentType, signature }: RawDelivery): Promise<number> => {
-  const headers = new Headers();
-  if (contentType !== undefined) headers.set('content-type', contentType);
-  if (signature !== undefined) headers.set(WEBHOOK_SIGNATURE_HEADER, signature);
+export const forwardWebhook = async (port: number, { body, headers }: RawDelivery): Promise<number> => {
   try {
     const response = await fetch(`http://127.0.0.1:${port}/webhooks`, {
       method: 'POST',

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { WebhookEnvelope } from '@svc/partner-sdk';
+import type { WebhookEnvelope } from '@svc/partner-sdk/server';
 
 /** Maximum entries of each kind; the oldest are evicted. */
 const ENTRIES_MAX = 100;

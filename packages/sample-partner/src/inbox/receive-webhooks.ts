@@ -1,13 +1,15 @@
 import {
   expressWebhook,
+  readWebhookEnvelope,
+  STANDARD_WEBHOOK_HEADERS,
   WEBHOOK_SIGNATURE_HEADER,
   type WebhookReceiver,
-  webhookEnvelopeSchema,
-} from '@svc/partner-sdk';
+} from '@svc/partner-sdk/server';
 import express, { type ErrorRequestHandler, type Request } from 'express';
 import { forwardWebhook, type RawDelivery, readForwardPort } from './forward-webhook.ts';
 import type { Inbox } from './inbox.ts';
 
+const FORWARDED_HEADERS = ['content-type', WEBHOOK_SIGNATURE_HEADER, ...Object.values(STANDARD_WEBHOOK_HEADERS)];
 /** Limit of the SDK's receiver. */
 const BODY_BYTES_MAX = '1mb';
 
@@ -58,19 +60,24 @@ const readDelivery = (request: Request): RawDelivery => {
   const body: unknown = request.body;
   return {
     body: Buffer.isBuffer(body) ? body : Buffer.alloc(0),
-    contentType: request.get('content-type'),
-    signature: request.get(WEBHOOK_SIGNATURE_HEADER),
+    headers: Object.fromEntries(
+      FORWARDED_HEADERS.flatMap((name) => {
+        const value = request.get(name);
+        return value === undefined ? [] : [[name, value]];
+      }),
+    ),
   };
 };
 
-const addUnverified = (inbox: Inbox, { body, signature }: RawDelivery): void => {
+const addUnverified = (inbox: Inbox, { body, headers }: RawDelivery): void => {
   const text = body.toString('utf8');
+  const signature = headers[WEBHOOK_SIGNATURE_HEADER];
   inbox.add({ isVerified: false, envelope: readEnvelope(text), raw: { signature: signature ?? null, body: text } });
 };
 
 const readEnvelope = (text: string) => {
   try {
-    return webhookEnvelopeSchema.safeParse(JSON.parse(text)).data ?? null;
+    return readWebhookEnvelope(JSON.parse(text)) ?? null;
   } catch {
     return null;
   }

@@ -89,6 +89,7 @@ const words = {
     ended: 'You are not connected any more. Connect again to go on.',
     denied: 'You chose not to connect, and nothing was shared. You can connect whenever you like.',
     misconfigured: 'This app is not registered correctly. Restart it: it checks its registration at start-up.',
+    interaction_required: 'Please sign in at the service and connect again.',
     wrongState: 'This response does not belong to a connection started here. Start a new one.',
     expired: 'That took too long, or was already done. Start a new connection.',
     unavailable: 'The service did not answer in time. Try again later.',

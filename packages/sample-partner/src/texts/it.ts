@@ -94,6 +94,7 @@ export const it: Texts = {
     ended: 'Non sei più connesso. Collegati di nuovo per continuare.',
     denied: 'Hai scelto di non collegarti e nulla è stato condiviso. Puoi farlo quando vuoi.',
     misconfigured: 'Questa app non è registrata come dovrebbe. Riavviala: si occupa della registrazione all’avvio.',
+    interaction_required: 'Accedi al servizio e collega di nuovo l’app.',
     wrongState: 'Questa risposta non appartiene a un collegamento iniziato qui. Inizia di nuovo.',
     expired: 'È passato troppo tempo, o era già stato fatto. Inizia un nuovo collegamento.',
     unavailable: 'Il servizio non ha risposto in tempo. Riprova più tardi.',

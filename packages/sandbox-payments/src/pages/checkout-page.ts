@@ -1,6 +1,7 @@
 import type { ConfiguredPlan } from '@svc/contracts';
 import { type Html, html, tick } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
+import type { BusinessDetails } from '../invoice.ts';
 import type { SandboxSession } from '../sandbox-session.ts';
 import { challengePage } from './challenge-page.ts';
 import { pageReply } from './page.ts';
@@ -11,6 +12,7 @@ export interface CheckoutView {
   readonly session: SandboxSession;
   /** Undefined for a top-up and for a plan that is no longer on offer. */
   readonly plan: ConfiguredPlan | undefined;
+  readonly business: BusinessDetails;
   /** It was paid while another subscription was live. */
   readonly isReverted: boolean;
   readonly language: PageLanguage;
@@ -67,6 +69,12 @@ const payment = (view: CheckoutView, form: PageForm): Html => {
   return html`<h2>${text.card}</h2><p class="note">${text.testCards}</p>${failed}${actionForm(
     form,
     html`${cardChoice('succeeds', language)}
+${businessFields(view)}
 ${actionButton('pay', text.pay(amount), 'main')}${renews}${actionButton('cancel', text.goBack, 'link')}`,
   )}`;
 };
+
+const businessFields = ({ business, language: { text } }: CheckoutView): Html =>
+  html`<details${business.vatNumber !== null && html` open`}><summary>${text.business}</summary>
+<label class="field"><span>${text.businessName}</span><input name="business_name" autocomplete="organization" maxlength="120" value="${business.businessName ?? ''}"></label>
+<label class="field"><span>${text.vatNumber}</span><input name="vat_number" autocomplete="off" maxlength="20" pattern="\\s*[A-Za-z]{2}[A-Za-z0-9 .]{2,16}\\s*" value="${business.vatNumber ?? ''}"></label></details>`;

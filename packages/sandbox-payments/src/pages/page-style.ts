@@ -39,6 +39,8 @@ fieldset{border:0;padding:0;margin:0;min-width:0;display:grid;gap:.5rem}
 label,.held{display:grid;grid-template-columns:auto 2.25rem 1fr;gap:0 .75rem;align-items:center;padding:.75rem;border:1px solid var(--line);border-radius:.625rem}
 .held{grid-template-columns:2.25rem 1fr;background:var(--sunken)}
 label.plain{grid-template-columns:auto 1fr}
+label.field{grid-template-columns:1fr;gap:.25rem;border:0;padding:.25rem 0;cursor:default;font-size:.9375rem}
+label.field input{width:100%;height:auto;font:inherit;color:inherit;background:var(--box);padding:.625rem .75rem;border:1px solid var(--edge);border-radius:.625rem}
 label{cursor:pointer}
 label:hover{border-color:var(--edge)}
 label:has(:checked){border-color:var(--accent);background:var(--tint)}

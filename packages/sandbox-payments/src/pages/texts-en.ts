@@ -1,4 +1,5 @@
 import type { PortalNotice, SandboxCard, SubscriptionStatus } from '@svc/contracts';
+import type { SandboxInvoice } from '../invoice.ts';
 import { CARD_NAMES } from './card-names.ts';
 
 export const TEXTS_EN = {
@@ -18,6 +19,9 @@ export const TEXTS_EN = {
   renewsItself: (price: string) => `You pay ${price} until you cancel, which you can do at any time.`,
   testCards: 'Test cards, one for each outcome.',
   pay: (amount: string) => `Pay ${amount}`,
+  business: 'Buying as a business',
+  businessName: 'Business name',
+  vatNumber: 'VAT number, with its country (such as IT01234567890)',
   goBack: 'Cancel and go back',
   back: 'Go back',
   proceed: 'Continue',
@@ -43,6 +47,26 @@ export const TEXTS_EN = {
   merchant: 'Merchant',
   cardShort: 'Card',
   amount: 'Amount',
+  invoice: {
+    title: 'Invoice',
+    items: {
+      subscription: (plan: string) => `Subscription to ${plan}`,
+      top_up: () => 'Wallet top-up',
+      automatic_top_up: () => 'Automatic wallet top-up',
+    } satisfies Record<SandboxInvoice['kind'], (plan: string) => string>,
+    seller: 'Seller',
+    buyer: 'Buyer',
+    vatNumber: (number: string) => `VAT number ${number}`,
+    customer: (id: string) => `Customer ${id}`,
+    net: 'Net',
+    tax: (percent: number) => `VAT ${percent}%`,
+    total: 'Total',
+    issued: (date: string) => `Issued on ${date}`,
+    statuses: { paid: 'Paid', void: 'Void' } satisfies Record<SandboxInvoice['status'], string>,
+    reverseCharge: 'Reverse charge, article 196 of Directive 2006/112/EC.',
+    notFiscal: 'Made by the sandbox for tests: no money was taken, and this is no document for taxes.',
+    download: 'Download as PDF',
+  },
   missingTitle: 'This payment page has expired',
   missing: 'Payment pages expire after an hour. Go back to svc and open the page again.',
   portal: 'Your subscription',

@@ -12,4 +12,6 @@ export interface RevocationQuery {
 /** In-memory view of the revocations known to a service. */
 export interface RevocationView {
   readonly isRevoked: (query: RevocationQuery) => boolean;
+  /** Returns true if the user confirmed an address recently, perhaps after a token that denies it was signed. */
+  readonly isVerified?: (userId: string) => boolean;
 }

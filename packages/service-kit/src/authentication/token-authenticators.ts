@@ -45,6 +45,10 @@ const sessionClaims = z.object({
   sub: z.string().min(1),
   sid: z.string().min(1),
   account_type: z.enum(['personal', 'business']),
+  // A release without `auth_time` issues a token at sign-in only.
+  auth_time: z.number().optional(),
+  iat: z.number(),
+  email_unverified: z.boolean().optional(),
   exp: z.number(),
 });
 
@@ -91,7 +95,8 @@ export const createTokenAuthenticators = (options: TokenAuthenticatorsOptions): 
       const caller = await verifySession(token);
       if (revocations.isRevoked({ sessionId: caller.sessionId, userId: caller.userId }))
         throw new AppError('invalid_token');
-      return caller;
+      const isVerifiedSince = caller.isEmailUnverified === true && revocations.isVerified?.(caller.userId) === true;
+      return isVerifiedSince ? { ...caller, isEmailUnverified: false } : caller;
     },
     oauth_access_token: async (token, presentation) => {
       const caller = await verifyAccessToken(token);
@@ -106,12 +111,14 @@ export const createTokenAuthenticators = (options: TokenAuthenticatorsOptions): 
 const toSessionCaller = (payload: unknown): ConsoleSessionCaller | undefined => {
   const claims = sessionClaims.safeParse(payload);
   if (!claims.success) return undefined;
-  const { sub, sid, account_type, exp } = claims.data;
+  const { sub, sid, account_type, auth_time, iat, email_unverified, exp } = claims.data;
   return {
     kind: 'console_session',
     userId: sub,
     sessionId: sid,
     accountType: account_type,
+    authenticatedAt: new Date((auth_time ?? iat) * 1000),
+    isEmailUnverified: email_unverified === true,
     expiresAt: new Date(exp * 1000),
   };
 };

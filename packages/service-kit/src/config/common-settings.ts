@@ -70,6 +70,12 @@ export const commonSettings = {
     max: 10,
     default: 1,
   }),
+  STEP_UP_MAX_AGE_SECONDS: setting.integer({
+    description: 'Seconds after which a signed-in person must prove who they are again before a sensitive act.',
+    min: 1,
+    max: 43_200,
+    default: 900,
+  }),
   SHUTDOWN_GRACE_MS: setting.integer({
     description: 'Milliseconds that open requests and streams get to end after a stop signal.',
     min: 0,

@@ -1,21 +1,28 @@
 import type { IncomingMessage } from 'node:http';
 import type { RouteDefinition } from '@svc/contracts';
 import { AppError } from '../app-error.ts';
-import type { Authenticate, Authenticators, Caller, Presentation } from './binding.ts';
+import { requireRecentAuthentication, type StepUp } from '../authentication/step-up.ts';
+import type { Authenticate, Authenticators, Caller, ConsoleSessionCaller, Presentation } from './binding.ts';
 
 /** Challenge for an app's id and secret (RFC 7617 section 2). */
 export const BASIC_CHALLENGE = 'Basic realm="svc"';
 /** Longer than any token that we issue; longer credentials are rejected unread. */
 const CREDENTIAL_CHARACTERS_MAX = 8_192;
 
+export interface AuthorizeOptions {
+  readonly authenticate: Authenticators;
+  /** Required if a bound route has `stepUp`. */
+  readonly stepUp?: StepUp | undefined;
+}
+
 /**
  * Authenticates and authorizes the caller before the body is read. Throws `not_authenticated`, `invalid_token`,
- * `invalid_api_key`, `caller_not_allowed`, `insufficient_scope` or `business_account_required` (RFC 6750 section 3).
- * Ignores credentials in the query or body.
+ * `invalid_api_key`, `caller_not_allowed`, `insufficient_scope`, `business_account_required`,
+ * `email_not_verified` or `reauthentication_required` (RFC 6750 section 3). Ignores credentials in the query or body.
  */
 export const authorize = async (
   route: RouteDefinition,
-  authenticators: Authenticators,
+  { authenticate: authenticators, stepUp }: AuthorizeOptions,
   req: IncomingMessage,
 ): Promise<Caller> => {
   if (route.caller === 'public' || route.caller === 'oauth_public') return { kind: 'public' };
@@ -28,6 +35,7 @@ export const authorize = async (
   checkInternalCaller(route, caller);
   checkAccount(route, caller);
   checkScopes(route, caller);
+  if (route.stepUp === true && caller.kind === 'console_session') checkRecentAuthentication(caller, stepUp);
   return caller;
 };
 
@@ -73,10 +81,14 @@ const checkInternalCaller = (route: RouteDefinition, caller: Caller): void => {
 };
 
 const checkAccount = (route: RouteDefinition, caller: Caller): void => {
-  if (route.business !== true) return;
-  if (caller.kind !== 'console_session' || caller.accountType !== 'business') {
-    throw new AppError('business_account_required');
-  }
+  const session = caller.kind === 'console_session' ? caller : undefined;
+  if (route.business === true && session?.accountType !== 'business') throw new AppError('business_account_required');
+  if (route.verifiedEmail === true && session?.isEmailUnverified === true) throw new AppError('email_not_verified');
+};
+
+const checkRecentAuthentication = (caller: ConsoleSessionCaller, stepUp: StepUp | undefined): void => {
+  if (stepUp === undefined) throw new Error('no step-up settings');
+  requireRecentAuthentication(caller, stepUp);
 };
 
 const checkScopes = (route: RouteDefinition, caller: Caller): void => {

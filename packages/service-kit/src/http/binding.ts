@@ -14,6 +14,10 @@ export interface ConsoleSessionCaller {
   readonly userId: string;
   readonly sessionId: string;
   readonly accountType: 'personal' | 'business';
+  /** Last time that the person proved who they are: at sign-in, or again since then. */
+  readonly authenticatedAt: Date;
+  /** The operator requires a confirmed address and this account has none. */
+  readonly isEmailUnverified?: boolean;
   /** Expiry of the token. */
   readonly expiresAt: Date;
 }

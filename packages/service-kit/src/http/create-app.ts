@@ -79,9 +79,10 @@ const createExpressApp = (table: readonly PathEntry[], options: ExpressParts): E
   return app;
 };
 
-/** Finds a missing authenticator at start-up instead of at the first request. */
-const checkAuthenticators = ({ bindings, authenticate }: AppOptions): void => {
+/** Finds a missing authenticator or setting at start-up instead of at the first request. */
+const checkAuthenticators = ({ bindings, authenticate, stepUp }: AppOptions): void => {
   for (const { route } of bindings) {
+    if (route.stepUp === true && stepUp === undefined) throw new Error(`${route.operationId} requires stepUp`);
     if (route.caller === 'public' || route.caller === 'oauth_public') continue;
     if (authenticate[route.caller] === undefined) {
       throw new Error(`${route.operationId} requires an authenticator for ${route.caller}`);

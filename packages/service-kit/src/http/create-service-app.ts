@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { type RouteDefinition, routes, routesOf, type ServiceName } from '@svc/contracts';
 import type { Express, RequestHandler } from 'express';
+import type { StepUp } from '../authentication/step-up.ts';
 import type { Logger } from '../logging/create-logger.ts';
 import type { Metrics } from '../metrics/create-metrics.ts';
 import type { IsUnavailable } from './answer-error.ts';
@@ -11,6 +12,8 @@ export interface ServiceAppOptions {
   readonly service: ServiceName;
   readonly bindings: readonly Binding[];
   readonly authenticate: Authenticators;
+  /** Required if a bound route has `stepUp`. */
+  readonly stepUp?: StepUp;
   readonly logger: Logger;
   readonly metrics: Metrics;
   /** PUBLIC_BASE_URL. With https, responses carry Strict-Transport-Security. Challenges name the metadata below it. */
@@ -39,6 +42,7 @@ export const createServiceApp = (options: ServiceAppOptions): RequestListener =>
     contract: options.contract ?? routesOf(options.service),
     bindings: options.bindings,
     authenticate: options.authenticate,
+    stepUp: options.stepUp,
     logger: options.logger,
     metrics: options.metrics,
     trustProxyHops: options.trustProxyHops ?? 1,

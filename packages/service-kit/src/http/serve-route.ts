@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RouteDefinition } from '@svc/contracts';
 import { AppError, invalidRequest } from '../app-error.ts';
 import { auditRequest } from './audit-request.ts';
-import { authorize } from './authorize.ts';
-import { type Authenticators, type Binding, HANDLED, type Reply } from './binding.ts';
+import { type AuthorizeOptions, authorize } from './authorize.ts';
+import { type Binding, HANDLED, type Reply } from './binding.ts';
 import { checkReply } from './check-reply.ts';
 import { HandledRequest } from './handled-request.ts';
 import { parseBody } from './parse-body.ts';
@@ -11,8 +11,7 @@ import type { RequestState } from './request-state.ts';
 import { sendReply } from './send-reply.ts';
 import { checkParts } from './validate.ts';
 
-export interface ServeRouteOptions {
-  readonly authenticate: Authenticators;
+export interface ServeRouteOptions extends AuthorizeOptions {
   readonly responseValidation: boolean;
 }
 
@@ -29,7 +28,7 @@ export interface Exchange {
 export const serveRoute = async (binding: Binding, exchange: Exchange, options: ServeRouteOptions): Promise<void> => {
   const { req, res, state } = exchange;
   const { route } = binding;
-  const caller = await authorize(route, options.authenticate, req);
+  const caller = await authorize(route, options, req);
   state.callerKind = caller.kind;
   state.audit = auditRequest(route, caller, exchange);
   const body = await parseBody(route, req);

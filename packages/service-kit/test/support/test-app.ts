@@ -68,6 +68,16 @@ export const testRoutes = {
     request: { params: z.object({ thing_id: z.string() }), body: jsonBody(z.strictObject({ active: z.boolean() })) },
     responses: { 200: json('ok', z.object({ active: z.boolean() })) },
   }),
+  buyThing: defineRoute({
+    ...base,
+    operationId: 'buyThing',
+    method: 'POST',
+    path: '/v1/things/{thing_id}/buy',
+    caller: 'console_session',
+    verifiedEmail: true,
+    request: { params: z.object({ thing_id: z.string() }) },
+    responses: { 200: json('ok', z.unknown()) },
+  }),
   unboundThing: defineRoute({
     ...base,
     operationId: 'unboundThing',
@@ -170,12 +180,15 @@ export const testRoutes = {
   }),
 } as const satisfies Record<string, RouteDefinition>;
 
-/** Accepts four tokens, named after their properties. */
+/** Accepts five tokens, named after their properties. */
 export const testAuthenticators: Authenticators = {
   console_session: async (token) => {
-    if (token !== 'session-business' && token !== 'session-personal') throw new AppError('invalid_token');
+    if (!/^session-(business|personal|unverified)$/.test(token)) throw new AppError('invalid_token');
     const accountType = token === 'session-business' ? 'business' : 'personal';
-    return { kind: 'console_session', userId: 'usr_1', sessionId: 'ses_1', accountType, expiresAt: new Date(0) };
+    const isEmailUnverified = token === 'session-unverified';
+    const ids = { userId: 'usr_1', sessionId: 'ses_1' };
+    const times = { authenticatedAt: new Date(0), expiresAt: new Date(0) };
+    return { kind: 'console_session', ...ids, accountType, isEmailUnverified, ...times };
   },
   oauth_access_token: async (token) => {
     if (!token.startsWith('access-')) throw new AppError('invalid_token');
@@ -206,6 +219,7 @@ export const testBindings: Binding[] = [
     body: { thing_id: params.thing_id, mode: headers['x-mode'] ?? null, user: caller.userId },
   })),
   bind(testRoutes.updateThing, async ({ body }) => ({ status: 200, body })),
+  bind(testRoutes.buyThing, async ({ params }) => ({ status: 200, body: params })),
   bind(testRoutes.rotateThing, async ({ body }) => ({ status: 200, body: { overlap: body?.overlap_seconds ?? null } })),
   bind(testRoutes.infer, async ({ caller, body }) => ({
     status: 200,

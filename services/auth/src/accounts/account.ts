@@ -8,7 +8,17 @@ export interface AccountRecord {
   readonly businessName: string | null;
   readonly displayName: string | null;
   readonly locale: Locale;
+  /** True if a password alone signs nobody in. The factors slice keeps it. */
+  readonly hasSecondFactor: boolean;
   readonly createdAt: Date;
+  /** When the owner proved to receive mail at the address; null if that never happened. */
+  readonly emailVerifiedAt: Date | null;
+  /** Null until the first sign-in, which comes from a new device without being suspicious. */
+  readonly firstSignedInAt: Date | null;
+  /** When the account is to be erased; null unless its owner has asked for that. */
+  readonly eraseAt: Date | null;
+  /** Version of the last fact about the deletion of the account. */
+  readonly deletionVersion: number;
   /** The newest session that signing out everywhere has ended; null if that never happened. */
   readonly sessionsRevokedThrough: string | null;
 }
@@ -24,7 +34,9 @@ export const toAccountJson = (account: AccountRecord): Account => ({
   business_name: account.businessName,
   display_name: account.displayName,
   locale: account.locale,
+  has_second_factor: account.hasSecondFactor,
   created_at: account.createdAt.toISOString(),
+  email_verified: account.emailVerifiedAt !== null,
 });
 
 /** Who stands behind an app, as a person who is asked for consent reads it. */

@@ -1,20 +1,22 @@
-import type { AccountType, Locale, newId } from '@svc/contracts';
+import type { AccountType, Locale } from '@svc/contracts';
 import { isUniqueViolation } from '@svc/database';
-import { AppError, type Clock, invalidField } from '@svc/service-kit';
+import { AppError } from '@svc/service-kit';
+import { enqueueMail } from '../mail/index.ts';
+import { issueMailedToken } from '../mailed-tokens/index.ts';
 import type { AttemptThrottle } from '../throttling/index.ts';
-import type { Executor, Transact } from '../transact.ts';
+import type { Executor } from '../transact.ts';
 import { type AccountRecord, normalizeEmail } from './account.ts';
+import { isAddressFree } from './is-address-free.ts';
 import { EMAIL_KEY, openAccount } from './open-account.ts';
-import { findPasswordFault } from './password-rules.ts';
+import type { PasswordRules } from './password-rules.ts';
 import { findAccountByEmail } from './queries.ts';
 import type { SignUps } from './sign-ups.ts';
+import { mailVerification, type VerificationDeps } from './verify-email.ts';
 
-export interface CreateAccountDeps {
+export interface CreateAccountDeps extends VerificationDeps {
   readonly database: Executor;
-  readonly transact: Transact;
-  readonly clock: Clock;
-  readonly newId: typeof newId;
   readonly signUps: SignUps;
+  readonly passwordRules: PasswordRules;
   readonly throttle: AttemptThrottle;
 }
 
@@ -29,8 +31,9 @@ export interface NewAccount {
 }
 
 /**
- * Signs a person up and leaves the fact `auth.account.created`. Throws 422 if the password is easily guessed,
- * `email_taken`, and `too_many_attempts` if the source signs up too often or keeps trying taken addresses.
+ * Signs a person up and leaves the fact `auth.account.created`. Throws 422 if the password is easily guessed, and
+ * `too_many_attempts` if the source signs up too often. A taken address throws `email_taken`; where addresses must be
+ * confirmed, it is answered like a free one.
  */
 export const createAccount = async (
   deps: CreateAccountDeps,
@@ -44,13 +47,17 @@ export const createAccount = async (
     businessName: input.accountType === 'business' ? input.businessName : null,
     displayName: input.displayName,
     locale: input.locale,
+    hasSecondFactor: false,
     createdAt: deps.clock(),
+    emailVerifiedAt: null,
+    firstSignedInAt: null,
+    eraseAt: null,
+    deletionVersion: 0,
     sessionsRevokedThrough: null,
   };
-  const fault = findPasswordFault(input.password, account.email);
-  if (fault !== undefined) throw invalidField(['body', 'password'], 'value_error', `Value error, ${fault}`);
-  // A source at its limit is refused before it waits in the queue of everybody else.
+  // A source at its limit is refused before it waits in the queues of everybody else.
   await deps.signUps.limit.check(source);
+  await deps.passwordRules.check(input.password, account, 'password');
   return await deps.signUps.queue(() => openIfFree(deps, account, { password: input.password, source }));
 };
 
@@ -59,12 +66,15 @@ const openIfFree = async (
   account: AccountRecord,
   { password, source }: { password: string; source: string },
 ): Promise<AccountRecord> => {
+  const { database, signUps, isVerificationRequired } = deps;
   // A taken address counts as a failure of its source: trying many of them is how addresses are harvested.
   const attempt = await deps.throttle.begin({ source });
-  const holder = await findAccountByEmail(deps.database, account.email);
-  if (holder === undefined) {
-    await deps.signUps.limit.take(source);
-    if (await storeAccount(deps, account, await deps.signUps.passwords.hash(password))) return account;
+  const isFree = await isAddressFree(database, account.email, { now: account.createdAt, userId: account.id });
+  if (isFree || isVerificationRequired) {
+    await signUps.limit.take(source);
+    const passwordHash = await signUps.passwords.hash(password);
+    if (isFree && (await storeAccount(deps, account, passwordHash))) return account;
+    if (isVerificationRequired) return await pretendToOpen(deps, account, passwordHash);
   }
   await attempt.fail();
   throw new AppError('email_taken');
@@ -77,10 +87,45 @@ const storeAccount = async (
   passwordHash: string,
 ): Promise<boolean> => {
   try {
-    await deps.transact((trx) => openAccount(trx, account, passwordHash));
+    await deps.transact(async (trx) => {
+      await openAccount(trx, account, passwordHash);
+      if (deps.isVerificationRequired) await mailVerification(deps, trx, account);
+    });
     return true;
   } catch (error) {
     if (isUniqueViolation(error, EMAIL_KEY)) return false;
     throw error;
   }
+};
+
+/**
+ * Answers a sign-up with a taken address like one with a free address, after the same work, and mails the owner. Only the
+ * mailbox then tells which it was. Nothing is stored but the mail.
+ */
+const pretendToOpen = async (
+  deps: CreateAccountDeps,
+  account: AccountRecord,
+  passwordHash: string,
+): Promise<AccountRecord> => {
+  const decoy = { ...account, email: `${account.id}@decoy.invalid` };
+  await deps.transact(async (trx) => {
+    const undone = new Error('the decoy is rolled back');
+    const opening = trx.transaction(async (savepoint) => {
+      await openAccount(savepoint, decoy, passwordHash);
+      await issueMailedToken(
+        savepoint,
+        { purpose: 'verify_email', userId: decoy.id, email: decoy.email },
+        deps.clock(),
+      );
+      throw undone;
+    });
+    await opening.catch((error: unknown) => {
+      if (error !== undone) throw error;
+    });
+    const owner = (await findAccountByEmail(trx, account.email))?.account;
+    if (owner === undefined) return;
+    const { id: userId, email: to, locale } = owner;
+    await enqueueMail(deps, trx, { kind: 'sign_up_repeated', userId, to, locale, data: {} });
+  });
+  return account;
 };

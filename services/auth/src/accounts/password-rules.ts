@@ -1,16 +1,60 @@
-import { commonPasswords } from './common-passwords.ts';
+import { invalidField, type Logger } from '@svc/service-kit';
+import { Piscina } from 'piscina';
+import { createBoundedQueue } from '../bounded-queue.ts';
+import { MINUTE_MS } from '../time.ts';
+import type { AccountRecord } from './account.ts';
+import type { JudgedPassword, PasswordFault } from './judge-password.ts';
 
-/**
- * Says what is wrong with a new password for this address, or undefined. Its length is checked before; beyond that only what
- * is on a list of common ones is refused, so that nobody has to guess at rules.
- */
-export const findPasswordFault = (password: string, email: string): string | undefined => {
-  const folded = password.normalize('NFKC').toLowerCase();
-  if (commonPasswords.has(folded) || commonPasswords.has(folded.replace(/[!.?]+$/, ''))) {
-    return 'this password is one of the most common ones';
-  }
-  const [localPart = ''] = email.split('@');
-  const own = new Set([email, localPart, `${localPart}${localPart}`, [...email].reverse().join('')]);
-  if (own.has(folded.trim())) return 'the password must not be the address';
-  return undefined;
+/** The dictionaries take about 80 MB, so they leave memory when nobody chooses a password. */
+const WORKER_IDLE_MS = 10 * MINUTE_MS;
+/** The event loop has priority if cores are scarce. */
+const WORKER_NICE = 10;
+/** As many as sign-ups that may wait. */
+const WAITING_MAX = 256;
+const WORD_CHARACTERS_MIN = 3;
+const MESSAGES: Readonly<Record<PasswordFault, string>> = {
+  common: 'this password is one of the most common ones',
+  own: 'the password must not be made of the address or the name',
+  guessable: 'this password is too easy to guess',
+};
+
+type Owner = Pick<AccountRecord, 'email' | 'displayName' | 'businessName'>;
+
+/** Judges new passwords in a worker thread. Beyond its length, a password only has to be hard to guess. */
+export interface PasswordRules {
+  /** Throws 422 at the field `name` of the body if the password is easily guessed, and `service_unavailable`. */
+  readonly check: (password: string, owner: Owner, name: string) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** Creates the rules; `workerFile` is the URL of the worker's module. The first password starts the worker. */
+export const createPasswordRules = ({ workerFile, logger }: { workerFile: string; logger: Logger }): PasswordRules => {
+  const queue = createBoundedQueue({
+    runningMax: 1,
+    waitingMax: WAITING_MAX,
+    refusal: 'Too many people are choosing a password. Try again in a moment.',
+  });
+  const pool = new Piscina<JudgedPassword, PasswordFault | undefined>({
+    filename: workerFile,
+    name: 'run',
+    minThreads: 0,
+    maxThreads: 1,
+    idleTimeout: WORKER_IDLE_MS,
+    niceIncrement: WORKER_NICE,
+  });
+  pool.on('error', (error: unknown) => logger.error({ err: error }, 'the password worker failed'));
+  return {
+    check: async (password, owner, name) => {
+      const fault = await queue(() => pool.run({ password, context: contextOf(owner) }));
+      if (fault !== undefined) throw invalidField(['body', name], 'value_error', `Value error, ${MESSAGES[fault]}`);
+    },
+    close: () => pool.close({ force: true }),
+  };
+};
+
+/** Returns the texts that a person's password must not be made of: address and names, and the words in them. */
+const contextOf = ({ email, displayName, businessName }: Owner): string[] => {
+  const texts = [email, displayName, businessName].filter((text) => text !== null).map((text) => text.toLowerCase());
+  const words = texts.flatMap((text) => [...text.split('@'), ...text.split(/[^\p{L}\p{N}]+/u)]);
+  return [...new Set(['svc', ...texts, ...words.filter((word) => word.length >= WORD_CHARACTERS_MIN)])];
 };

@@ -43,7 +43,47 @@ export const lockAccount = async (trx: Transaction, id: string): Promise<Account
 export const updateCredentials = async (
   trx: Transaction,
   id: string,
-  change: { email?: string; passwordHash?: string | null; sessionsRevokedThrough?: string },
+  change: {
+    email?: string;
+    passwordHash?: string | null;
+    emailVerifiedAt?: Date;
+    sessionsRevokedThrough?: string;
+    hasSecondFactor?: boolean;
+  },
 ): Promise<void> => {
   await trx('accounts').where({ id }).update(snakeKeys(change));
+};
+
+/** Changes the profile of a locked account. */
+export const updateProfile = async (
+  trx: Transaction,
+  id: string,
+  change: Partial<Pick<AccountRecord, 'accountType' | 'businessName' | 'displayName' | 'locale'>>,
+): Promise<void> => {
+  await trx('accounts').where({ id }).update(snakeKeys(change));
+};
+
+/** Notes the first sign-in to an account. Returns false if there was one before. */
+export const markFirstSignIn = async (trx: Transaction, id: string, now: Date): Promise<boolean> =>
+  (await trx('accounts').where({ id }).whereNull('first_signed_in_at').update({ first_signed_in_at: now })) > 0;
+
+/** Stores when a locked account is to be erased, with the version of the fact about that. */
+export const updateErasure = async (
+  trx: Transaction,
+  id: string,
+  change: Pick<AccountRecord, 'eraseAt' | 'deletionVersion'>,
+): Promise<void> => {
+  await trx('accounts').where({ id }).update(snakeKeys(change));
+};
+
+/** Lists accounts that are to be erased by now, the longest due first. */
+export const listDueErasures = async (
+  executor: Executor,
+  { now, limit }: { now: Date; limit: number },
+): Promise<string[]> =>
+  await executor('accounts').where('erase_at', '<=', now).orderBy('erase_at').limit(limit).pluck('id');
+
+/** Removes an account with everything that refers to it. Its apps must be gone. */
+export const deleteAccount = async (trx: Transaction, id: string): Promise<void> => {
+  await trx('accounts').where({ id }).delete();
 };

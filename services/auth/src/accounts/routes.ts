@@ -2,8 +2,9 @@ import { routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import { toAccountJson } from './account.ts';
 import { type CreateAccountDeps, createAccount } from './create-account.ts';
+import { confirmVerification, requestVerification } from './verify-email.ts';
 
-/** Serves sign-up. */
+/** Serves sign-up and the confirmation of addresses. */
 export const accountRoutes = (deps: CreateAccountDeps): Binding[] => [
   bind(routes.createAccount, async ({ body, clientAddress }) => {
     const input = {
@@ -16,5 +17,13 @@ export const accountRoutes = (deps: CreateAccountDeps): Binding[] => [
     };
     const account = await createAccount(deps, input, clientAddress);
     return { status: 201, body: { account: toAccountJson(account) } };
+  }),
+  bind(routes.requestVerification, async ({ caller }) => {
+    await requestVerification(deps, caller.userId);
+    return { status: 202 };
+  }),
+  bind(routes.confirmVerification, async ({ body }) => {
+    const account = await confirmVerification(deps, body.token);
+    return { status: 200, body: { account: toAccountJson(account) } };
   }),
 ];

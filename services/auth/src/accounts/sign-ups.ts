@@ -1,5 +1,5 @@
 import { type BoundedQueue, createBoundedQueue } from '../bounded-queue.ts';
-import type { SignUpLimit } from '../throttling/index.ts';
+import type { SourceLimit } from '../throttling/index.ts';
 import { createPasswordHasher, type PasswordHasher } from './password-hasher.ts';
 
 /** Sign-ups that may wait: about ten seconds of work. */
@@ -7,7 +7,7 @@ const WAITING_MAX = 256;
 
 /** Keeps sign-ups apart from sign-ins, so that no crowd of new accounts delays a person who signs in. */
 export interface SignUps {
-  readonly limit: SignUpLimit;
+  readonly limit: SourceLimit;
   /** Runs one sign-up at a time, from its first query to its last. */
   readonly queue: BoundedQueue;
   /** Hashes on a thread that sign-ins do not use. */
@@ -15,7 +15,7 @@ export interface SignUps {
 }
 
 /** Creates the lane of sign-ups. */
-export const createSignUps = async (limit: SignUpLimit): Promise<SignUps> => ({
+export const createSignUps = async (limit: SourceLimit): Promise<SignUps> => ({
   limit,
   queue: createBoundedQueue({
     runningMax: 1,

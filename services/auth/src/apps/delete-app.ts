@@ -1,5 +1,7 @@
+import type { newId } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
 import { cutOffApp } from '../connections/index.ts';
+import type { Transaction } from '../transact.ts';
 import { lockAppOfOwner, markAppDeleted } from './queries.ts';
 import { deleteSecrets } from './secret-queries.ts';
 import { insertSuspension } from './suspension-queries.ts';
@@ -13,11 +15,19 @@ export const deleteApp = async (deps: UpdateAppDeps, key: { clientId: string; ow
   await deps.transact(async (trx) => {
     const app = await lockAppOfOwner(trx, key);
     if (app === undefined) throw new AppError('not_found');
-    const now = deps.clock();
-    await markAppDeleted(trx, app.clientId, now);
-    await deleteSecrets(trx, app.clientId);
-    await cutOffApp(deps, trx, { clientId: app.clientId, now });
-    await insertSuspension(trx, app.clientId, now);
+    await deleteLockedApp(deps, trx, { clientId: app.clientId, now: deps.clock() });
   });
   deps.wakeSuspensions();
+};
+
+/** Makes a locked app invisible and has its connections ended. */
+export const deleteLockedApp = async (
+  deps: { newId: typeof newId },
+  trx: Transaction,
+  { clientId, now }: { clientId: string; now: Date },
+): Promise<void> => {
+  await markAppDeleted(trx, clientId, now);
+  await deleteSecrets(trx, clientId);
+  await cutOffApp(deps, trx, { clientId, now });
+  await insertSuspension(trx, clientId, now);
 };

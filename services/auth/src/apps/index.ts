@@ -1,6 +1,7 @@
 export { type AppRecord, iconUrl } from './app.ts';
 export { type AppFinder, createAppFinder } from './app-finder.ts';
 export { isLiveSecret } from './client-secret.ts';
+export { deleteAppsOfOwner, suspendAppsOfOwner } from './end-apps-of-owner.ts';
 export { findConnectedApps } from './find-connected-apps.ts';
 export type { Icon } from './icon.ts';
 export { getIcon } from './icons.ts';

@@ -64,3 +64,16 @@ export const findDeletedApp = async (executor: Executor, clientId: string): Prom
 export const deleteAppRow = async (trx: Transaction, clientId: string): Promise<void> => {
   await trx('apps').where({ client_id: clientId }).delete();
 };
+
+/** Locks the apps of an owner that were not deleted. */
+export const lockAppsOfOwner = async (trx: Transaction, ownerUserId: string): Promise<AppRecord[]> =>
+  (await present(trx).where({ owner_user_id: ownerUserId }).orderBy('client_id').forUpdate()).map(toRecord);
+
+/** Counts the apps of an owner, with deleted ones whose connections have not ended yet. */
+export const countAppRowsOfOwner = async (executor: Executor, ownerUserId: string): Promise<number> => {
+  const row = await executor('apps')
+    .where({ owner_user_id: ownerUserId })
+    .count<{ count: string }>({ count: '*' })
+    .first();
+  return Number(row?.count ?? 0);
+};

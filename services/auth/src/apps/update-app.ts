@@ -55,7 +55,7 @@ export const updateApp = async (
       await cutOffApp(deps, trx, { clientId: after.clientId, now });
       await insertSuspension(trx, after.clientId, now);
     }
-    return await store(trx, after, facts);
+    return await storeApp(trx, after, facts);
   });
   if (!updated.active) deps.wakeSuspensions();
   return updated;
@@ -80,8 +80,8 @@ const factsOf = (before: AppRecord, active: boolean, fields: ChangedFields): Fac
   ...(!before.active && active ? ['activated' as const] : []),
 ];
 
-/** Writes the app with one version for each fact. */
-const store = async (trx: Transaction, app: AppRecord, facts: readonly Fact[]): Promise<AppRecord> => {
+/** Writes a locked app with one version for each fact. */
+export const storeApp = async (trx: Transaction, app: AppRecord, facts: readonly Fact[]): Promise<AppRecord> => {
   const after = { ...app, version: app.version + facts.length };
   await updateAppRow(trx, after);
   await appendToOutbox(

@@ -29,6 +29,8 @@ export interface Consent {
 /** A grant, and what billing must be told before it is committed. */
 export interface OpenedGrant {
   readonly grant: GrantRecord;
+  /** The user was not connected to the app. */
+  readonly isNew: boolean;
   readonly termsChange: AppTermsChange | undefined;
 }
 
@@ -63,7 +65,7 @@ export const openGrant = async (
     },
   });
   await endSurplus(trx, connection);
-  return { grant, termsChange: termsChangeOf(consent, connected) };
+  return { grant, isNew: !isAgain, termsChange: termsChangeOf(consent, connected) };
 };
 
 /** Billing need not know of a limit that was not there and is not set. */

@@ -1,18 +1,18 @@
-import type { BudgetLimit, newId } from '@svc/contracts';
-import { AppError, type Clock } from '@svc/service-kit';
+import type { BudgetLimit } from '@svc/contracts';
+import { AppError } from '@svc/service-kit';
+import { findAccountById } from '../accounts/index.ts';
 import { addToRedirectUri, findAppById, holdApp } from '../apps/index.ts';
 import type { BillingClient } from '../billing-client.ts';
 import { type Origin, openGrant } from '../connections/index.ts';
+import { enqueueMail, type MailOutboxDeps } from '../mail/index.ts';
 import { issueCode, newOpaqueValue } from '../oidc/index.ts';
 import { holdSession } from '../sessions/index.ts';
-import type { Executor, Transact } from '../transact.ts';
+import type { Executor, Transact, Transaction } from '../transact.ts';
 import { type AuthorizeRequest, checkAuthorizeRequest } from './authorize-request.ts';
 
-export interface DecideConsentDeps {
+export interface DecideConsentDeps extends MailOutboxDeps {
   readonly database: Executor;
   readonly transact: Transact;
-  readonly clock: Clock;
-  readonly newId: typeof newId;
   readonly publicBaseUrl: string;
   readonly billing: Pick<BillingClient, 'changeTerms'>;
 }
@@ -50,12 +50,24 @@ export const approve = async (
     const { app, scopes } = checkAuthorizeRequest(held, request, 'body');
     const now = deps.clock();
     const consent = { userId, clientId: app.clientId, scope: scopes.join(' '), now, budget, origin };
-    const { grant, termsChange } = await openGrant(deps, trx, consent);
+    const { grant, isNew: isNewApp, termsChange } = await openGrant(deps, trx, consent);
     const isNew = await issueCode(trx, { ...request, value: code, grantId: grant.id, now });
     if (!isNew) throw new DecidedBefore();
+    if (isNewApp) await mailConnectedApp(deps, trx, { userId, appName: app.name });
     if (termsChange !== undefined) await deps.billing.changeTerms(consent, termsChange);
   });
   return approvalRedirect(deps, { request, state, code });
+};
+
+const mailConnectedApp = async (
+  deps: MailOutboxDeps,
+  trx: Transaction,
+  { userId, appName }: { userId: string; appName: string },
+): Promise<void> => {
+  const account = await findAccountById(trx, userId);
+  if (account === undefined) return;
+  const { email: to, locale } = account;
+  await enqueueMail(deps, trx, { kind: 'app_connected', userId, to, locale, data: { appName } });
 };
 
 /** Returns the redirect of an approved request. */

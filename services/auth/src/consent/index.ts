@@ -1,4 +1,4 @@
 export { readBudgetProposal } from './budget-proposal.ts';
 export { deleteDeniedFormsBefore } from './denied-form-queries.ts';
-export { createFormTokens, createPushedMarks, pageRoutes, refuseUnknownPushedRequest } from './pages/index.ts';
+export * from './pages/index.ts';
 export { consentRoutes } from './routes.ts';

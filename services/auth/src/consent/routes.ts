@@ -1,5 +1,5 @@
 import { routes } from '@svc/contracts';
-import { type Binding, bind } from '@svc/service-kit';
+import { AppError, type Binding, bind } from '@svc/service-kit';
 import { originOf } from '../connections/index.ts';
 import { approve, type DecideConsentDeps, deny } from './decide-consent.ts';
 import { getConsent } from './get-consent.ts';
@@ -11,6 +11,7 @@ export const consentRoutes = (deps: DecideConsentDeps): Binding[] => [
     body: await getConsent(deps, caller.userId, toRequest(query)),
   })),
   bind(routes.decideConsent, async ({ body, caller, clientAddress }) => {
+    if (body.approved && caller.isEmailUnverified === true) throw new AppError('email_not_verified');
     const origin = originOf(clientAddress, 'console');
     const { userId, sessionId } = caller;
     const { state, budget } = body;

@@ -1,6 +1,6 @@
 import { AppError, type Clock, type ConsoleSessionCaller, invalidField } from '@svc/service-kit';
 import { type AccountWithPassword, findCredentialsById, type PasswordHasher } from '../accounts/index.ts';
-import { findSessionById } from '../sessions/index.ts';
+import { findSessionById, type SignInOrigin } from '../sessions/index.ts';
 import type { AttemptThrottle } from '../throttling/index.ts';
 import { later, MINUTE_MS } from '../time.ts';
 import type { Executor } from '../transact.ts';
@@ -16,13 +16,9 @@ export interface ProveOwnerDeps {
 }
 
 /** A caller's claim to own the account of its session. */
-export interface OwnerClaim {
+export interface OwnerClaim extends SignInOrigin {
   readonly caller: ConsoleSessionCaller;
   readonly password: string | undefined;
-  /** Network address of the request. */
-  readonly source: string;
-  /** Device token that the request brought. */
-  readonly deviceToken: string | undefined;
 }
 
 /**
@@ -33,25 +29,39 @@ export interface OwnerClaim {
 export const proveOwner = async (deps: ProveOwnerDeps, claim: OwnerClaim): Promise<AccountWithPassword> => {
   const owner = await findCredentialsById(deps.database, claim.caller.userId);
   if (owner === undefined) throw new AppError('invalid_token');
-  if (owner.passwordHash === null) await checkFreshSession(deps, claim.caller.sessionId);
-  else await checkPassword(deps, { ...owner, passwordHash: owner.passwordHash }, claim);
+  const { caller, password } = claim;
+  if (owner.passwordHash === null) await checkFreshSession(deps, caller.sessionId);
+  else if (password === undefined) throw invalidField(['body', 'current_password'], 'missing', 'Field required');
+  else await checkPassword(deps, owner, { password, sessionId: caller.sessionId });
+  return owner;
+};
+
+/** As `proveOwner`, but a fresh sign-in proves the owner of an account with a password as well. */
+export const proveOwnerOrFreshSignIn = async (
+  deps: ProveOwnerDeps,
+  claim: OwnerClaim,
+): Promise<AccountWithPassword> => {
+  if (claim.password !== undefined) return await proveOwner(deps, claim);
+  const owner = await findCredentialsById(deps.database, claim.caller.userId);
+  if (owner === undefined) throw new AppError('invalid_token');
+  await checkFreshSession(deps, claim.caller.sessionId);
   return owner;
 };
 
 const checkFreshSession = async (deps: ProveOwnerDeps, sessionId: string): Promise<void> => {
   const session = await findSessionById(deps.database, sessionId);
-  const isFresh = session !== undefined && later(session.createdAt, FRESH_MS) > deps.clock();
+  const isFresh = session !== undefined && later(session.authenticatedAt, FRESH_MS) > deps.clock();
   if (!isFresh) throw new AppError('fresh_sign_in_required');
 };
 
-const checkPassword = async (
-  deps: ProveOwnerDeps,
-  { account, passwordHash }: AccountWithPassword & { passwordHash: string },
-  { password, caller }: OwnerClaim,
+/** Checks the password of an account. Throws `wrong_password` and `too_many_attempts`. */
+export const checkPassword = async (
+  deps: Pick<ProveOwnerDeps, 'passwords' | 'throttle'>,
+  { account, passwordHash }: AccountWithPassword,
+  { password, sessionId }: { password: string; sessionId: string },
 ): Promise<void> => {
-  if (password === undefined) throw invalidField(['body', 'current_password'], 'missing', 'Field required');
-  const attempt = await deps.throttle.begin({ email: account.email, sessionId: caller.sessionId });
-  if (!(await deps.passwords.verify(passwordHash, password))) {
+  const attempt = await deps.throttle.begin({ email: account.email, sessionId });
+  if (!(await deps.passwords.verify(passwordHash ?? undefined, password))) {
     await attempt.fail();
     throw new AppError('wrong_password');
   }

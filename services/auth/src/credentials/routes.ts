@@ -1,12 +1,17 @@
 import type { IncomingMessage } from 'node:http';
-import { routes } from '@svc/contracts';
-import { type Binding, bind, type ConsoleSessionCaller } from '@svc/service-kit';
-import { readDeviceToken, type StartedSession, sessionCookies, toSessionJson } from '../sessions/index.ts';
-import { type ChangeCredentialsDeps, changeEmail, changePassword } from './change-credentials.ts';
+import { type reauthenticateRequestSchema, routes } from '@svc/contracts';
+import { AppError, type Binding, bind, type ConsoleSessionCaller } from '@svc/service-kit';
+import type { z } from 'zod';
+import { toAccountJson } from '../accounts/index.ts';
+import { createAssertionOptions, type FactorClaim } from '../factors/index.ts';
+import { type StartedSession, secondsLeft, sessionCookies, signInOriginOf, toSessionJson } from '../sessions/index.ts';
+import { type ChangeEmailDeps, confirmEmailChange, requestEmailChange, undoEmailChange } from './change-email.ts';
+import { type ChangePasswordDeps, changePassword } from './change-password.ts';
 import type { OwnerClaim } from './prove-owner.ts';
+import { type ReauthenticateDeps, reauthenticate } from './reauthenticate.ts';
 
-/** Serves the change of password and of address. */
-export const credentialRoutes = (deps: ChangeCredentialsDeps): Binding[] => {
+/** Serves the change of password and of address, and step-up. */
+export const credentialRoutes = (deps: ChangePasswordDeps & ChangeEmailDeps & ReauthenticateDeps): Binding[] => {
   const answer = (started: StartedSession, res: { appendHeader: (name: string, value: string[]) => unknown }) => {
     res.appendHeader('set-cookie', sessionCookies(started, deps.publicBaseUrl));
     return { status: 200, body: toSessionJson(started, started.session.createdAt) };
@@ -17,10 +22,19 @@ export const credentialRoutes = (deps: ChangeCredentialsDeps): Binding[] => {
   ): OwnerClaim => ({
     caller: request.caller,
     password: body.current_password ?? undefined,
-    source: request.clientAddress,
-    deviceToken: readDeviceToken(request.req.headers, deps.publicBaseUrl),
+    ...signInOriginOf(request, deps.publicBaseUrl),
   });
   return [
+    bind(routes.createReauthenticationOptions, async ({ caller: { userId } }) => {
+      const options = await createAssertionOptions(deps, { purpose: 'reauthentication', userId });
+      if (options === undefined) throw new AppError('second_factor_missing');
+      return { status: 200, body: options };
+    }),
+    bind(routes.reauthenticate, async ({ body, caller }) => {
+      const { token, tokenExpiresAt } = await reauthenticate(deps, caller, toProof(body));
+      const expiresIn = secondsLeft(tokenExpiresAt, deps.clock());
+      return { status: 200, body: { session_token: token, token_type: 'Bearer', expires_in: expiresIn } };
+    }),
     bind(routes.changePassword, async (request) => {
       const { body } = request;
       const change = { newPassword: body.new_password, revokeAccess: body.revoke_access };
@@ -28,7 +42,22 @@ export const credentialRoutes = (deps: ChangeCredentialsDeps): Binding[] => {
     }),
     bind(routes.changeEmail, async (request) => {
       const { body } = request;
-      return answer(await changeEmail(deps, toClaim(body, request), body.email), request.res);
+      const email = await requestEmailChange(deps, toClaim(body, request), body.email);
+      return { status: 202, body: { pending_email: email } };
+    }),
+    bind(routes.confirmEmailChange, async ({ body }) => {
+      const account = await confirmEmailChange(deps, body.token);
+      return { status: 200, body: { account: toAccountJson(account) } };
+    }),
+    bind(routes.undoEmailChange, async ({ body, clientAddress }) => {
+      const account = await undoEmailChange(deps, body.token, clientAddress);
+      return { status: 200, body: { account: toAccountJson(account) } };
     }),
   ];
+};
+
+/** The contract lets exactly one of the three through. */
+const toProof = (body: z.output<typeof reauthenticateRequestSchema>): { password: string } | FactorClaim => {
+  if (body.assertion != null) return { assertion: body.assertion };
+  return body.code != null ? { code: body.code } : { password: body.password ?? '' };
 };

@@ -4,11 +4,13 @@ import { seal, unseal } from '../encryption-key.ts';
 import { HOUR_MS, later } from '../time.ts';
 import type { Transaction } from '../transact.ts';
 import { isRequested, type Mail } from './mail.ts';
-import { countMailsTo, insertMail, lockRecipient, type MailRecord } from './queries.ts';
+import { countMailsOf, countMailsTo, insertMail, lockRecipient, type MailRecord } from './queries.ts';
 
 /** Mails of one kind to one address within an hour: a person repeats a request, a program repeats an act. */
 const REQUESTED_PER_HOUR_MAX = 5;
 const NOTICES_PER_HOUR_MAX = 20;
+/** Requested mails of one kind for one account within an hour, to any address. */
+const REQUESTED_OF_USER_PER_HOUR_MAX = 10;
 
 export interface MailOutboxDeps {
   readonly clock: Clock;
@@ -17,7 +19,7 @@ export interface MailOutboxDeps {
   readonly mailKey: Buffer;
 }
 
-/** Outcome of enqueueing: `limited` if the address has had its mails of this kind for this hour. */
+/** Outcome of enqueueing: `limited` if the address or the account has had its mails of this kind for this hour. */
 export type Enqueued = 'queued' | 'limited';
 
 /** Stores a mail in the caller's transaction. The mailer sends it once that has committed, and not at all otherwise. */
@@ -26,6 +28,8 @@ export const enqueueMail = async (deps: MailOutboxDeps, trx: Transaction, mail: 
   await lockRecipient(trx, mail.to);
   const count = await countMailsTo(trx, mail.to, { kinds: [mail.kind], since: later(now, -HOUR_MS) });
   if (count >= (isRequested(mail.kind) ? REQUESTED_PER_HOUR_MAX : NOTICES_PER_HOUR_MAX)) return 'limited';
+  if (isRequested(mail.kind) && (await countMailsOf(trx, mail, later(now, -HOUR_MS))) >= REQUESTED_OF_USER_PER_HOUR_MAX)
+    return 'limited';
   const id = deps.newId('mail', now.getTime());
   await insertMail(trx, {
     id,

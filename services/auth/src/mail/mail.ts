@@ -1,16 +1,36 @@
-import type { Locale } from '@svc/contracts';
+import type { AutoTopUpFailure, Locale } from '@svc/contracts';
+
+/** Use of a limit, formatted in the language of the mail. */
+interface LimitUse {
+  readonly percent: number;
+  readonly used: string;
+  readonly limit: string;
+  readonly resetsOn: string | null;
+}
 
 /** Members that the texts of each kind of mail name. `token` ends up in the mail's link. */
 export interface MailData {
   verify_email: { readonly token: string };
+  sign_up_repeated: Record<string, never>;
+  deletion_requested: { readonly token: string; readonly erasedOn: string };
   reset_password: { readonly token: string };
   confirm_email_change: { readonly token: string };
   email_change_requested: { readonly token: string; readonly newEmail: string };
   email_changed: { readonly token: string; readonly newEmail: string };
   password_changed: Record<string, never>;
-  new_device: { readonly device: string; readonly network: string; readonly at: string };
-  api_key_created: { readonly name: string };
+  new_device: { readonly device: string | null; readonly network: string | null; readonly at: string };
+  api_key_created: { readonly keyId: string; readonly at: string };
+  factor_changed: {
+    readonly change: 'added' | 'removed' | 'recovery_codes_renewed' | 'recovery_code_used';
+    /** Name of the factor; empty for recovery codes. */
+    readonly name: string;
+  };
   app_connected: { readonly appName: string };
+  cap_alert: LimitUse & { readonly isWeekly: boolean };
+  app_budget_alert: LimitUse & { readonly appName: string };
+  key_limit_alert: LimitUse & { readonly keyId: string };
+  auto_top_up_failed: { readonly amount: string; readonly reason: AutoTopUpFailure['reason'] };
+  wallet_low: { readonly balance: string; readonly below: string };
 }
 
 export type MailKind = keyof MailData;
@@ -27,7 +47,12 @@ export type Mail = {
 }[MailKind];
 
 /** Kinds that a person asks for and may ask for again; they count per address. The others are notices. */
-const REQUESTED: ReadonlySet<MailKind> = new Set(['verify_email', 'reset_password', 'confirm_email_change']);
+const REQUESTED: ReadonlySet<MailKind> = new Set([
+  'verify_email',
+  'sign_up_repeated',
+  'reset_password',
+  'confirm_email_change',
+]);
 
 export const isRequested = (kind: MailKind): boolean => REQUESTED.has(kind);
 
@@ -36,11 +61,11 @@ export interface MailText {
   readonly subject: string;
   readonly paragraphs: readonly string[];
   /** The one link of the mail, shown as a button in HTML. */
-  readonly link?: { readonly label: string; readonly page: MailPage; readonly token: string };
+  readonly link?: { readonly label: string; readonly page: MailPage; readonly token?: string };
 }
 
-/** Pages that mails link to. */
-export type MailPage = 'verify-email' | 'reset-password' | 'confirm-email' | 'undo-email';
+/** Pages of the console that mails link to. */
+export type MailPage = 'verify-email' | 'reset-password' | 'confirm-email' | 'undo-email' | 'cancel-deletion';
 
 /** The texts of one language. */
 export type MailTexts = { readonly [K in MailKind]: (data: MailData[K]) => MailText };

@@ -36,6 +36,17 @@ export const countMailsTo = async (
   return Number(row?.count ?? 0);
 };
 
+/** Counts the mails of one kind for a user since an instant. */
+export const countMailsOf = async (
+  trx: Transaction,
+  { userId, kind }: { userId: string; kind: MailKind },
+  since: Date,
+): Promise<number> => {
+  const mails = trx('mails').where({ user_id: userId, kind }).where('created_at', '>', since);
+  const row = await mails.count<{ count: string }>({ count: '*' }).first();
+  return Number(row?.count ?? 0);
+};
+
 export const insertMail = async (trx: Transaction, mail: MailRecord): Promise<void> => {
   await trx('mails').insert(snakeKeys(mail));
 };

@@ -19,13 +19,13 @@ const FONT = 'font-family:system-ui,sans-serif;font-size:16px;line-height:1.5;co
 const BUTTON = 'display:inline-block;padding:12px 20px;border-radius:8px;background:#2d4bd8;color:#ffffff';
 
 /** Returns the address of the page that a mail links to. It changes nothing before its button is pressed. */
-const mailLink = (publicBaseUrl: string, page: MailPage, query: { token: string; locale: Locale }): string =>
-  `${publicBaseUrl}/v1/console/pages/${page}?${new URLSearchParams(query)}`;
+const mailLink = (publicBaseUrl: string, { page, token }: { page: MailPage; token?: string }): string =>
+  `${publicBaseUrl}/${page}${token === undefined ? '' : `?${new URLSearchParams({ token })}`}`;
 
 /** Renders a mail in its language, as text and as HTML with the same content. */
 export const renderMail = (mail: Pick<Mail, 'kind' | 'locale' | 'data'>, publicBaseUrl: string): RenderedMail => {
   const { subject, paragraphs, link } = textOf(mail);
-  const url = link && mailLink(publicBaseUrl, link.page, { token: link.token, locale: mail.locale });
+  const url = link && mailLink(publicBaseUrl, link);
   const footer = FOOTER[mail.locale];
   const lines = [...paragraphs, ...(link && url ? [`${link.label}: ${url}`] : []), '-- ', footer];
   const body = html`<!doctype html>

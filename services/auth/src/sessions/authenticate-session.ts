@@ -1,9 +1,10 @@
 import { AppError, type ConsoleSessionCaller } from '@svc/service-kit';
 import { type AccountRecord, findAccountById } from '../accounts/index.ts';
+import { later, MINUTE_MS, SECOND_MS, toUnixSeconds } from '../time.ts';
 import type { Executor } from '../transact.ts';
-import { findSessionById } from './queries.ts';
-import type { SessionRecord } from './session.ts';
-import { readSessionToken, type SessionTokenDeps } from './session-token.ts';
+import { findSessionById, markSessionUsed } from './queries.ts';
+import { endOfSession, lastUseOf, type SessionRecord } from './session.ts';
+import { readSessionToken, type SessionClaims, type SessionTokenDeps } from './session-token.ts';
 
 /** What recognising a session needs. */
 export interface AuthenticateSessionDeps extends SessionTokenDeps {
@@ -19,10 +20,21 @@ export const authenticateSession = async (
   token: string,
 ): Promise<ConsoleSessionCaller> => {
   const claims = await readSessionToken(deps, token);
-  const session = await findSessionById(deps.database, claims.sessionId);
-  if (session === undefined || session.userId !== claims.userId) throw new AppError('invalid_token');
-  return { kind: 'console_session', ...claims };
+  const session = await findLiveSession(deps, claims);
+  if (session === undefined) throw new AppError('invalid_token');
+  // In whole seconds, as in tokens.
+  const expiresAt = new Date(toUnixSeconds(endOfSession(session, deps.sessionIdleMs)) * SECOND_MS);
+  return {
+    kind: 'console_session',
+    ...claims,
+    isEmailUnverified: claims.isEmailUnverified && !(await isVerified(deps, claims.userId)),
+    expiresAt,
+  };
 };
+
+/** The token may be older than the confirmation of the address. */
+const isVerified = async (deps: AuthenticateSessionDeps, userId: string): Promise<boolean> =>
+  (await findAccountById(deps.database, userId))?.emailVerifiedAt != null;
 
 /** The session of a token that came in a cookie, or undefined where it is not good any more. */
 export const findStoredSession = async (
@@ -30,13 +42,26 @@ export const findStoredSession = async (
   token: string,
 ): Promise<SessionRecord | undefined> => {
   try {
-    const { sessionId, userId } = await readSessionToken(deps, token);
-    const session = await findSessionById(deps.database, sessionId);
-    return session?.userId === userId ? session : undefined;
+    return await findLiveSession(deps, await readSessionToken(deps, token));
   } catch (error) {
     if (error instanceof AppError && error.code === 'invalid_token') return undefined;
     throw error;
   }
+};
+
+/** Finds the session of a token unless it was ended, has expired or was idle for too long, and notes its use. */
+const findLiveSession = async (
+  deps: AuthenticateSessionDeps,
+  { sessionId, userId }: SessionClaims,
+): Promise<SessionRecord | undefined> => {
+  const session = await findSessionById(deps.database, sessionId);
+  const now = deps.clock();
+  if (session?.userId !== userId || endOfSession(session, deps.sessionIdleMs) <= now) return undefined;
+  // A write for each request would be too many; the end of an idle session must not depend on the pause between two.
+  const pauseMs = Math.min(MINUTE_MS, deps.sessionIdleMs / 4);
+  if (later(lastUseOf(session), pauseMs) > now) return session;
+  await markSessionUsed(deps.database, sessionId, now);
+  return { ...session, lastUsedAt: now };
 };
 
 /** A signed-in person in a browser. */

@@ -10,6 +10,11 @@ const account = (id: string, sessionsRevokedThrough: string | null = null): Acco
   businessName: null,
   displayName: null,
   locale: 'it',
+  hasSecondFactor: false,
+  emailVerifiedAt: null,
+  firstSignedInAt: null,
+  eraseAt: null,
+  deletionVersion: 0,
   createdAt: new Date(0),
   sessionsRevokedThrough,
 });

@@ -1,11 +1,37 @@
 import { appendToOutbox } from '@svc/messaging';
+import { AppError } from '@svc/service-kit';
 import type { Transact } from '../transact.ts';
-import { deleteSession } from './queries.ts';
+import { deleteSession, deleteSessionOfUser, deleteSessionsExcept } from './queries.ts';
 
 /** Signs out: the session is gone here at once, and its revocation reaches the other services after the commit. */
 export const endSession = async (deps: { transact: Transact }, sessionId: string): Promise<void> => {
   await deps.transact(async (trx) => {
     const existed = await deleteSession(trx, sessionId);
-    if (existed) await appendToOutbox(trx, { revocation: { key: `session.${sessionId}` } });
+    if (existed) await appendToOutbox(trx, revocationOf(sessionId));
   });
 };
+
+/** Ends one session of a user. Throws `not_found`. */
+export const endSessionOfUser = async (
+  deps: { transact: Transact },
+  userId: string,
+  sessionId: string,
+): Promise<void> => {
+  await deps.transact(async (trx) => {
+    if (!(await deleteSessionOfUser(trx, userId, sessionId))) throw new AppError('not_found');
+    await appendToOutbox(trx, revocationOf(sessionId));
+  });
+};
+
+/** Ends the sessions of the caller's account but the caller's own. */
+export const endOtherSessions = async (
+  deps: { transact: Transact },
+  caller: { userId: string; sessionId: string },
+): Promise<void> => {
+  await deps.transact(async (trx) => {
+    const ended = await deleteSessionsExcept(trx, caller.userId, caller.sessionId);
+    if (ended.length > 0) await appendToOutbox(trx, ...ended.map(revocationOf));
+  });
+};
+
+const revocationOf = (sessionId: string) => ({ revocation: { key: `session.${sessionId}` } });

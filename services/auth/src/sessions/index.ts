@@ -4,22 +4,34 @@ export {
   type BrowserSession,
   findBrowserSession,
 } from './authenticate-session.ts';
+export { reopenChallenge, type SecondStep } from './challenge.ts';
 export { createDevices } from './devices.ts';
 export { endAllSessions } from './end-all-sessions.ts';
 export { endSession } from './end-session.ts';
-export { deleteSessionsExpiredBefore, findSessionById, holdSession } from './queries.ts';
+export { finishSignIn } from './finish-sign-in.ts';
+export {
+  deleteChallengesExpiredBefore,
+  deleteSessionsExpiredBefore,
+  findSessionById,
+  holdSession,
+  updateAuthenticatedAt,
+} from './queries.ts';
+export { type RenewedSession, renewSession } from './renew-session.ts';
 export { sessionRoutes } from './routes.ts';
 export {
   clearedSessionCookies,
   pagesCookies,
-  readDeviceToken,
   readPagesCookie,
+  renewedSessionCookies,
   sessionCookies,
 } from './session-cookies.ts';
-export { toSessionJson } from './session-json.ts';
+export { secondsLeft, toSessionJson } from './session-json.ts';
+export { type SessionTokenDeps, type SignedSessionToken, signSessionToken } from './session-token.ts';
+export { type SignInOrigin, signInOriginOf } from './sign-in-origin.ts';
+export { signInWithPasskey } from './sign-in-with-passkey.ts';
 export {
   type BeginSessionDeps,
-  type SignInOrigin,
+  insertNewSession,
   type StartedSession,
   type StartSessionDeps,
   signIn,

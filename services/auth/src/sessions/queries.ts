@@ -1,5 +1,6 @@
-import { camelKeys, type SnakeKeys } from '../key-case.ts';
+import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
 import type { Executor, Transaction } from '../transact.ts';
+import type { ChallengeRecord } from './challenge.ts';
 import type { SessionRecord } from './session.ts';
 
 /**
@@ -12,8 +13,9 @@ export const insertSession = async (
   revokedThrough: string | null,
 ): Promise<boolean> => {
   const result: { rowCount: number } = await executor.raw(
-    `INSERT INTO console_sessions (id, user_id, created_at, expires_at)
-     SELECT :id, a.id, :createdAt, :expiresAt FROM accounts a
+    `INSERT INTO console_sessions
+       (id, user_id, created_at, authenticated_at, expires_at, last_used_at, user_agent, network)
+     SELECT :id, a.id, :createdAt, :authenticatedAt, :expiresAt, :lastUsedAt, :userAgent, :network FROM accounts a
      WHERE a.id = :userId AND a.sessions_revoked_through IS NOT DISTINCT FROM :revokedThrough
      FOR SHARE`,
     { ...session, revokedThrough },
@@ -24,6 +26,19 @@ export const insertSession = async (
 /** The session of an id, unless it was ended. */
 export const findSessionById = async (executor: Executor, id: string): Promise<SessionRecord | undefined> => {
   const row = await executor<SnakeKeys<SessionRecord>>('console_sessions').where({ id }).first();
+  return row === undefined ? undefined : camelKeys(row);
+};
+
+/** Records that the person of a session proved who they are. Returns undefined if the session has ended. */
+export const updateAuthenticatedAt = async (
+  executor: Executor,
+  id: string,
+  authenticatedAt: Date,
+): Promise<SessionRecord | undefined> => {
+  const [row] = await executor('console_sessions')
+    .where({ id })
+    .update({ authenticated_at: authenticatedAt })
+    .returning<SnakeKeys<SessionRecord>[]>('*');
   return row === undefined ? undefined : camelKeys(row);
 };
 
@@ -43,6 +58,52 @@ export const holdSession = async (
   return result.rowCount > 0;
 };
 
+/** Stores the open second step of a sign-in. */
+export const insertChallenge = async (executor: Executor, challenge: ChallengeRecord): Promise<void> => {
+  await executor('sign_in_challenges').insert(snakeKeys(challenge));
+};
+
+export const findChallenge = async (executor: Executor, digest: Buffer): Promise<ChallengeRecord | undefined> => {
+  const row = await executor<SnakeKeys<ChallengeRecord>>('sign_in_challenges').where({ digest }).first();
+  return row === undefined ? undefined : camelKeys(row);
+};
+
+/** Uses a challenge up. Returns false if it was used before. */
+export const deleteChallenge = async (trx: Transaction, digest: Buffer): Promise<boolean> =>
+  (await trx('sign_in_challenges').where({ digest }).delete()) > 0;
+
+/** Deletes at most `limit` challenges that expired before an instant. Returns the number. */
+export const deleteChallengesExpiredBefore = async (
+  executor: Executor,
+  before: Date,
+  limit: number,
+): Promise<number> => {
+  const old = executor('sign_in_challenges').where('expires_at', '<', before).limit(limit);
+  return await executor('sign_in_challenges').whereIn('digest', old.select('digest')).delete();
+};
+
+/** Lists the sessions of a user that have not expired, the last used first. */
+export const listSessionsOfUser = async (
+  executor: Executor,
+  userId: string,
+  { now, limit }: { now: Date; limit: number },
+): Promise<SessionRecord[]> => {
+  const rows = await executor<SnakeKeys<SessionRecord>>('console_sessions')
+    .where({ user_id: userId })
+    .where('expires_at', '>', now)
+    .orderByRaw('coalesce(last_used_at, created_at) DESC, id DESC')
+    .limit(limit);
+  return rows.map((row) => camelKeys(row));
+};
+
+/** Notes the use of a session. */
+export const markSessionUsed = async (executor: Executor, id: string, now: Date): Promise<void> => {
+  await executor('console_sessions')
+    .where({ id })
+    .where((row) => row.whereNull('last_used_at').orWhere('last_used_at', '<', now))
+    .update({ last_used_at: now });
+};
+
 /** Removes a session; false where there was none. */
 export const deleteSession = async (trx: Transaction, id: string): Promise<boolean> =>
   (await trx('console_sessions').where({ id }).delete()) > 0;
@@ -52,6 +113,17 @@ export const deleteSessionsOfUser = async (trx: Transaction, userId: string): Pr
   const rows = await trx('console_sessions').where({ user_id: userId }).delete().returning<{ id: string }[]>('id');
   return rows.map(({ id }) => id);
 };
+
+/** Removes the sessions of a user but one and returns their ids. */
+export const deleteSessionsExcept = async (trx: Transaction, userId: string, keptId: string): Promise<string[]> => {
+  const others = trx('console_sessions').where({ user_id: userId }).whereNot({ id: keptId });
+  const rows = await others.delete().returning<{ id: string }[]>('id');
+  return rows.map(({ id }) => id);
+};
+
+/** Removes a session of a user; false if there is none. */
+export const deleteSessionOfUser = async (trx: Transaction, userId: string, id: string): Promise<boolean> =>
+  (await trx('console_sessions').where({ id, user_id: userId }).delete()) > 0;
 
 /** Removes at most `limit` sessions that expired before an instant, and answers how many. */
 export const deleteSessionsExpiredBefore = async (executor: Executor, before: Date, limit: number): Promise<number> =>

@@ -1,8 +1,7 @@
 import { AppError } from '@svc/service-kit';
 import { findAccountById } from '../accounts/index.ts';
 import { type AuthenticateSessionDeps, findStoredSession } from './authenticate-session.ts';
-import { signSessionToken } from './session-token.ts';
-import type { StartedSession } from './start-session.ts';
+import { type RenewedSession, renewSession } from './renew-session.ts';
 
 /**
  * Gives the console its session again, with a token that ends when the session does. Throws `not_authenticated` without
@@ -11,11 +10,11 @@ import type { StartedSession } from './start-session.ts';
 export const resumeSession = async (
   deps: AuthenticateSessionDeps,
   request: { token: string | undefined; origin: string | undefined },
-): Promise<Omit<StartedSession, 'deviceToken'>> => {
+): Promise<RenewedSession> => {
   const isOurOrigin = request.origin === undefined || request.origin === new URL(deps.publicBaseUrl).origin;
   if (request.token === undefined || !isOurOrigin) throw new AppError('not_authenticated');
   const session = await findStoredSession(deps, request.token);
   const account = session === undefined ? undefined : await findAccountById(deps.database, session.userId);
   if (session === undefined || account === undefined) throw new AppError('invalid_token');
-  return { session, account, token: await signSessionToken(deps, session, account.accountType) };
+  return await renewSession(deps, session, account);
 };

@@ -1,22 +1,34 @@
-import { routes } from '@svc/contracts';
+import { routes, type secondFactorRequestSchema } from '@svc/contracts';
 import { AppError, type Binding, bind } from '@svc/service-kit';
+import type { z } from 'zod';
 import { findAccountById, toAccountJson } from '../accounts/index.ts';
-import type { Transact } from '../transact.ts';
-import { endSession } from './end-session.ts';
+import { createSignInOptions, type FactorClaim } from '../factors/index.ts';
+import { endOtherSessions, endSession, endSessionOfUser } from './end-session.ts';
+import { finishSignIn } from './finish-sign-in.ts';
+import { listSessions } from './list-sessions.ts';
 import { resumeSession } from './resume-session.ts';
-import { clearedSessionCookies, readConsoleCookie, readDeviceToken, sessionCookies } from './session-cookies.ts';
+import { clearedSessionCookies, readConsoleCookie, sessionCookies } from './session-cookies.ts';
 import { toSessionJson } from './session-json.ts';
+import { signInOriginOf } from './sign-in-origin.ts';
+import { signInWithPasskey } from './sign-in-with-passkey.ts';
 import { type StartSessionDeps, signIn } from './start-session.ts';
 
-export interface SessionRoutesDeps extends StartSessionDeps {
-  readonly transact: Transact;
-}
-
 /** Serves sign-in, the current session and sign-out. */
-export const sessionRoutes = (deps: SessionRoutesDeps): Binding[] => [
+export const sessionRoutes = (deps: StartSessionDeps): Binding[] => [
   bind(routes.createSession, async ({ body, clientAddress, req, res }) => {
-    const deviceToken = readDeviceToken(req.headers, deps.publicBaseUrl);
-    const started = await signIn(deps, body, { source: clientAddress, deviceToken });
+    const started = await signIn(deps, body, signInOriginOf({ req, clientAddress }, deps.publicBaseUrl));
+    res.appendHeader('set-cookie', sessionCookies(started, deps.publicBaseUrl));
+    return { status: 201, body: toSessionJson(started, started.session.createdAt) };
+  }),
+  bind(routes.finishSignIn, async ({ body, clientAddress, req, res }) => {
+    const step = { challenge: body.challenge, claim: toClaim(body) };
+    const started = await finishSignIn(deps, step, signInOriginOf({ req, clientAddress }, deps.publicBaseUrl));
+    res.appendHeader('set-cookie', sessionCookies(started, deps.publicBaseUrl));
+    return { status: 201, body: toSessionJson(started, started.session.createdAt) };
+  }),
+  bind(routes.createPasskeySignInOptions, async () => ({ status: 200, body: createSignInOptions(deps) })),
+  bind(routes.signInWithPasskey, async ({ body, clientAddress, req, res }) => {
+    const started = await signInWithPasskey(deps, body, signInOriginOf({ req, clientAddress }, deps.publicBaseUrl));
     res.appendHeader('set-cookie', sessionCookies(started, deps.publicBaseUrl));
     return { status: 201, body: toSessionJson(started, started.session.createdAt) };
   }),
@@ -35,4 +47,19 @@ export const sessionRoutes = (deps: SessionRoutesDeps): Binding[] => [
     res.appendHeader('set-cookie', clearedSessionCookies(deps.publicBaseUrl));
     return { status: 204 };
   }),
+  bind(routes.listSessions, async ({ caller }) => ({ status: 200, body: { data: await listSessions(deps, caller) } })),
+  bind(routes.deleteSessionById, async ({ params, caller }) => {
+    await endSessionOfUser(deps, caller.userId, params.session_id);
+    return { status: 204 };
+  }),
+  bind(routes.deleteOtherSessions, async ({ caller }) => {
+    await endOtherSessions(deps, caller);
+    return { status: 204 };
+  }),
 ];
+
+/** The contract lets exactly one of the three through. */
+const toClaim = (body: z.output<typeof secondFactorRequestSchema>): FactorClaim => {
+  if (body.assertion != null) return { assertion: body.assertion };
+  return body.code != null ? { code: body.code } : { recoveryCode: body.recovery_code ?? '' };
+};

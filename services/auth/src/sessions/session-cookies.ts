@@ -7,7 +7,7 @@ const PAGES: Cookie = { name: 'svc_session', path: '/v1/integrations/oauth', sam
 /** For the console, to resume after a reload. */
 const CONSOLE: Cookie = { name: 'svc_console', path: '/v1/console/session', sameSite: 'Strict' };
 /** For sign-in, on the authorize pages and in the console. */
-const DEVICE: Cookie = { name: 'svc_device', path: '/v1', sameSite: 'Lax' };
+const DEVICE: Cookie = { name: 'svc_device', path: '/', sameSite: 'Lax' };
 
 interface Tokens {
   readonly token: string;
@@ -23,6 +23,10 @@ export const sessionCookies = (tokens: Tokens, publicBaseUrl: string): string[] 
   setCookie(CONSOLE, { value: tokens.token, maxAgeSeconds: SESSION_SECONDS, publicBaseUrl }),
   setCookie(DEVICE, { value: tokens.deviceToken, maxAgeSeconds: DEVICE_TOKEN_SECONDS, publicBaseUrl }),
 ];
+
+/** Returns the `Set-Cookie` headers that replace the token of a session. */
+export const renewedSessionCookies = (token: string, publicBaseUrl: string): string[] =>
+  [PAGES, CONSOLE].map((cookie) => setCookie(cookie, { value: token, maxAgeSeconds: SESSION_SECONDS, publicBaseUrl }));
 
 /** Returns those that the authorize pages read. */
 export const pagesCookies = (tokens: Tokens, publicBaseUrl: string): string[] => [

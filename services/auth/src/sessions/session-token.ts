@@ -2,15 +2,20 @@ import type { AccountType } from '@svc/contracts';
 import { AppError, type Clock, CONSOLE_SESSION_TOKEN_TYPE, consoleAudience } from '@svc/service-kit';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
+import type { AccountRecord } from '../accounts/index.ts';
 import { type KeyRing, SIGNING_ALGORITHM } from '../signing-keys/index.ts';
 import { toUnixSeconds } from '../time.ts';
-import type { SessionRecord } from './session.ts';
+import { SESSION_SECONDS, type SessionRecord, tokenExpiryOf } from './session.ts';
 
 /** What signing and checking session tokens need. */
 export interface SessionTokenDeps {
   readonly keys: KeyRing;
   readonly publicBaseUrl: string;
   readonly clock: Clock;
+  /** Time without use after which a session ends. */
+  readonly sessionIdleMs: number;
+  /** Tokens of accounts without a confirmed address say so. */
+  readonly isVerificationRequired: boolean;
 }
 
 /** What a valid session token says. */
@@ -18,13 +23,25 @@ export interface SessionClaims {
   readonly userId: string;
   readonly sessionId: string;
   readonly accountType: AccountType;
+  readonly authenticatedAt: Date;
+  readonly isEmailUnverified: boolean;
   readonly expiresAt: Date;
+}
+
+/** A session token, shown to its owner only; not stored. */
+export interface SignedSessionToken {
+  readonly token: string;
+  readonly tokenExpiresAt: Date;
 }
 
 const claimsSchema = z.object({
   sub: z.string(),
   sid: z.string(),
   account_type: z.enum(['personal', 'business']),
+  // A release without `auth_time` issues a token at sign-in only.
+  auth_time: z.number().optional(),
+  iat: z.number(),
+  email_unverified: z.boolean().optional(),
   exp: z.number(),
 });
 
@@ -32,20 +49,28 @@ const claimsSchema = z.object({
 export const signSessionToken = async (
   deps: SessionTokenDeps,
   session: SessionRecord,
-  accountType: AccountType,
-): Promise<string> => {
+  { accountType, emailVerifiedAt }: AccountRecord,
+): Promise<SignedSessionToken> => {
+  const expiresAt = tokenExpiryOf(session, { now: deps.clock(), idleMs: deps.sessionIdleMs });
   const key = deps.keys.active();
-  return await new SignJWT({ sid: session.id, account_type: accountType })
+  const claims = {
+    sid: session.id,
+    account_type: accountType,
+    auth_time: toUnixSeconds(session.authenticatedAt),
+    ...(deps.isVerificationRequired && emailVerifiedAt === null ? { email_unverified: true } : {}),
+  };
+  const token = await new SignJWT(claims)
     .setProtectedHeader({ alg: SIGNING_ALGORITHM, typ: CONSOLE_SESSION_TOKEN_TYPE, kid: key.kid })
     .setIssuer(deps.publicBaseUrl)
     .setAudience(consoleAudience(deps.publicBaseUrl))
     .setSubject(session.userId)
     .setIssuedAt(toUnixSeconds(session.createdAt))
-    .setExpirationTime(toUnixSeconds(session.expiresAt))
+    .setExpirationTime(toUnixSeconds(expiresAt))
     .sign(key.privateKey);
+  return { token, tokenExpiresAt: expiresAt };
 };
 
-/** Checks signature, type, issuer, audience and expiry. Throws `invalid_token`. */
+/** Checks signature, type, issuer and audience. Callers check the stored session, which decides about expiry. Throws `invalid_token`. */
 export const readSessionToken = async (deps: SessionTokenDeps, token: string): Promise<SessionClaims> => {
   try {
     const { payload } = await jwtVerify(token, deps.keys.resolve, {
@@ -55,9 +80,18 @@ export const readSessionToken = async (deps: SessionTokenDeps, token: string): P
       audience: consoleAudience(deps.publicBaseUrl),
       requiredClaims: ['sub', 'exp', 'iat'],
       currentDate: deps.clock(),
+      // Other services refuse an expired token; here it still names its session.
+      clockTolerance: SESSION_SECONDS,
     });
-    const { sub, sid, account_type, exp } = claimsSchema.parse(payload);
-    return { userId: sub, sessionId: sid, accountType: account_type, expiresAt: new Date(exp * 1000) };
+    const { sub, sid, account_type, auth_time, iat, email_unverified, exp } = claimsSchema.parse(payload);
+    return {
+      userId: sub,
+      sessionId: sid,
+      accountType: account_type,
+      authenticatedAt: new Date((auth_time ?? iat) * 1000),
+      isEmailUnverified: email_unverified === true,
+      expiresAt: new Date(exp * 1000),
+    };
   } catch (error) {
     const isTokenFault = error instanceof errors.JOSEError || error instanceof TypeError || error instanceof z.ZodError;
     if (isTokenFault) throw new AppError('invalid_token', undefined, { cause: error });

@@ -1,90 +1,149 @@
-import type { newId } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
-import { type AccountRecord, findAccountByEmail, normalizeEmail, type PasswordHasher } from '../accounts/index.ts';
-import type { AttemptThrottle } from '../throttling/index.ts';
+import {
+  type AccountRecord,
+  findAccountByEmail,
+  markFirstSignIn,
+  normalizeEmail,
+  type PasswordHasher,
+} from '../accounts/index.ts';
+import type { FactorsDeps } from '../factors/index.ts';
+import { formatInstant } from '../format-instant.ts';
+import { enqueueMail, type MailOutboxDeps } from '../mail/index.ts';
+import { coarseNetwork } from '../network-address.ts';
+import type { AttemptSubject, AttemptThrottle } from '../throttling/index.ts';
 import { later } from '../time.ts';
-import type { Executor } from '../transact.ts';
+import type { Executor, Transact, Transaction } from '../transact.ts';
+import { openChallenge, type SecondStep } from './challenge.ts';
+import { describeDevice } from './describe-device.ts';
 import type { Devices } from './devices.ts';
 import { insertSession } from './queries.ts';
 import { newSessionId, SESSION_MS, type SessionRecord } from './session.ts';
-import { type SessionTokenDeps, signSessionToken } from './session-token.ts';
+import { type SessionTokenDeps, type SignedSessionToken, signSessionToken } from './session-token.ts';
+import type { SignInOrigin } from './sign-in-origin.ts';
 
-export interface BeginSessionDeps extends SessionTokenDeps {
+export interface BeginSessionDeps extends SessionTokenDeps, MailOutboxDeps {
   readonly database: Executor;
-  readonly newId: typeof newId;
+  readonly transact: Transact;
   readonly devices: Devices;
 }
 
-export interface StartSessionDeps extends BeginSessionDeps {
+export interface StartSessionDeps extends BeginSessionDeps, FactorsDeps {
   readonly passwords: PasswordHasher;
   readonly throttle: AttemptThrottle;
 }
 
 /** A session that has just begun. */
-export interface StartedSession {
+export interface StartedSession extends SignedSessionToken {
   readonly session: SessionRecord;
   readonly account: AccountRecord;
-  /** Shown to its owner only; not stored. */
-  readonly token: string;
   /** Makes this device known to the account. */
   readonly deviceToken: string;
 }
 
-/** Origin of a request that begins a session. */
-export interface SignInOrigin {
-  /** Network address. */
-  readonly source: string;
-  /** Device token that the request brought. */
-  readonly deviceToken: string | undefined;
-}
+/** Returns the budget that a failure to sign in to an account spends: that of a known device, or the address's and source's. */
+export const attemptSubject = (
+  { devices }: { devices: Devices },
+  account: AccountRecord,
+  { source, deviceToken }: SignInOrigin,
+): AttemptSubject => {
+  const deviceId = devices.recognise(deviceToken, account);
+  return deviceId === undefined ? { email: account.email, source } : { deviceId, userId: account.id };
+};
 
 /**
- * Signs a person in. Known and unknown addresses cost the same work and get the same answer. Throws `invalid_credentials`
- * and `too_many_attempts`.
+ * Signs a person in. Known and unknown addresses cost the same work and get the same answer. Throws `invalid_credentials`,
+ * `too_many_attempts`, and `second_factor_required` if the password is right but not enough.
  */
 export const signIn = async (
   deps: StartSessionDeps,
   credentials: { email: string; password: string },
-  { source, deviceToken }: SignInOrigin,
+  origin: SignInOrigin,
 ): Promise<StartedSession> => {
+  const { source } = origin;
   const email = normalizeEmail(credentials.email);
   const found = await findAccountByEmail(deps.database, email);
-  const deviceId = found === undefined ? undefined : deps.devices.recognise(deviceToken, found.account);
-  const attempt = await deps.throttle.begin(
-    found === undefined || deviceId === undefined ? { email, source } : { deviceId, userId: found.account.id },
-  );
+  const subject = found === undefined ? { email, source } : attemptSubject(deps, found.account, origin);
+  const attempt = await deps.throttle.begin(subject);
   const fits = await deps.passwords.verify(found?.passwordHash ?? undefined, credentials.password);
   if (found === undefined || !fits) {
     await attempt.fail();
     throw new AppError('invalid_credentials');
   }
   await attempt.succeed();
-  return await startSession(deps, found.account, deviceToken);
+  if (found.account.hasSecondFactor) throw secondFactorRequired(await openChallenge(deps, found.account));
+  return await startSession(deps, found.account, origin);
+};
+
+const secondFactorRequired = ({ challenge, factors, passkeyOptions }: SecondStep): AppError => {
+  const options = passkeyOptions === undefined ? {} : { passkey_options: passkeyOptions };
+  return new AppError('second_factor_required', undefined, { details: { challenge, factors, ...options } });
 };
 
 /**
- * Begins a session for a person who has just proved who they are. Throws `invalid_credentials` if the account was signed
- * out everywhere since it was read.
+ * Begins a session for a person who has just proved who they are, and mails the owner if the device is new to the account.
+ * Throws `invalid_credentials` if the account was signed out everywhere since it was read, and
+ * `account_deletion_pending`.
  */
 export const startSession = async (
   deps: BeginSessionDeps,
   account: AccountRecord,
-  deviceToken: string | undefined,
+  origin: SignInOrigin,
+): Promise<StartedSession> => {
+  if (account.eraseAt !== null) throw new AppError('account_deletion_pending');
+  const isKnown = deps.devices.recognise(origin.deviceToken, account) !== undefined;
+  if (isKnown) return await insertNewSession(deps, deps.database, { account, origin });
+  return await deps.transact((trx) => startSessionIn(deps, trx, { account, origin }));
+};
+
+/** As `startSession`, but in the caller's transaction. */
+export const startSessionIn = async (
+  deps: Omit<BeginSessionDeps, 'transact' | 'database'>,
+  trx: Transaction,
+  { account, origin }: { account: AccountRecord; origin: SignInOrigin },
+): Promise<StartedSession> => {
+  if (account.eraseAt !== null) throw new AppError('account_deletion_pending');
+  const isKnown = deps.devices.recognise(origin.deviceToken, account) !== undefined;
+  const isFirst = account.firstSignedInAt === null && (await markFirstSignIn(trx, account.id, deps.clock()));
+  const started = await insertNewSession(deps, trx, { account, origin });
+  if (!isKnown && !isFirst) await mailNewDevice(deps, trx, started);
+  return started;
+};
+
+/** As `startSession`, but in the caller's transaction, and mails nothing. */
+export const insertNewSession = async (
+  deps: Omit<BeginSessionDeps, 'transact' | 'database' | 'mailKey'>,
+  executor: Executor,
+  { account, origin }: { account: AccountRecord; origin: SignInOrigin },
 ): Promise<StartedSession> => {
   const createdAt = deps.clock();
   const session: SessionRecord = {
     id: newSessionId(deps, createdAt, account.sessionsRevokedThrough),
     userId: account.id,
     createdAt,
+    authenticatedAt: createdAt,
     expiresAt: later(createdAt, SESSION_MS),
+    lastUsedAt: createdAt,
+    userAgent: origin.userAgent ?? null,
+    network: coarseNetwork(origin.source),
   };
-  const isStored = await insertSession(deps.database, session, account.sessionsRevokedThrough);
+  const isStored = await insertSession(executor, session, account.sessionsRevokedThrough);
   // The password was changed while it was checked.
   if (!isStored) throw new AppError('invalid_credentials');
   return {
     session,
     account,
-    token: await signSessionToken(deps, session, account.accountType),
-    deviceToken: deps.devices.remember(deviceToken, account),
+    ...(await signSessionToken(deps, session, account)),
+    deviceToken: deps.devices.remember(origin.deviceToken, account),
   };
+};
+
+const mailNewDevice = async (
+  deps: MailOutboxDeps,
+  trx: Transaction,
+  { account, session }: StartedSession,
+): Promise<void> => {
+  const { id: userId, email: to, locale } = account;
+  const at = formatInstant(session.createdAt, locale);
+  const data = { device: describeDevice(session.userAgent), network: session.network, at };
+  await enqueueMail(deps, trx, { kind: 'new_device', userId, to, locale, data });
 };

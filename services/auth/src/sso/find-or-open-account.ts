@@ -13,6 +13,7 @@ import {
 } from '../accounts/index.ts';
 import { originOf } from '../connections/index.ts';
 import { endAccountAccess } from '../credentials/index.ts';
+import { removeAllFactors } from '../factors/index.ts';
 import type { Executor, Transact, Transaction } from '../transact.ts';
 import { deleteIdentitiesOfUser, findUserIdByIdentity, insertIdentity } from './queries.ts';
 import type { UpstreamIdentity } from './upstream-provider.ts';
@@ -87,7 +88,12 @@ const openPersonal = async (
     businessName: null,
     locale: 'it',
     displayName: displayName.success ? (displayName.data ?? null) : null,
+    hasSecondFactor: false,
     createdAt: now,
+    emailVerifiedAt: now,
+    firstSignedInAt: null,
+    eraseAt: null,
+    deletionVersion: 0,
     sessionsRevokedThrough: null,
   };
   await openAccount(trx, account, null);
@@ -95,16 +101,19 @@ const openPersonal = async (
 };
 
 /**
- * Hands an account to the proven owner of its address. Sign-up never proved the address, so the password, identities,
- * sessions, connections and API keys of the person who signed up end.
+ * Hands an account to the proven owner of its address. Sign-up never proved the address, so the password, second
+ * factors, identities, sessions, connections and API keys of the person who signed up end.
  */
 const takeOver = async (
   deps: FindOrOpenAccountDeps,
   trx: Transaction,
   { account, source }: { account: AccountRecord; source: string },
 ): Promise<AccountRecord> => {
-  await updateCredentials(trx, account.id, { passwordHash: null });
+  const now = deps.clock();
+  await updateCredentials(trx, account.id, { passwordHash: null, emailVerifiedAt: now });
   await deleteIdentitiesOfUser(trx, account.id);
+  await removeAllFactors(trx, account.id);
   const origin = originOf(source, 'browser');
-  return await endAccountAccess(deps, trx, { account, origin, now: deps.clock(), keepAccess: false });
+  const verified = { ...account, emailVerifiedAt: now, hasSecondFactor: false };
+  return await endAccountAccess(deps, trx, { account: verified, origin, now, keepAccess: false });
 };

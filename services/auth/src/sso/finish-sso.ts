@@ -19,7 +19,7 @@ export const finishSso = async (
     const identity = await deps.provider.finish(url, attempt);
     const account = await findOrOpenAccount(deps, identity, origin.source);
     if (account === undefined) throw ssoFailed('The OpenID provider has not verified this address.');
-    return await startSession(deps, account, origin.deviceToken);
+    return await startSession(deps, account, origin);
   } catch (error) {
     if (!(error instanceof UpstreamFailed)) throw error;
     if (error.isRefusal) return undefined;

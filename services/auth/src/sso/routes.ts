@@ -1,6 +1,6 @@
 import { routes } from '@svc/contracts';
 import { AppError, type Binding, bind, type Logger, type ReplyContent } from '@svc/service-kit';
-import { readDeviceToken, sessionCookies } from '../sessions/index.ts';
+import { sessionCookies, signInOriginOf } from '../sessions/index.ts';
 import { type FinishSsoDeps, finishSso, ssoFailed } from './finish-sso.ts';
 import { createSsoCookie } from './sso-cookie.ts';
 import { createUpstreamProvider, type SsoSettings, UpstreamFailed } from './upstream-provider.ts';
@@ -45,7 +45,7 @@ export const ssoRoutes = (deps: SsoRoutesDeps): Binding[] => {
       const search = req.url?.split('?', 2)[1] ?? '';
       try {
         const url = new URL(`${publicBaseUrl}${CALLBACK_PATH}?${search}`);
-        const origin = { source: clientAddress, deviceToken: readDeviceToken(req.headers, publicBaseUrl) };
+        const origin = signInOriginOf({ req, clientAddress }, publicBaseUrl);
         const started = await finishSso({ ...deps, provider }, { attempt, url, origin });
         if (started !== undefined) res.appendHeader('set-cookie', sessionCookies(started, publicBaseUrl));
         return seeOther(`${publicBaseUrl}${attempt.returnTo}`);

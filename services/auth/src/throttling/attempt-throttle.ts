@@ -2,7 +2,7 @@ import { AppError, type Clock } from '@svc/service-kit';
 import { later, MINUTE_MS, SECOND_MS } from '../time.ts';
 import type { Transact } from '../transact.ts';
 import { digest, sourceDigest } from './attempt-digest.ts';
-import { findAttemptThatFillsQuota, insertAttempt, lockQuota } from './queries.ts';
+import { deleteAttemptsOn, findAttemptThatFillsQuota, insertAttempt, lockQuota } from './queries.ts';
 
 /** Failures within the window for one address, one known device or one session. */
 const FAILURES_PER_SUBJECT_MAX = 10;
@@ -35,6 +35,8 @@ export interface Attempt {
 export interface AttemptThrottle {
   /** Throws `too_many_attempts` with `Retry-After` if a quota is used up. */
   readonly begin: (subject: AttemptSubject) => Promise<Attempt>;
+  /** Forgets the failures of strangers on an address, once its owner has proved to receive mail there. */
+  readonly forgive: (email: string) => Promise<void>;
 }
 
 export interface AttemptThrottleDeps {
@@ -65,6 +67,7 @@ export const createAttemptThrottle = (deps: AttemptThrottleDeps): AttemptThrottl
     await judge(false);
     return { fail: () => judge(true), succeed: () => judge(false) };
   },
+  forgive: (email) => deps.transact((trx) => deleteAttemptsOn(trx, digest(`address:${email}`))),
 });
 
 interface AttemptDigests {

@@ -1,3 +1,3 @@
-export { type AttemptThrottle, createAttemptThrottle } from './attempt-throttle.ts';
+export { type AttemptSubject, type AttemptThrottle, createAttemptThrottle } from './attempt-throttle.ts';
 export { deleteAttemptsBefore } from './queries.ts';
-export { createSignUpLimit, type SignUpLimit } from './sign-up-limit.ts';
+export { createSourceLimit, type SourceLimit } from './source-limit.ts';

@@ -33,6 +33,11 @@ export const insertAttempt = async (
   await trx('sign_in_attempts').insert(snakeKeys(attempt));
 };
 
+/** Removes the attempts on an address. */
+export const deleteAttemptsOn = async (trx: Transaction, addressDigest: Buffer): Promise<void> => {
+  await trx('sign_in_attempts').where({ address_digest: addressDigest }).delete();
+};
+
 /** Removes at most `limit` attempts made before an instant, and answers how many. */
 export const deleteAttemptsBefore = async (executor: Executor, before: Date, limit: number): Promise<number> =>
   await executor('sign_in_attempts')

@@ -315,4 +315,28 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
     await allow(page).waitFor();
     await inspectPage(page, 'long-names');
   });
+
+  test('the console is entered without script, by address, password and account type', async () => {
+    const context = { javaScriptEnabled: false, locale: 'en-GB' };
+    const page = await chromium.open(`${service.url}/sign-up?next=%2Fhealthz`, context);
+    expect(await page.getByLabel('Business name').isVisible()).toBe(false);
+    await page.getByLabel(/^Business:/).check();
+    await page.getByLabel('Business name').fill('Acme');
+    await page.getByLabel('Email address').fill(newEmail());
+    await page.getByLabel(/^Password/).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await page.waitForURL(`${service.url}/healthz`);
+    await page.goto(`${service.url}/sign-in?next=%2Fhealthz&locale=en`);
+    await page.getByLabel('Email address').fill(person.email);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.waitForURL(`${service.url}/healthz`);
+  });
+
+  test.each(['sign-in', 'sign-up'])('axe finds nothing on /%s in either language, at 360 px', async (name) => {
+    for (const locale of ['en', 'it']) {
+      const page = await chromium.open(`${service.url}/${name}?locale=${locale}&reason=expired`);
+      await inspectPage(page, `console-${name}-${locale}`);
+    }
+  });
 });

@@ -67,12 +67,14 @@ export const putWriteStops = async (database: Knex): Promise<WriteStops> => {
     .whereNot('tablename', 'like', 'knex%')
     .select('tablename');
   for (const { tablename } of tables) {
+    // The mailer updates mails in the background, apart from what a request writes.
+    const operations = tablename === 'mails' ? 'INSERT' : 'INSERT OR UPDATE OR DELETE';
     await database.raw(
-      `CREATE TRIGGER stop BEFORE INSERT OR UPDATE OR DELETE ON public.?? FOR EACH STATEMENT EXECUTE FUNCTION stops.at_write()`,
+      `CREATE TRIGGER stop BEFORE ${operations} ON public.?? FOR EACH STATEMENT EXECUTE FUNCTION stops.at_write()`,
       [tablename],
     );
     await database.raw(
-      `CREATE CONSTRAINT TRIGGER stop_at_commit AFTER INSERT OR UPDATE OR DELETE ON public.??
+      `CREATE CONSTRAINT TRIGGER stop_at_commit AFTER ${operations} ON public.??
        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION stops.at_commit()`,
       [tablename],
     );

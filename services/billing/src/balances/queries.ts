@@ -19,12 +19,14 @@ const CHECKS: Readonly<Record<string, string>> = {
       SELECT svc_user_id, sum(total) AS total FROM books
       WHERE book IN ('wallet_available', 'wallet_held') GROUP BY svc_user_id) b USING (svc_user_id)`,
   wallet_paid: `
-    SELECT w.svc_user_id, coalesce(t.total, 0) - coalesce(r.total, 0), -coalesce(b.total, 0)
+    SELECT w.svc_user_id, coalesce(t.total, 0) - coalesce(r.total, 0) - coalesce(v.total, 0), -coalesce(b.total, 0)
     FROM wallets w LEFT JOIN books b ON b.svc_user_id = w.svc_user_id AND b.book = 'payments_received'
     LEFT JOIN (SELECT svc_user_id, sum(amount_micros) AS total FROM checkout_sessions
       WHERE kind = 'top_up' AND status = 'complete' GROUP BY svc_user_id) t ON t.svc_user_id = w.svc_user_id
     LEFT JOIN (SELECT svc_user_id, sum(amount_micros) AS total FROM wallet_refunds
-      WHERE state <> 'refused' GROUP BY svc_user_id) r ON r.svc_user_id = w.svc_user_id`,
+      WHERE state <> 'refused' GROUP BY svc_user_id) r ON r.svc_user_id = w.svc_user_id
+    LEFT JOIN (SELECT svc_user_id, sum(amount_micros) AS total FROM payment_reversals GROUP BY svc_user_id) v
+      ON v.svc_user_id = w.svc_user_id`,
   wallet_held: `
     SELECT w.svc_user_id, w.held_micros, coalesce(r.total, 0)
     FROM wallets w LEFT JOIN (

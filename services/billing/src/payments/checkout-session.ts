@@ -12,12 +12,15 @@ export interface CheckoutSession {
   readonly asked: Payment | null;
   readonly provider: ProviderName;
   readonly providerSessionId: string | null;
+  /** True for a charge of the saved payment method, which has no hosted page. */
+  readonly isAutomatic: boolean;
   /**
-   * `void`: paid while another subscription was live, and therefore refunded. `mismatched`: the payment differs from
+   * `expired`: ended without a payment, as an automatic charge that failed. `void`: paid while another subscription was live, and therefore refunded. `mismatched`: the payment differs from
    * the price, and therefore had no effect.
    */
   readonly status: 'open' | 'complete' | 'expired' | 'void' | 'mismatched';
   readonly subscriptionId: string | null;
+  readonly startedAt: Date;
   readonly expiresAt: Date;
 }
 

@@ -53,7 +53,8 @@ export const createTopUpCheckout = async (
   return startCheckout(deps, userId, purchase, request);
 };
 
-const checkPayable = ({ minMicros, stepMicros }: Payable, amountMicros: number): void => {
+/** Throws 422 for an amount that the provider does not accept. */
+export const checkPayable = ({ minMicros, stepMicros }: Payable, amountMicros: number): void => {
   const loc = ['body', 'amount_micros'];
   if (amountMicros < minMicros) {
     throw invalidField(loc, 'greater_than_equal', `Input should be greater than or equal to ${minMicros}`);

@@ -1,4 +1,4 @@
-import type { ConfiguredPlan } from '@svc/contracts';
+import type { AutoTopUpFailure, ConfiguredPlan, Invoice } from '@svc/contracts';
 import type { ProviderName, ProviderSubscription } from '../subscriptions/index.ts';
 
 export type Purchase =
@@ -40,6 +40,55 @@ export type CheckoutState =
       readonly subscription: ProviderSubscription | null;
     };
 
+/** A charge of the saved payment method, without the customer. `chargeId` is the idempotency key. */
+export interface SavedCharge extends Payment {
+  readonly chargeId: string;
+  readonly userId: string;
+  readonly startedAt: Date;
+}
+
+/** Reason of a failed charge. */
+export type ChargeFailure = AutoTopUpFailure['reason'];
+
+/** Progress of a charge. A failed one stays failed: it cannot be paid later. */
+export type ChargeState =
+  | { readonly status: 'open' }
+  | { readonly status: 'failed'; readonly reason: ChargeFailure }
+  | {
+      readonly status: 'complete';
+      /** Id of the payment at the provider. */
+      readonly providerSessionId: string;
+      readonly paid: Payment | null;
+      readonly subscription: null;
+    };
+
+/** An invoice of the provider. Net and tax add up to the total. */
+export interface ProviderInvoice {
+  readonly id: string;
+  readonly number: string;
+  readonly description: string;
+  readonly netMicros: number;
+  readonly taxMicros: number;
+  readonly totalMicros: number;
+  readonly currency: string;
+  readonly status: Invoice['status'];
+  readonly issuedAt: Date;
+  readonly url: string | null;
+  readonly pdfUrl: string | null;
+}
+
+/** A page of an account's invoices to list. `after` is the last id of the previous page. */
+export interface InvoicePage {
+  readonly userId: string;
+  readonly after: string | undefined;
+  readonly limit: number;
+}
+
+export interface InvoicesPage {
+  readonly data: readonly ProviderInvoice[];
+  readonly hasMore: boolean;
+}
+
 /** A subscription as reported by the provider, with the id of the checkout session that started it, if known. */
 export interface HostedSubscription extends ProviderSubscription {
   readonly sessionId: string | null;
@@ -72,7 +121,21 @@ export interface PaymentProvider {
   readSubscription(providerSubscriptionId: string): Promise<HostedSubscription | undefined>;
   /** Cancels a subscription immediately and refunds its payment. Used for the second of two purchases. */
   revertSubscription(providerSubscriptionId: string): Promise<void>;
+  /** Ends a subscription with its paid period, or resumes one that would end then. Does nothing if it has ended. */
+  setCancelAtPeriodEnd(providerSubscriptionId: string, isCancelled: boolean): Promise<void>;
+  /** Ends a subscription immediately, without a refund. */
+  endSubscription(providerSubscriptionId: string): Promise<void>;
+  /** Erases what the provider and this service hold to charge a customer. Payments stay. */
+  forgetCustomer(userId: string): Promise<void>;
   /** Refunds once per refund id. `refused` is final. */
   refundPayment(refund: ProviderRefund): Promise<'refunded' | 'refused'>;
+  /** Returns true if the customer has a payment method that can be charged without them. */
+  hasPaymentMethod(userId: string): Promise<boolean>;
+  /** Charges the saved payment method once per charge id, and returns the state of that one charge. */
+  chargeSaved(charge: SavedCharge): Promise<ChargeState>;
+  /** Writes the invoice of a completed charge, once. Hosted checkouts and subscriptions write theirs themselves. */
+  invoiceCharge(charge: SavedCharge & { readonly providerSessionId: string }): Promise<void>;
+  /** Lists the invoices of an account, newest first. */
+  listInvoices(page: InvoicePage): Promise<InvoicesPage>;
   createPortal(portal: { readonly userId: string; readonly returnUrl: string }): Promise<{ readonly url: string }>;
 }

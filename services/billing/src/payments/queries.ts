@@ -21,6 +21,9 @@ export interface NewCheckoutSession {
   readonly amountMicros: number | null;
   readonly asked: Payment;
   readonly provider: ProviderName;
+  readonly isAutomatic?: boolean;
+  /** Default: now. */
+  readonly startedAt?: Date;
 }
 
 /** Inserts a session and returns its expiry. */
@@ -35,7 +38,8 @@ export const insertCheckoutSession = async (database: Knex, session: NewCheckout
       asked_micros: session.asked.amountMicros,
       asked_currency: session.asked.currency,
       provider: session.provider,
-      created_at: database.raw('billing_now()'),
+      is_automatic: session.isAutomatic ?? false,
+      created_at: session.startedAt ?? database.raw('billing_now()'),
       // Whole milliseconds, so that the caller and the provider get exactly the stored value.
       expires_at: database.raw("date_trunc('milliseconds', billing_now() + make_interval(hours => ?))", [
         CHECKOUT_HOURS,
@@ -55,6 +59,16 @@ export const updateProviderSession = async (database: Knex, id: string, provider
 /** Finds a session by its id. */
 export const findCheckoutSession = async (database: Knex, id: string): Promise<CheckoutSession | undefined> => {
   const row = await database('checkout_sessions').where({ id }).first();
+  return row === undefined ? undefined : toSession(row);
+};
+
+/** Finds a session by its id at the provider. */
+export const findCheckoutByProvider = async (
+  database: Knex,
+  provider: ProviderName,
+  providerSessionId: string,
+): Promise<CheckoutSession | undefined> => {
+  const row = await database('checkout_sessions').where({ provider, provider_session_id: providerSessionId }).first();
   return row === undefined ? undefined : toSession(row);
 };
 
@@ -141,8 +155,10 @@ interface SessionRow {
   asked_currency: string | null;
   provider: ProviderName;
   provider_session_id: string | null;
+  is_automatic: boolean;
   status: CheckoutSession['status'];
   subscription_id: string | null;
+  created_at: Date;
   expires_at: Date;
 }
 
@@ -157,8 +173,10 @@ const toSession = (row: SessionRow): CheckoutSession => {
     asked: amountMicros === null || currency === null ? null : { amountMicros, currency },
     provider: row.provider,
     providerSessionId: row.provider_session_id,
+    isAutomatic: row.is_automatic,
     status: row.status,
     subscriptionId: row.subscription_id,
+    startedAt: row.created_at,
     expiresAt: row.expires_at,
   };
 };

@@ -14,6 +14,7 @@ import {
   type TopUpRefund,
   updateRefundState,
 } from './refund-queries.ts';
+import { sumReversals } from './reversal-queries.ts';
 
 export interface RefundDeps {
   readonly database: Knex;
@@ -54,7 +55,7 @@ const debit = async (trx: Knex.Transaction, request: RefundRequest): Promise<Top
   if (session?.userId !== userId || session.kind !== 'top_up' || session.status !== 'complete') {
     throw new AppError('not_found');
   }
-  const left = (session.amountMicros ?? 0) - (await sumRefunds(trx, sessionId));
+  const left = (session.amountMicros ?? 0) - (await sumRefunds(trx, sessionId)) - (await sumReversals(trx, sessionId));
   // A concurrent request with the same id for another top-up waits here for the first one.
   if (!(await insertRefund(trx, request))) return requireSame(await findRefund(trx, id), request);
   if (amountMicros > left || !(await debitRefund(trx, { userId, amountMicros, refundId: id }))) {

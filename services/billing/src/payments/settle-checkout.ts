@@ -11,8 +11,9 @@ import {
 } from '../subscriptions/index.ts';
 import { creditWallet } from '../wallets/index.ts';
 import type { CheckoutSession } from './checkout-session.ts';
-import type { Payment, PaymentProvider } from './provider.ts';
-import { lockCheckoutSession, updateSessionMismatched, updateSessionStatus } from './queries.ts';
+import { failAutoTopUp } from './fail-auto-top-up.ts';
+import type { ChargeState, CheckoutState, Payment, PaymentProvider } from './provider.ts';
+import { lockCheckoutSession, updateProviderSession, updateSessionMismatched, updateSessionStatus } from './queries.ts';
 
 export interface SettleCheckoutDeps extends ReducerDeps {
   readonly database: Knex;
@@ -44,24 +45,42 @@ interface PaidCheckout {
 export const settleCheckout = async (deps: SettleCheckoutDeps, session: CheckoutSession): Promise<SettledCheckout> => {
   if (session.status === 'void') return 'reverted';
   if (session.status !== 'open') return session.status;
-  if (session.providerSessionId === null) return 'open';
   const ticket = await nextProviderTicket(deps.database);
-  const state = await deps.provider.readCheckout(session.providerSessionId);
-  if (state === undefined) return 'open';
-  if (state.status !== 'complete') {
-    if (state.status === 'expired') await updateSessionStatus(deps.database, session.id, { status: 'expired' });
-    return state.status;
-  }
+  const state = await readState(deps, session);
+  if (state?.status !== 'complete') return endUnpaid(deps, session, state);
   const { paid, subscription } = state;
-  const settled = await withOutbox(deps, (trx) =>
-    applyPaidCheckout(deps, trx, { session, paid, subscription, ticket }),
-  );
+  const settled = await withOutbox(deps, async (trx) => {
+    if ('providerSessionId' in state) await updateProviderSession(trx, session.id, state.providerSessionId);
+    return applyPaidCheckout(deps, trx, { session, paid, subscription, ticket });
+  });
   if (settled === 'reverted' && subscription !== null) {
     // The session stays open until the provider has reverted the subscription, so that the next call retries.
     await deps.provider.revertSubscription(subscription.providerSubscriptionId);
     await updateSessionStatus(deps.database, session.id, { status: 'void' });
   }
   return settled;
+};
+
+/** Reads a hosted checkout, or makes an automatic charge unless it is made. Returns undefined if the provider knows none. */
+const readState = async (
+  { provider, currency }: SettleCheckoutDeps,
+  { id, userId, isAutomatic, amountMicros, startedAt, providerSessionId }: CheckoutSession,
+): Promise<CheckoutState | ChargeState | undefined> => {
+  if (!isAutomatic) return providerSessionId === null ? undefined : provider.readCheckout(providerSessionId);
+  if (amountMicros === null) throw new Error('an automatic charge has no amount');
+  return provider.chargeSaved({ chargeId: id, userId, amountMicros, currency, startedAt });
+};
+
+/** Ends a session that can no longer be paid. */
+const endUnpaid = async (
+  deps: SettleCheckoutDeps,
+  session: CheckoutSession,
+  state: Exclude<CheckoutState | ChargeState, { status: 'complete' }> | undefined,
+): Promise<'open' | 'expired'> => {
+  if (state === undefined || state.status === 'open') return 'open';
+  if (state.status === 'failed') await failAutoTopUp(deps, session, state.reason);
+  else await updateSessionStatus(deps.database, session.id, { status: 'expired' });
+  return 'expired';
 };
 
 const applyPaidCheckout = async (
@@ -132,10 +151,11 @@ const creditTopUp = async (
   trx: Knex.Transaction,
   session: CheckoutSession,
 ): Promise<void> => {
-  const { id, userId, amountMicros } = session;
+  const { id, userId, amountMicros, isAutomatic } = session;
   if (amountMicros === null) throw new Error('a top-up has no amount');
   // Makes the account a customer, for whom the portal opens.
   await lockCustomer(trx, userId);
-  await creditWallet(trx, { userId, amountMicros, currency: deps.currency, reference: id });
+  const reference = isAutomatic ? `auto_top_up:${id}` : id;
+  await creditWallet(trx, { userId, amountMicros, currency: deps.currency, reference });
   await updateSessionStatus(trx, id, { status: 'complete' });
 };

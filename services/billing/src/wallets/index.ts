@@ -1,4 +1,4 @@
 export { creditWallet } from './credit-wallet.ts';
-export { creditRefusedRefund, debitRefund } from './queries.ts';
+export { creditRefusedRefund, debitRefund, reverseTopUp } from './queries.ts';
 export { readWallet } from './read-wallet.ts';
 export { walletRoutes } from './routes.ts';

@@ -22,9 +22,12 @@ const showTransaction = (row: TransactionRow): WalletTransaction => ({
 });
 
 const DESCRIPTIONS: Readonly<Record<TransactionRow['type'], (row: TransactionRow) => string>> = {
-  top_up: () => 'Top-up',
+  top_up: ({ origin }) => (origin === 'auto_top_up' ? 'Automatic top-up' : 'Top-up'),
   usage: ({ day }) => `API usage on ${day} (UTC)`,
   refund: () => 'Refund of a top-up',
   write_off: () => 'Write-off',
-  adjustment: () => 'Refund that was refused by the payment provider',
+  adjustment: ({ origin, amountMicros }) => {
+    if (origin !== 'dispute') return 'Refund that was refused by the payment provider';
+    return amountMicros < 0 ? 'Disputed payment, taken back by the bank' : 'Dispute closed, the payment is back';
+  },
 };

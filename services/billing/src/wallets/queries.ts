@@ -45,6 +45,17 @@ export const creditRefusedRefund = async (
   ]);
 };
 
+/** Takes a reversed payment from the wallet, or gives it back if the change is negative. Call once per change. */
+export const reverseTopUp = async (
+  trx: Knex.Transaction,
+  reversal: { userId: string; kind: 'refund' | 'dispute'; id: string; changes: number; changeMicros: number },
+): Promise<void> => {
+  const origin = reversal.kind === 'dispute' ? 'dispute' : 'reversal';
+  await trx.raw('SELECT wallet_reverse(?, ?, ?)', [
+    ...[reversal.userId, reversal.changeMicros, `${origin}:${reversal.id}:${reversal.changes}`],
+  ]);
+};
+
 /** Returns the ledger reference of a refund. The prefix keeps ids chosen by operators apart from request ids. */
 const referenceOf = (refundId: string): string => {
   return `refund:${refundId}`;

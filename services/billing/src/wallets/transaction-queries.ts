@@ -5,6 +5,8 @@ import type { Knex } from 'knex';
 export interface TransactionRow {
   readonly id: string;
   readonly type: WalletTransaction['type'];
+  /** Beginning of the ledger reference, such as `dispute`; empty for usage. */
+  readonly origin: string;
   /** `YYYY-MM-DD`, in UTC. */
   readonly day: string;
   readonly amountMicros: number;
@@ -19,20 +21,21 @@ export interface TransactionRow {
 const TRANSACTIONS = `
   WITH posted AS (
     SELECT p.id, p.posted_at, (p.posted_at AT TIME ZONE 'UTC')::date AS day, sum(e.amount_micros) AS amount,
-      CASE WHEN p.kind IN ('top_up', 'refund') THEN p.kind WHEN p.reference LIKE 'refund:%' THEN 'adjustment' ELSE 'usage' END
-        AS type
+      split_part(p.reference, ':', 1) AS origin,
+      CASE WHEN p.reference LIKE 'dispute:%' THEN 'adjustment' WHEN p.kind IN ('top_up', 'refund') THEN p.kind
+        WHEN p.reference LIKE ANY ('{refund:%,reversal:%}') THEN 'adjustment' ELSE 'usage' END AS type
     FROM ledger_postings AS p
       JOIN ledger_entries AS e ON e.posting_id = p.id AND e.book IN ('wallet_available', 'wallet_held')
     WHERE p.svc_user_id = :userId GROUP BY p.id HAVING sum(e.amount_micros) <> 0
   ), changes AS (
-    SELECT 'txn_' || id AS id, type, day, 0 AS is_usage, id AS seq, amount, posted_at FROM posted WHERE type <> 'usage'
+    SELECT 'txn_' || id AS id, type, origin, day, 0 AS is_usage, id AS seq, amount, posted_at FROM posted WHERE type <> 'usage'
     UNION ALL
-    SELECT 'usage_' || to_char(day, 'YYYYMMDD'), 'usage', day, 1, max(id), sum(amount), max(posted_at)
+    SELECT 'usage_' || to_char(day, 'YYYYMMDD'), 'usage', '', day, 1, max(id), sum(amount), max(posted_at)
     FROM posted WHERE type = 'usage' GROUP BY day
   ), balanced AS (
     SELECT *, sum(amount) OVER (ORDER BY day, is_usage, seq) AS balance_after FROM changes
   )
-  SELECT id, type, to_char(day, 'YYYY-MM-DD') AS "dayText", amount::float8 AS "amountMicros",
+  SELECT id, type, origin, to_char(day, 'YYYY-MM-DD') AS "dayText", amount::float8 AS "amountMicros",
     balance_after::float8 AS "balanceAfterMicros", posted_at AS "createdAt"
   FROM balanced`;
 

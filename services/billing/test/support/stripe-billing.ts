@@ -21,6 +21,8 @@ export const stripeBilling = async (settings: Record<string, string> = {}) => {
       stripe.faults.length = 0;
       stripe.undelivered = [];
       stripe.refuseRefunds = false;
+      stripe.charges = 'succeeded';
+      stripe.onCharged = async () => undefined;
       stripe.afterRead = async () => undefined;
       stripe.onSessionMade = async () => undefined;
     },

@@ -27,11 +27,15 @@ export class StripeStandIn {
   afterRead: (path: string) => Promise<void> = async () => undefined;
   /** Awaited after a session is created and before the response. */
   onSessionMade: (session: Fields) => Promise<void> = async () => undefined;
+  /** Awaited after an automatic payment is made and before the response. */
+  onCharged: () => Promise<void> = async () => undefined;
+  /** Outcome of payments without the customer: a status, or the code of a card error. */
+  charges: 'succeeded' | 'processing' | 'card_declined' | 'authentication_required' = 'succeeded';
   undelivered: Fields[] = [];
   /** Refuses all refunds, as Stripe does for a disputed payment. */
   refuseRefunds = false;
   readonly #objects = new Map<string, Fields>();
-  readonly #answers = new Map<string, { readonly request: string; readonly answer: Fields }>();
+  readonly #answers = new Map<string, { readonly request: string; readonly answer: Fields | CardError }>();
   #server: Server | undefined;
   #url = '';
   #count = 0;
@@ -76,6 +80,7 @@ export class StripeStandIn {
     const started = Math.floor(at.getTime() / 1000);
     const intent = this.#id('pi');
     this.update(sessionId, { status: 'complete', payment_status: 'paid' });
+    this.#put('payment_method', 'pm', { type: 'card', customer: session['customer'] });
     if (session['mode'] !== 'subscription') {
       this.update(sessionId, { payment_intent: intent });
       return session;
@@ -107,6 +112,12 @@ export class StripeStandIn {
     this.update(String(subscription['id']), { latest_invoice: invoice['id'] });
     this.update(sessionId, { subscription: subscription['id'] });
     return session;
+  }
+
+  /** Adds an object that was created in Stripe's dashboard. */
+  add(kind: 'charge' | 'refund' | 'dispute', fields: Fields): string {
+    const prefix = { charge: 'ch', refund: 're', dispute: 'dp' }[kind];
+    return String(this.#put(kind, prefix, fields)['id']);
   }
 
   /** Expires all idempotency keys, as Stripe does after a day. */
@@ -159,6 +170,12 @@ export class StripeStandIn {
       return;
     }
     const made = known?.answer ?? (await this.#route(req.method ?? '', pathname, params));
+    if (made instanceof CardError) {
+      const error = { type: 'card_error', code: made.message, message: made.message, payment_intent: made.payment };
+      if (idempotencyKey !== undefined) this.#answers.set(idempotencyKey, { request, answer: made });
+      answer(res, 402, { error });
+      return;
+    }
     if (made instanceof Error) {
       answer(res, 400, { error: { type: 'invalid_request_error', code: made.message, message: made.message } });
       return;
@@ -169,11 +186,12 @@ export class StripeStandIn {
     answer(res, made === undefined ? 404 : 200, made ?? missing);
   }
 
-  async #route(method: string, path: string, params: Fields): Promise<Fields | Error | undefined> {
+  async #route(method: string, path: string, params: Fields): Promise<Fields | CardError | Error | undefined> {
     const [, , ...parts] = path.split('/');
     const id = parts.at(-1) ?? '';
     if (method === 'POST' && path === '/v1/customers') return this.#put('customer', 'cus', params);
     if (method === 'GET' && path === '/v1/checkout/sessions') return this.#listAll(path, 'checkout.session', params);
+    if (method === 'GET' && path === '/v1/disputes') return this.#listAll(path, 'dispute', params);
     if (method === 'GET' && path === '/v1/subscriptions') return this.#listAll(path, 'subscription', params);
     if (method === 'POST' && path === '/v1/checkout/sessions') return await this.#makeSession(params);
     if (path === '/v1/refunds') return method === 'POST' ? this.#refund(params) : this.#listRefunds(params);
@@ -181,15 +199,79 @@ export class StripeStandIn {
       const portal = this.#put('billing_portal.session', 'bps', params);
       return Object.assign(portal, { url: `https://billing.stripe.test/${String(portal['id'])}` });
     }
+    if (path === '/v1/payment_intents') return method === 'POST' ? this.#charge(params) : this.#listPayments(params);
+    if (parts[0] === 'payment_intents' && id === 'cancel') return this.#cancelPayment(String(parts[1]));
+    if (id === 'payment_methods') return this.#listCards(String(parts[1]));
+    if (path === '/v1/invoices')
+      return method === 'POST' ? this.#makeInvoice(params) : this.#listAll(path, 'invoice', params);
+    if (method === 'POST' && path === '/v1/invoiceitems') return this.#addItem(params);
+    if (parts[0] === 'invoices' && method === 'POST') return this.#changeInvoice(String(parts[1]), id, params);
     if (method === 'GET' && path === '/v1/events') return this.#listEvents(params);
     const object = this.#objects.get(id);
     if (object === undefined) return undefined;
+    if (method === 'POST' && parts[0] === 'subscriptions')
+      Object.assign(object, { cancel_at_period_end: params['cancel_at_period_end'] === 'true' });
     if (method === 'DELETE') Object.assign(object, { status: 'canceled', ended_at: Math.floor(Date.now() / 1000) });
     const read = structuredClone(object);
     const latest = read['latest_invoice'];
     if (params['expand'] !== undefined && typeof latest === 'string') read['latest_invoice'] = this.object(latest);
     await this.afterRead(path);
     return read;
+  }
+
+  async #charge(params: Fields): Promise<Fields | CardError> {
+    const isPaid = this.charges === 'succeeded' || this.charges === 'processing';
+    const payment = this.#put('payment_intent', 'pi', {
+      ...params,
+      ...{
+        amount: Number(params['amount']),
+        amount_received: this.charges === 'succeeded' ? Number(params['amount']) : 0,
+      },
+      ...{ status: isPaid ? this.charges : 'requires_payment_method', created: Math.floor(Date.now() / 1000) },
+      last_payment_error: isPaid ? null : { type: 'card_error', code: this.charges },
+    });
+    await this.onCharged();
+    return isPaid ? structuredClone(payment) : new CardError(this.charges, structuredClone(payment));
+  }
+
+  #listPayments({ customer }: Fields): Fields {
+    const data = this.list('payment_intent').filter(
+      (payment) => customer === undefined || payment['customer'] === customer,
+    );
+    return { object: 'list', url: '/v1/payment_intents', data: structuredClone(data).toReversed(), has_more: false };
+  }
+
+  #cancelPayment(id: string): Fields | Error {
+    const payment = this.object(id);
+    if (payment['status'] !== 'requires_payment_method') return new Error('payment_intent_unexpected_state');
+    return structuredClone(Object.assign(payment, { status: 'canceled' }));
+  }
+
+  #makeInvoice(params: Fields): Fields {
+    const lines = { object: 'list', data: [], has_more: false };
+    return structuredClone(this.#put('invoice', 'in', { ...params, status: 'draft', number: null, total: 0, lines }));
+  }
+
+  /** The tax is a tenth of the net amount. */
+  #addItem({ invoice: id, amount, description }: Fields): Fields {
+    const total = Number(amount);
+    this.update(String(id), {
+      ...{ total, total_excluding_tax: Math.round(total / 1.1) },
+      lines: { object: 'list', data: [{ object: 'line_item', amount: total, description }], has_more: false },
+    });
+    return this.#put('invoiceitem', 'ii', { invoice: id, amount: total });
+  }
+
+  #changeInvoice(id: string, action: string, params: Fields): Fields {
+    const isFinal = action === 'finalize';
+    const changes = isFinal ? { status: 'open', number: `TEST-${id}` } : { status: 'paid', ...params };
+    this.update(id, { ...changes, hosted_invoice_url: `https://invoice.stripe.test/${id}` });
+    return structuredClone(this.object(id));
+  }
+
+  #listCards(customer: string): Fields {
+    const data = this.list('payment_method').filter((card) => card['customer'] === customer);
+    return { object: 'list', url: '/v1/payment_methods', data: structuredClone(data).toReversed(), has_more: false };
   }
 
   /** Without an amount, what is left of the payment. */
@@ -206,8 +288,13 @@ export class StripeStandIn {
   }
 
   /** Lists objects in one page. `status` is `all` or one state. */
-  #listAll(url: string, kind: string, { status }: Fields): Fields {
-    const data = this.list(kind).filter((object) => status === 'all' || object['status'] === status);
+  #listAll(url: string, kind: string, { status = 'all', payment_intent: payment, customer }: Fields): Fields {
+    const data = this.list(kind).filter(
+      (object) =>
+        (status === 'all' || object['status'] === status) &&
+        (payment === undefined || object['payment_intent'] === payment) &&
+        (customer === undefined || object['customer'] === customer),
+    );
     return { object: 'list', url, data: structuredClone(data), has_more: false };
   }
 
@@ -246,6 +333,15 @@ export class StripeStandIn {
   #id(prefix: string): string {
     this.#count += 1;
     return `${prefix}_${String(this.#count).padStart(14, '0')}`;
+  }
+}
+
+/** A declined payment. */
+class CardError extends Error {
+  readonly payment: Fields;
+  constructor(code: string, payment: Fields) {
+    super(code);
+    this.payment = payment;
   }
 }
 

@@ -5,7 +5,7 @@ import { BrowserRouter } from 'react-router';
 import { ApiContext, createClient, createQueryClient, type Transport } from './api/index.ts';
 import type { Preferences } from './preferences.ts';
 import { Pages } from './routes.tsx';
-import { type Session, SessionContext, useSessionState } from './session/index.ts';
+import { createStepUp, type Session, SessionContext, StepUpDialog, useSessionState } from './session/index.ts';
 import { CrashBoundary, LanguageProvider, type loadLanguage, ThemeProvider } from './shell/index.ts';
 import { Toasts } from './ui/index.ts';
 
@@ -26,11 +26,7 @@ export const App = ({ transport, session, preferences, language }: AppProps): Re
         <ThemeProvider preferences={preferences}>
           <BrowserRouter>
             <AccountScope transport={transport} session={session}>
-              <Toasts>
-                <CrashBoundary>
-                  <Pages />
-                </CrashBoundary>
-              </Toasts>
+              <Pages />
             </AccountScope>
           </BrowserRouter>
         </ThemeProvider>
@@ -51,11 +47,17 @@ const AccountScope = ({
 }): ReactElement => {
   const state = useSessionState();
   const userId = state.status === 'signed_in' ? state.account.svc_user_id : undefined;
-  const client = useMemo(() => createClient(transport, session), [transport, session]);
+  const stepUp = useMemo(createStepUp, []);
+  const client = useMemo(() => createClient(transport, session, stepUp.ask), [transport, session, stepUp]);
   const queries = useMemo(createQueryClient, [userId]);
   return (
     <ApiContext value={client}>
-      <QueryClientProvider client={queries}>{children}</QueryClientProvider>
+      <QueryClientProvider client={queries}>
+        <Toasts>
+          <CrashBoundary>{children}</CrashBoundary>
+          {userId !== undefined && <StepUpDialog stepUp={stepUp} />}
+        </Toasts>
+      </QueryClientProvider>
     </ApiContext>
   );
 };

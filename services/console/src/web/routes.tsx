@@ -1,19 +1,20 @@
 import { lazy, type ReactElement, type ReactNode, Suspense } from 'react';
-import { Navigate, Route, Routes, useLocation, useSearchParams } from 'react-router';
+import { Route, Routes, useLocation } from 'react-router';
 import { OverviewPage } from './overview/index.ts';
 import { PlansPage, ReturnPage } from './plans/index.ts';
+import { type SignedOutReason, useAccount, useSessionState } from './session/index.ts';
 import {
-  type SignedOutReason,
-  SignInPage,
-  SignUpPage,
-  safeNext,
-  useAccount,
-  useSessionState,
-} from './session/index.ts';
-import { BusinessOnlyPage, CrashBoundary, NotFoundPage, SignedInLayout, SignedOutLayout } from './shell/index.ts';
+  BusinessOnlyPage,
+  CrashBoundary,
+  LeaveForSignIn,
+  NotFoundPage,
+  SignedInLayout,
+  SignedOutLayout,
+} from './shell/index.ts';
 import { Loading } from './ui/index.ts';
 
 const AccountPage = lazy(async () => ({ default: (await import('./account/index.ts')).AccountPage }));
+const MailedLinkPages = lazy(async () => ({ default: (await import('./mailed-links/index.ts')).MailedLinkPages }));
 const ConnectionsPage = lazy(async () => ({ default: (await import('./connections/index.ts')).ConnectionsPage }));
 const KeysPage = lazy(async () => ({ default: (await import('./keys/index.ts')).KeysPage }));
 const WalletPage = lazy(async () => ({ default: (await import('./wallet/index.ts')).WalletPage }));
@@ -23,29 +24,29 @@ const RegisterAppPage = lazy(async () => ({ default: (await import('./apps/index
 const AppSettingsPage = lazy(async () => ({ default: (await import('./apps/index.ts')).AppSettingsPage }));
 const WebhookPage = lazy(async () => ({ default: (await import('./webhooks/index.ts')).WebhookPage }));
 
-/** The pages, by whether somebody is signed in. */
+const MAILED_LINKS = new Set(['/reset-password', '/verify-email', '/confirm-email', '/undo-email', '/cancel-deletion']);
+
+/** The pages of mailed links, and the others by whether a person is signed in. */
 export const Pages = (): ReactElement => {
   const state = useSessionState();
+  const { pathname } = useLocation();
+  if (MAILED_LINKS.has(pathname)) {
+    return (
+      <SignedOutLayout>
+        <Suspense fallback={<Loading lines={3} />}>
+          <MailedLinkPages />
+        </Suspense>
+      </SignedOutLayout>
+    );
+  }
   return state.status === 'signed_in' ? <SignedInPages /> : <SignedOutPages reason={state.reason} />;
 };
 
 const SignedOutPages = ({ reason }: { reason: SignedOutReason }): ReactElement => (
   <SignedOutLayout>
-    <Routes>
-      <Route path="/sign-in" element={<SignInPage reason={reason} />} />
-      <Route path="/sign-up" element={<SignUpPage />} />
-      <Route path="*" element={<ToSignIn reason={reason} />} />
-    </Routes>
+    <LeaveForSignIn reason={reason} />
   </SignedOutLayout>
 );
-
-/** Remembers where somebody wanted to go, unless that person has just left. */
-const ToSignIn = ({ reason }: { reason: SignedOutReason }): ReactElement => {
-  const { pathname, search } = useLocation();
-  const next = `${pathname}${search}`;
-  const isRemembered = reason !== 'signed_out' && next !== '/';
-  return <Navigate to={isRemembered ? `/sign-in?next=${encodeURIComponent(next)}` : '/sign-in'} replace />;
-};
 
 const SignedInPages = (): ReactElement => {
   const { pathname } = useLocation();
@@ -55,8 +56,6 @@ const SignedInPages = (): ReactElement => {
         <Suspense fallback={<Loading lines={6} />}>
           <Routes>
             <Route path="/" element={<OverviewPage />} />
-            <Route path="/sign-in" element={<ToNext />} />
-            <Route path="/sign-up" element={<ToNext />} />
             <Route path="/account" element={<AccountPage />} />
             <Route path="/plans" element={<PlansPage />} />
             <Route path="/plans/return" element={<ReturnPage />} />
@@ -75,11 +74,6 @@ const SignedInPages = (): ReactElement => {
       </CrashBoundary>
     </SignedInLayout>
   );
-};
-
-const ToNext = (): ReactElement => {
-  const [search] = useSearchParams();
-  return <Navigate to={safeNext(search.get('next'))} replace />;
 };
 
 const ForBusiness = ({ page }: { page: ReactNode }): ReactNode => {

@@ -73,10 +73,10 @@ describe.skipIf(!hasChromium())('apps of a business', () => {
     const person = addPerson(console, 'business');
     const app = furnish(console, person);
     const page = await openAs({ browser, console, person }, `/apps/${app.client_id}`);
-    await page.getByRole('button', { name: 'Rotate the secret' }).click();
-    await page.getByLabel('The old secret works').selectOption({ label: 'For another day' });
+    await page.getByRole('button', { name: 'Replace the secret' }).click();
+    await page.getByLabel('The old secret keeps working').selectOption({ label: 'For a week' });
     const dialog = page.getByRole('alertdialog');
-    await dialog.getByRole('button', { name: 'Rotate the secret' }).click();
+    await dialog.getByRole('button', { name: 'Replace it' }).click();
     const shown = page.getByRole('textbox', { name: 'Client secret' });
     expect(await shown.inputValue()).toMatch(/^svc_cs_/);
     await page.getByText(/The old secret works until/).waitFor();
@@ -185,6 +185,31 @@ describe.skipIf(!hasChromium())('the webhook of an app', () => {
     for (const event of console.state.events.get(app.client_id) ?? []) event.status = 'delivered';
     await page.getByRole('button', { name: 'Retry event 2' }).click();
     await expect.poll(() => page.getByRole('cell', { name: 'delivered' }).count()).toBe(3);
+  });
+
+  test('shows the payload and attempts of an event, and delivers a queued one now', async () => {
+    const person = addPerson(console, 'business');
+    const app = furnish(console, person);
+    const page = await openAs({ browser, console, person }, `/apps/${app.client_id}/webhook?status=queued`);
+    await page.getByRole('button', { name: 'Details of event 3' }).click();
+    await page.getByRole('region', { name: 'Payload' }).getByText('"message": "Hello"').waitFor();
+    await page.getByText('No attempt yet.').waitFor();
+    await page.getByRole('button', { name: 'Deliver now: event 3' }).click();
+    await page.getByText('No event has this state.').waitFor();
+    await page.getByLabel('Show').selectOption({ label: 'failed' });
+    await expect.poll(() => new URL(page.url()).search).toBe('?status=failed');
+    await page.getByRole('button', { name: 'Details of event 2' }).click();
+    await page.getByRole('list').getByText('connection refused, after 12ms').waitFor();
+  });
+
+  test('replaces the signing secret and shows the new one once', async () => {
+    const person = addPerson(console, 'business');
+    const app = furnish(console, person);
+    const page = await openAs({ browser, console, person }, `/apps/${app.client_id}/webhook`);
+    await page.getByRole('button', { name: 'Replace the signing secret' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Replace it' }).click();
+    expect(await page.getByRole('textbox', { name: 'Signing secret' }).inputValue()).toMatch(/^whsec_/);
+    await page.getByText(/The old secret works until/).waitFor();
   });
 
   test('loads older events page by page', async () => {

@@ -1,9 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { hasChromium, useBrowser } from '../support/browser.ts';
 import { useConsole } from '../support/console.ts';
 import { furnish, newUsage } from '../support/furnish.ts';
 import { failNext } from '../support/mock-api/index.ts';
-import { addPerson, openAs } from '../support/people.ts';
+import { addPerson, openAs, PASSWORD } from '../support/people.ts';
 
 describe.skipIf(!hasChromium())('plans and wallet', () => {
   const console = useConsole();
@@ -175,11 +176,89 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
     expect(key).toMatch(/^svc_sk_/);
     expect(person.has.keys[0]).toMatchObject({ requests_per_minute: 60, monthly_limit_micros: 25_500_000 });
     await page.getByRole('button', { name: 'I have saved it' }).click();
-    await page.getByText('60 a minute · €25.50 a month').waitFor();
+    await page.getByText('€25.50 a month · 60 requests a minute').waitFor();
     await expect.poll(() => page.content()).not.toContain(key);
-    await page.getByRole('button', { name: 'Delete Nightly report' }).click();
+    await page.getByRole('button', { name: 'Manage Nightly report' }).click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByText('No keys yet').waitFor();
+  });
+
+  test('changes, pauses and rotates a key', async () => {
+    const person = addPerson(console, 'personal');
+    furnish(console, person);
+    const [key] = person.has.keys;
+    const page = await openAs({ browser, console, person }, '/keys');
+    const choose = async (act: string): Promise<void> => {
+      await page.getByRole('button', { name: 'Manage Nightly report' }).click();
+      await page.getByRole('menuitem', { name: act }).click();
+    };
+    await choose('Change');
+    const dialog = page.getByRole('dialog', { name: 'Change “Nightly report”' });
+    expect(await dialog.getByLabel(/Monthly limit/).inputValue()).toBe('50');
+    await dialog.getByLabel(/Requests per minute/).fill('');
+    await dialog.getByLabel(/Tokens per minute/).fill('20000');
+    await dialog.getByLabel(/Models/).fill('svc-chat');
+    await dialog.getByRole('button', { name: 'Save changes' }).click();
+    await page.getByText('€50.00 a month · 20,000 tokens a minute · svc-chat').waitFor();
+    expect(key).toMatchObject({ requests_per_minute: null, tokens_per_minute: 20_000, models: ['svc-chat'] });
+    await choose('Pause');
+    await page.getByText('paused', { exact: true }).waitFor();
+    await choose('Resume');
+    await page.getByText('paused', { exact: true }).waitFor({ state: 'detached' });
+    await choose('Replace the secret');
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Replace it' }).click();
+    expect(await page.getByRole('textbox', { name: 'API key' }).inputValue()).toMatch(/^svc_sk_/);
+    await page.getByText(/The old secret works until/).waitFor();
+    await page.getByRole('button', { name: 'I have saved it' }).click();
+    await page.getByText('Old secret ends in 23 hours').waitFor();
+  });
+
+  test('lists transactions of the wallet', async () => {
+    const person = addPerson(console, 'personal');
+    furnish(console, person);
+    const page = await openAs({ browser, console, person }, '/wallet');
+    await page.getByRole('cell', { name: '-€0.6816' }).waitFor();
+    expect(await page.getByRole('table', { name: 'Transactions' }).getByRole('row').count()).toBe(3);
+  });
+
+  test('keeps the filter of usage in the address and downloads what it selects', async () => {
+    const person = addPerson(console, 'personal');
+    furnish(console, person);
+    const page = await openAs({ browser, console, person }, '/usage?days=7&status=200');
+    expect(await page.getByLabel('Period').inputValue()).toBe('days7');
+    await page.getByLabel('Model').selectOption({ label: 'svc-chat' });
+    await expect.poll(() => new URL(page.url()).search).toBe('?days=7&model=svc-chat&status=200');
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download CSV' }).click();
+    const file = await readFile(await (await download).path(), 'utf8');
+    const shown = await page.getByRole('button', { name: /^Details of req_/ }).count();
+    expect(shown).toBeGreaterThan(0);
+    expect(file.trim().split('\r\n')).toHaveLength(1 + shown);
+  });
+
+  test('asks for the password before a sensitive act if the sign-in was long ago, then repeats the act', async () => {
+    const person = addPerson(console, 'personal');
+    const page = await openAs({ browser, console, person }, '/keys');
+    for (const token of console.state.sessions.keys()) console.state.staleSessions.add(token);
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    const form = page.getByRole('dialog', { name: 'New API key' });
+    await form.getByLabel('Name').fill('Nightly report');
+    await page.keyboard.press('Enter');
+    const question = page.getByRole('dialog', { name: 'Confirm that it is you' });
+    await question.getByLabel('Password', { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await question.waitFor({ state: 'detached' });
+    await form.getByText('Nothing was changed').waitFor();
+    await form.getByRole('button', { name: 'Create a key' }).click();
+    await question.waitFor();
+    await page.keyboard.type('not the password');
+    await page.keyboard.press('Enter');
+    await question.getByText('The current password is not right').waitFor();
+    await question.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.getByRole('textbox', { name: 'API key' }).waitFor();
+    expect(person.has.keys).toHaveLength(1);
   });
 
   test('shows requests with their metadata, by page and by key', async () => {

@@ -12,7 +12,7 @@ export interface TestConsole {
 }
 
 /** Paths that belong to the services. */
-const API_PATH = /^\/(v1|sandbox|\.well-known)(\/|$)/;
+const API_PATH = /^\/(v1|sandbox|\.well-known|sign-in)([/?]|$)/;
 
 /** Starts the console for the tests of one file. */
 export const useConsole = (options: { without?: readonly string[] } = {}): TestConsole => {

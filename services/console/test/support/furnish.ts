@@ -117,6 +117,24 @@ export const furnish = ({ state }: TestConsole, { has }: Person): App => {
       ...(index % 9 === 4 ? { status: 503, cost_micros: null, output_tokens: null, state: 'released' as const } : {}),
     }),
   );
+  has.transactions = [
+    {
+      id: 'txn_2',
+      type: 'usage',
+      amount_micros: -681_600,
+      balance_after_micros: 24_318_400,
+      created_at: daysFromNow(-1),
+      description: 'Usage',
+    },
+    {
+      id: 'txn_1',
+      type: 'top_up',
+      amount_micros: 25_000_000,
+      balance_after_micros: 25_000_000,
+      created_at: daysFromNow(-2),
+      description: 'Top-up',
+    },
+  ];
   has.planUse = newPlanUse(notes.client_id);
   state.webhooks.set(notes.client_id, {
     client_id: notes.client_id,

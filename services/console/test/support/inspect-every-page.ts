@@ -33,9 +33,10 @@ const isWiderThanScreen = (page: Page): Promise<boolean> =>
 
 const settle = async (page: Page): Promise<void> => {
   await page.locator('.skeleton').first().waitFor({ state: 'detached' });
-  await page.evaluate(
-    'Promise.all(document.getAnimations().map((animation) => animation.finished.catch(() => undefined)))',
-  );
+  // A button that waits spins for ever.
+  await page.evaluate(`Promise.all(document.getAnimations()
+    .filter(({ effect }) => effect.getComputedTiming().endTime !== Infinity)
+    .map((animation) => animation.finished.catch(() => undefined)))`);
 };
 
 const photograph = async (page: Page, name: string): Promise<void> => {
@@ -69,14 +70,15 @@ export const inspectEveryPage = (locale: 'en' | 'it'): void => {
     const options = { colorScheme: 'light' as const, locale: locale === 'it' ? 'it-IT' : 'en-GB' };
     const nameOf = (page: string): string => `${page}-${locale}`;
 
-    test.each(['sign-in', 'sign-up'])('/%s', async (path) => {
-      browser.expectComplaints('401');
-      const page = await browser.open(`${console.url}/${path}`, options);
-      await page.locator('h1').waitFor();
-      await page.locator('form button[type=submit]').click();
-      await page.locator('[aria-invalid=true]').first().waitFor();
-      await inspect(page, nameOf(path));
-    });
+    test.each(['reset-password', 'reset-password?token=unknown', 'verify-email?token=unknown', 'undo-email'])(
+      '/%s',
+      async (path) => {
+        browser.expectComplaints('401');
+        const page = await browser.open(`${console.url}/${path}`, options);
+        await page.locator('h1').waitFor();
+        await inspect(page, nameOf(path.replace('?token=unknown', '-set')));
+      },
+    );
 
     test.each(['account', 'plans', 'connections', 'keys', 'wallet', 'usage', 'apps', 'no-such-page', 'plans/return'])(
       '/%s, with nothing there yet and with everything',
@@ -121,6 +123,14 @@ export const inspectEveryPage = (locale: 'en' | 'it'): void => {
       await page.locator('.page-header .button-primary').click();
       await page.locator('.dialog').waitFor();
       await inspect(page, nameOf('dialog'));
+      for (const token of console.state.sessions.keys()) console.state.staleSessions.add(token);
+      browser.expectComplaints('403');
+      await page.locator('.dialog input').first().fill('A key');
+      await page.locator('.dialog button[type=submit]').click();
+      await page.locator('.dialog input[type=password]').waitFor();
+      await inspect(page, nameOf('step-up'));
+      await page.keyboard.press('Escape');
+      await page.locator('.dialog input[type=password]').waitFor({ state: 'detached' });
       await page.keyboard.press('Escape');
       await page.locator('.side-menu').click();
       await page.locator('.drawer').waitFor();

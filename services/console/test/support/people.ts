@@ -26,7 +26,9 @@ export const addPerson = (
     business_name: type === 'business' ? 'Example Business' : null,
     display_name: 'Ada Rossi',
     locale,
+    has_second_factor: false,
     created_at: new Date().toISOString(),
+    email_verified: true,
   };
   state.accounts.set(account.email, { account, password: PASSWORD });
   return { account, has: possessionsOf(state, account.svc_user_id) };

@@ -1,4 +1,5 @@
-import { newId, type routes } from '@svc/contracts';
+import { inferenceGatewayEvents, newId, type routes } from '@svc/contracts';
+import { appendToOutbox, withOutbox } from '@svc/messaging';
 import { AppError, invalidField, type Reply, type RequestContext } from '@svc/service-kit';
 import { type ApiKey, showApiKey } from './api-key.ts';
 import type { ApiKeyDeps } from './api-key-deps.ts';
@@ -34,10 +35,22 @@ export const createApiKey = async (
     previousExpiresAt: null,
     version: 1,
   };
-  const outcome = await insertApiKey(deps.database, { key, hash: hashKey(deps.pepper, text), keysMax: KEYS_MAX });
+  const outcome = await withOutbox(deps, async (trx) => {
+    const inserted = await insertApiKey(trx, { key, hash: hashKey(deps.pepper, text), keysMax: KEYS_MAX });
+    if (inserted === 'inserted') await appendToOutbox(trx, createdFact(key));
+    return inserted;
+  });
   if (outcome === 'session_ended') throw new AppError('invalid_token');
   if (outcome === 'too_many') {
     throw invalidField(['body'], 'value_error', `Value error, an account can have at most ${KEYS_MAX} keys`);
   }
   return { status: 201, body: { ...showApiKey(key, { spentMicros: 0, nowMs }), key: text } };
 };
+
+/** The owner gets a mail about it. */
+const createdFact = ({ id, userId, createdAt }: ApiKey) => ({
+  subject: inferenceGatewayEvents.keyCreated.subject,
+  aggregate: `key:${id}`,
+  version: 1,
+  data: { svc_user_id: userId, key_id: id, created_at: createdAt.toISOString() },
+});

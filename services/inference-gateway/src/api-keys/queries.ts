@@ -22,25 +22,24 @@ const COLUMNS = recordColumns<ApiKey>({
 
 /** Inserts a key, unless the account already has `keysMax` keys or the creating session has lost access. */
 export const insertApiKey = async (
-  database: Knex,
+  trx: Knex.Transaction,
   { key, hash, keysMax }: { readonly key: ApiKey; readonly hash: Buffer; readonly keysMax: number },
-): Promise<'inserted' | 'too_many' | 'session_ended'> =>
-  database.transaction(async (trx) => {
-    await lockKeysOfAccount(trx, key.userId);
-    const cutoff = await trx('key_cutoffs')
-      .where({ svc_user_id: key.userId })
-      .where('sessions_revoked_through', '>=', key.sessionId)
-      .first();
-    if (cutoff !== undefined) return 'session_ended';
-    const { count } = (await trx('api_keys')
-      .where({ svc_user_id: key.userId })
-      .whereNull('deleted_at')
-      .count<{ count: number | string }[]>()
-      .first()) ?? { count: 0 };
-    if (Number(count) >= keysMax) return 'too_many';
-    await trx('api_keys').insert({ ...COLUMNS.toRow(key), hash });
-    return 'inserted';
-  });
+): Promise<'inserted' | 'too_many' | 'session_ended'> => {
+  await lockKeysOfAccount(trx, key.userId);
+  const cutoff = await trx('key_cutoffs')
+    .where({ svc_user_id: key.userId })
+    .where('sessions_revoked_through', '>=', key.sessionId)
+    .first();
+  if (cutoff !== undefined) return 'session_ended';
+  const { count } = (await trx('api_keys')
+    .where({ svc_user_id: key.userId })
+    .whereNull('deleted_at')
+    .count<{ count: number | string }[]>()
+    .first()) ?? { count: 0 };
+  if (Number(count) >= keysMax) return 'too_many';
+  await trx('api_keys').insert({ ...COLUMNS.toRow(key), hash });
+  return 'inserted';
+};
 
 /** Serializes the creation of keys with `endKeysOfAccount` until the transaction ends. */
 const lockKeysOfAccount = async (trx: Knex.Transaction, userId: string): Promise<void> => {
@@ -160,4 +159,10 @@ export const updateApiKeysLastUsedAt = async (database: Knex, uses: ReadonlyMap<
      FROM jsonb_to_recordset(?::jsonb) AS used(id text, at timestamptz) WHERE api_keys.id = used.id`,
     [JSON.stringify(rows)],
   );
+};
+
+/** Erases every key of an erased account. Usage records keep their ids. */
+export const deleteKeysOfUser = async (trx: Knex.Transaction, userId: string): Promise<void> => {
+  await lockKeysOfAccount(trx, userId);
+  await trx('api_keys').where({ svc_user_id: userId }).delete();
 };

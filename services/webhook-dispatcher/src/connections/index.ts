@@ -2,6 +2,7 @@ export {
   type Connection,
   type ConnectionKey,
   deleteConnectionsOfApp,
+  deleteEndedConnectionsOfUser,
   lockUsers,
   updateConnectionsEnded,
   updateToldRevision,

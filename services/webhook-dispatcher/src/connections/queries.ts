@@ -81,3 +81,10 @@ export const updateToldRevision = async (
 export const deleteConnectionsOfApp = async (trx: Knex.Transaction, clientId: string): Promise<void> => {
   await trx('connections').where({ client_id: clientId }).delete();
 };
+
+/** Deletes the ended connections of a user. Returns the number of those that still stand. */
+export const deleteEndedConnectionsOfUser = async (trx: Knex.Transaction, userId: string): Promise<number> => {
+  await trx('connections').where({ svc_user_id: userId, is_connected: false }).delete();
+  const row = await trx('connections').where({ svc_user_id: userId }).count<{ count: number }>({ count: '*' }).first();
+  return Number(row?.count ?? 0);
+};

@@ -1,6 +1,6 @@
+import { readStackFile } from '@svc/testing';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { readStackFile } from '../stack.ts';
 
 /** Records of gateway and billing for some accounts. */
 export interface Books {

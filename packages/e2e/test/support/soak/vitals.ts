@@ -1,5 +1,5 @@
+import { readStackFile } from '@svc/testing';
 import { inject } from 'vitest';
-import { readStackFile } from '../stack.ts';
 
 /** Resource metrics of the gateway. */
 export interface Vitals {

@@ -1,6 +1,7 @@
 import { type BudgetLimit, budgetLimitSchema, MICROS_PER_UNIT } from '@svc/contracts';
 import { type Html, html } from '@svc/pages';
 import type { ConnectionRecord } from '../../connections/index.ts';
+import { formatAmount, formatDay, MICRO_DIGITS } from '../../format-amount.ts';
 import { readBudgetProposal } from '../budget-proposal.ts';
 import type { AskedQuery } from './asked-query.ts';
 import type { PageContext } from './page-context.ts';
@@ -36,7 +37,6 @@ const toLimit = ({ budgetLimitMicros, budgetPeriod, budgetExpiresAt }: KnownBudg
 const PERIODS: readonly BudgetLimit['period'][] = ['week', 'month', 'total'];
 /** Up to micros; a comma as Italians write it. */
 const AMOUNT = /^(\d{1,9})(?:[.,](\d{1,6}))?$/;
-const MICRO_DIGITS = String(MICROS_PER_UNIT).length - 1;
 
 /** The fields with which a person sets the limit. They need no script. */
 export const budgetFields = ({ text, query }: PageContext, form: BudgetForm): Html => {
@@ -54,7 +54,7 @@ ${amount === undefined || limit === undefined ? undefined : html`<p class="soft"
 <select id="period" name="period">${PERIODS.map((period) => html`<option value="${period}"${period === (limit?.period ?? 'week') ? html` selected` : undefined}>${text.budgetPeriods[period]}</option>`)}</select></div>
 </div>
 <p class="${isInvalid ? 'alert near' : 'hint'}" id="limit-hint"${isInvalid ? html` role="alert"` : undefined}>${isInvalid ? text.budgetInvalid : text.budgetNone}</p>
-${limit?.expires_at == null ? undefined : html`<label class="check"><input type="checkbox" name="expires_at" value="${limit.expires_at}" checked> ${text.budgetUntil(formatDate(limit.expires_at, query.locale))}</label>`}`;
+${limit?.expires_at == null ? undefined : html`<label class="check"><input type="checkbox" name="expires_at" value="${limit.expires_at}" checked> ${text.budgetUntil(formatDay(limit.expires_at, query.locale))}</label>`}`;
 };
 
 /** Reads the fields: undefined if the form has none, `invalid` for an amount that cannot be read. */
@@ -72,11 +72,6 @@ export const readBudgetFields = (fields: URLSearchParams): BudgetLimit | null | 
   return read.success ? read.data : 'invalid';
 };
 
-const formatAmount = (micros: number, { currency, locale }: { currency: string; locale: string }): string =>
-  new Intl.NumberFormat(locale, { style: 'currency', currency, maximumFractionDigits: MICRO_DIGITS }).format(
-    micros / MICROS_PER_UNIT,
-  );
-
 /** The amount as a person types it. */
 const plainAmount = (micros: number | undefined, locale: string): string =>
   micros === undefined
@@ -86,6 +81,3 @@ const plainAmount = (micros: number | undefined, locale: string): string =>
         maximumFractionDigits: MICRO_DIGITS,
         useGrouping: false,
       }).format(micros / MICROS_PER_UNIT);
-
-const formatDate = (at: string, locale: string): string =>
-  new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(at));

@@ -15,6 +15,7 @@ export interface ConsentView {
   readonly icon: Icon;
   readonly isConnected: boolean;
   readonly budget: BudgetForm;
+  readonly notice: string | undefined;
 }
 
 /** Asks whether an app may have what it asks for. */
@@ -24,6 +25,7 @@ export const consentPage = (context: PageContext, view: ConsentView): ReplyConte
   const content = html`
 <div class="parties"><img src="data:${view.icon.contentType};base64,${view.icon.bytes.toString('base64')}" alt="">${arrows()}${productMark()}</div>
 <h1>${title}</h1>
+${view.notice === undefined ? undefined : html`<p class="alert" role="alert">${view.notice}</p>`}
 <p class="soft wrap">${text.publishedBy} <strong>${isolated(view.publisher)}</strong></p>
 ${view.isConnected ? html`<p class="soft">${text.alreadyConnected}</p>` : undefined}
 ${whoForm(context, view.session)}

@@ -1,4 +1,16 @@
 export { createFormTokens } from './form-token.ts';
+export { refusedFormPage } from './message-pages.ts';
 export { pageRoutes } from './page-routes.ts';
+export { pageText } from './page-text.ts';
+export type { PagesDeps } from './pages-deps.ts';
+export { preferredLocale } from './preferred-locale.ts';
 export { createPushedMarks } from './pushed-mark.ts';
+export { secondFactorPage } from './second-factor-page.ts';
+export { seeOther } from './see-other.ts';
 export { refuseUnknownPushedRequest } from './show-authorize-page.ts';
+export type { FormName, SignInFrame } from './sign-in-frame.ts';
+export { signInPage, signUpPage } from './sign-in-page.ts';
+export { signInByPasskeyForm } from './submit-passkey.ts';
+export { finishByForm } from './submit-second-factor.ts';
+export { signInByForm } from './submit-sign-in.ts';
+export { signUpByForm } from './submit-sign-up.ts';

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { returnToSchema } from '@svc/contracts';
 import { type Html, html } from '@svc/pages';
 import { type AppRecord, toFormActionSource } from '../../apps/index.ts';
+import { createSignInOptions, type FactorsDeps, type RequestOptions } from '../../factors/index.ts';
 import type { BrowserSession } from '../../sessions/index.ts';
 import type { AskedQuery } from './asked-query.ts';
 import type { FormTokens } from './form-token.ts';
@@ -26,13 +27,18 @@ export interface PageContext {
   /** Where single sign-on begins and comes back here, where there is one. */
   readonly ssoPath: string | undefined;
   readonly ssoName: string | undefined;
+  /** For a sign-in with any passkey. */
+  readonly passkeyOptions: RequestOptions;
   /** Where this page is, in either language. */
   readonly authorizePath: (over?: Readonly<Record<string, string>>) => string;
 }
 
 /** Prepares a page for one browser and, where somebody is signed in, one session. */
 export const createPageContext = (
-  deps: { formTokens: FormTokens; pushedMarks: PushedMarks; sso: { name: string | undefined } | undefined },
+  deps: { formTokens: FormTokens; pushedMarks: PushedMarks; sso: { name: string | undefined } | undefined } & Pick<
+    FactorsDeps,
+    'relyingParty' | 'passkeyChallenges'
+  >,
   input: AskedRequest & { app: AppRecord; session: BrowserSession | undefined },
 ): PageContext => {
   const { app, query, browserId, isPushed, session } = input;
@@ -46,6 +52,7 @@ export const createPageContext = (
     formToken: deps.formTokens.sign({ query, browserId, sessionId: session?.session.id, isPushed, nonce }),
     ssoPath: deps.sso === undefined ? undefined : ssoPath(authorizePath(deps, input)),
     ssoName: deps.sso?.name,
+    passkeyOptions: createSignInOptions(deps),
     authorizePath: (over) => authorizePath(deps, input, over),
   };
 };

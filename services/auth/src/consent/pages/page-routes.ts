@@ -6,6 +6,8 @@ import type { PagesDeps } from './pages-deps.ts';
 import { preferredLocale } from './preferred-locale.ts';
 import { showAuthorizePage } from './show-authorize-page.ts';
 import { submitDecision } from './submit-decision.ts';
+import { submitPasskey } from './submit-passkey.ts';
+import { submitSecondFactor } from './submit-second-factor.ts';
 import { submitSignIn } from './submit-sign-in.ts';
 import { submitSignOut } from './submit-sign-out.ts';
 import { submitSignUp } from './submit-sign-up.ts';
@@ -18,6 +20,10 @@ export const pageRoutes = (deps: PagesDeps): Binding[] => [
     (issues, req) => (prefersHtml(req) ? invalidQueryPage(preferredLocale(req), issues) : undefined),
   ),
   bind(routes.submitSignIn, ({ req, res, clientAddress }) => submitSignIn(deps, { req, res, source: clientAddress })),
+  bind(routes.submitSecondFactor, ({ req, res, clientAddress }) =>
+    submitSecondFactor(deps, { req, res, source: clientAddress }),
+  ),
+  bind(routes.submitPasskey, ({ req, res, clientAddress }) => submitPasskey(deps, { req, res, source: clientAddress })),
   bind(routes.submitSignUp, ({ req, res, clientAddress }) => submitSignUp(deps, { req, res, source: clientAddress })),
   bind(routes.submitSignOut, ({ req, res }) => submitSignOut(deps, { req, res })),
   bind(routes.submitDecision, ({ req, clientAddress }) => submitDecision(deps, { req, source: clientAddress })),

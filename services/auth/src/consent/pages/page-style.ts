@@ -28,7 +28,10 @@ button.second{margin-top:.625rem}
 button.link{padding:.125rem 0;margin:0;text-decoration:underline;font-weight:400}
 .choice{display:flex;flex-wrap:wrap;gap:.625rem;margin-top:1.25rem}.choice button,.choice button.second{flex:1 1 9rem;margin:0}form+p{margin-top:1rem}
 a.second{display:block;text-align:center;padding:.5625rem 1rem;border:1px solid var(--edge);border-radius:.5rem;color:var(--text);text-decoration:none;font-weight:600;margin-top:.625rem}a.second:hover{background:var(--sunken)}
+fieldset.types{border:0;margin:1rem 0 0;padding:0}fieldset.types legend{font-weight:600;padding:0}fieldset.types label.check{margin:.375rem 0}fieldset.types label.check input{vertical-align:-1px}
+@supports selector(:has(a)){.types .business{display:none}.types:has([value=business]:checked) .business{display:block}}
 .alert{margin:1rem 0 0}.alert.near{margin:.375rem 0 0;padding:.375rem .625rem;font-size:.9375rem}
+.notice{margin:1rem 0 0;padding:.5rem .75rem;background:var(--tint);border-radius:.5rem}
 .other{margin-top:1.25rem;text-align:center}
 main footer{margin-top:1.25rem;padding-top:.875rem;border-top:1px solid var(--line);display:flex;flex-wrap:wrap;gap:.25rem 1rem;font-size:.9375rem}main footer [hreflang]{margin-left:auto}
 @media (forced-colors:active){.who,.pays{border:1px solid}}

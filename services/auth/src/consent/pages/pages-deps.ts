@@ -1,13 +1,14 @@
-import type { SignUps } from '../../accounts/index.ts';
+import type { PasswordRules, SignUps, VerificationDeps } from '../../accounts/index.ts';
 import type { AppFinder } from '../../apps/index.ts';
 import type { AuthenticateSessionDeps, StartSessionDeps } from '../../sessions/index.ts';
 import type { DecideConsentDeps } from '../decide-consent.ts';
 import type { FormTokens } from './form-token.ts';
 import type { PushedMarks } from './pushed-mark.ts';
 
-export interface PagesDeps extends DecideConsentDeps, AuthenticateSessionDeps, StartSessionDeps {
+export interface PagesDeps extends DecideConsentDeps, AuthenticateSessionDeps, StartSessionDeps, VerificationDeps {
   readonly findApp: AppFinder;
   readonly signUps: SignUps;
+  readonly passwordRules: PasswordRules;
   readonly formTokens: FormTokens;
   readonly pushedMarks: PushedMarks;
   /** If configured, the sign-in page offers single sign-on. */

@@ -19,6 +19,7 @@ import { type AskedRequest, createPageContext, type PageContext } from './page-c
 import type { PagesDeps } from './pages-deps.ts';
 import { preferredLocale } from './preferred-locale.ts';
 import { seeOther } from './see-other.ts';
+import { authorizeFrame } from './sign-in-frame.ts';
 import { signInPage, signUpPage } from './sign-in-page.ts';
 
 /** A request to the authorize page. */
@@ -48,7 +49,7 @@ export const showAuthorizePage = async (deps: PagesDeps, request: PageRequest): 
   const browserId = ensureBrowserId(req, res, deps.publicBaseUrl);
   const context = createPageContext(deps, { app: judged.app, query, browserId, isPushed, session });
   if (session !== undefined) return await showConsent(deps, { context, session, judged });
-  return wantsSignUp(sent) ? signUpPage(context) : signInPage(context);
+  return wantsSignUp(sent) ? signUpPage(authorizeFrame(context)) : signInPage(authorizeFrame(context));
 };
 
 const answerSilently = async (
@@ -123,11 +124,13 @@ export interface ConsentInput {
   readonly judged: Extract<JudgedAuthorizeRequest, { isValid: true }>;
   /** A limit that was typed and cannot be read. */
   readonly typedLimit?: string;
+  /** Reason why the app was not connected yet. */
+  readonly notice?: string;
 }
 
 /** Shows the consent page, or shows it again. */
 export const showConsent = async (deps: PagesDeps, input: ConsentInput): Promise<ReplyContent> => {
-  const { context, session, judged, typedLimit } = input;
+  const { context, session, judged, typedLimit, notice } = input;
   const { app, scopes } = judged;
   const key = { userId: session.account.id, clientId: app.clientId };
   const [publisher, icon, connected, connection] = await Promise.all([
@@ -138,5 +141,5 @@ export const showConsent = async (deps: PagesDeps, input: ConsentInput): Promise
   ]);
   const form = budgetForm(deps, context.query, connection);
   const budget = typedLimit === undefined ? form : { ...form, typed: typedLimit };
-  return consentPage(context, { session, scopes, publisher, icon, isConnected: connected, budget });
+  return consentPage(context, { session, scopes, publisher, icon, isConnected: connected, budget, notice });
 };

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { AppError, type ReplyContent } from '@svc/service-kit';
+import { requestVerification } from '../../accounts/index.ts';
 import { originOf } from '../../connections/index.ts';
 import { digestOpaqueValue, findCode, newOpaqueValue } from '../../oidc/index.ts';
 import { type BrowserSession, findBrowserSession, readPagesCookie } from '../../sessions/index.ts';
@@ -12,6 +13,7 @@ import { readBudgetFields } from './budget-form.ts';
 import { FORM_MS, type FormContext } from './form-token.ts';
 import { decidedPage, unavailablePage } from './message-pages.ts';
 import { createPageContext } from './page-context.ts';
+import { pageText } from './page-text.ts';
 import type { PagesDeps } from './pages-deps.ts';
 import { backToAuthorize, type ReadForm, readForm } from './read-form.ts';
 import { seeOther } from './see-other.ts';
@@ -31,21 +33,26 @@ export const submitDecision = async (
   const found = await findBrowserSession(deps, readPagesCookie(req.headers.cookie, deps.publicBaseUrl));
   // Only the person who was asked approves: after a sign-out, or another sign-in in a second tab, the page asks again.
   if (found === undefined || found.session.id !== form.sessionId) return backToAuthorize(deps, form);
-  if (budget === 'invalid') return await askAgain(deps, read, found);
+  if (deps.isVerificationRequired && found.account.emailVerifiedAt === null) {
+    await requestVerification(deps, found.account.id);
+    return await askAgain(deps, read, { session: found, notice: pageText(form.query.locale).verifyFirst });
+  }
+  if (budget === 'invalid') return await askAgain(deps, read, { session: found });
   const person = { userId: found.account.id, sessionId: found.session.id, origin: originOf(source, 'browser') };
   return await approveOnce(deps, { ...decision, ...person, budget }, form);
 };
 
-/** The page again, with the limit as it was typed. */
+/** Shows the page again, with the limit as it was typed. */
 const askAgain = async (
   deps: PagesDeps,
   { form, fields, app }: Extract<ReadForm, { isTaken: true }>,
-  session: BrowserSession,
+  { session, notice }: { session: BrowserSession; notice?: string },
 ): Promise<ReplyContent> => {
   const judged = await judgeQuery(deps, form);
   if (!judged.isValid) return backToAuthorize(deps, form);
   const context = createPageContext(deps, { ...form, app, session });
-  return await showConsent(deps, { context, session, judged, typedLimit: fields.get('limit') ?? '' });
+  const again = { context, session, judged, typedLimit: fields.get('limit') ?? '' };
+  return await showConsent(deps, notice === undefined ? again : { ...again, notice });
 };
 
 /** Ends the request of this form: kept by a browser, it approves nothing any more. Its address, opened again, is a new request. */

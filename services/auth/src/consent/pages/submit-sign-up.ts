@@ -1,16 +1,23 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createAccountRequestSchema } from '@svc/contracts';
+import { createAccountRequestSchema, type Locale } from '@svc/contracts';
 import { AppError, type ReplyContent } from '@svc/service-kit';
-import { type AccountRecord, createAccount } from '../../accounts/index.ts';
-import { pagesCookies, readDeviceToken, startSession } from '../../sessions/index.ts';
+import { createAccount } from '../../accounts/index.ts';
+import {
+  pagesCookies,
+  type SignInOrigin,
+  type StartedSession,
+  signInOriginOf,
+  startSession,
+} from '../../sessions/index.ts';
 import { createPageContext } from './page-context.ts';
 import { type PageText, pageText } from './page-text.ts';
 import type { PagesDeps } from './pages-deps.ts';
 import { backToAuthorize, readForm } from './read-form.ts';
+import { authorizeFrame } from './sign-in-frame.ts';
 import { type FormState, signUpPage } from './sign-in-page.ts';
 import { messageFor } from './submit-sign-in.ts';
 
-/** Makes a personal account, signs it in and goes back to the authorize page, or shows the form again with what was wrong. */
+/** Opens a personal account, signs in and goes back to the authorize page, or shows the form again with its errors. */
 export const submitSignUp = async (
   deps: PagesDeps,
   { req, res, source }: { req: IncomingMessage; res: ServerResponse; source: string },
@@ -18,62 +25,55 @@ export const submitSignUp = async (
   const read = await readForm(deps, req);
   if (!read.isTaken) return read.reply;
   const { fields, form, app } = read;
-  const state = { email: fields.get('email') ?? '', displayName: fields.get('display_name') ?? '' };
-  const outcome = await signUp(deps, {
-    ...state,
-    password: fields.get('password') ?? '',
-    locale: form.query.locale,
-    source,
-  });
-  if ('errors' in outcome) {
+  // An app connects people: business accounts are opened in the console.
+  fields.delete('account_type');
+  const origin = signInOriginOf({ req, clientAddress: source }, deps.publicBaseUrl);
+  const outcome = await signUpByForm(deps, { fields, locale: form.query.locale, origin });
+  if ('refused' in outcome) {
     const context = createPageContext(deps, { ...form, app, session: undefined });
-    return signUpPage(context, { ...state, errors: outcome.errors });
+    return signUpPage(authorizeFrame(context), outcome.refused);
   }
-  const started = await startSession(deps, outcome.account, readDeviceToken(req.headers, deps.publicBaseUrl));
-  res.appendHeader('set-cookie', pagesCookies(started, deps.publicBaseUrl));
+  res.appendHeader('set-cookie', pagesCookies(outcome.started, deps.publicBaseUrl));
   return backToAuthorize(deps, form);
 };
 
-interface SignUp {
-  readonly email: string;
-  readonly displayName: string;
-  readonly password: string;
-  readonly locale: 'it' | 'en';
-  readonly source: string;
-}
-
-type Outcome = { account: AccountRecord } | { errors: FormState['errors'] };
-
-const signUp = async (deps: PagesDeps, input: SignUp): Promise<Outcome> => {
-  const text = pageText(input.locale);
-  const { email, password, locale } = input;
-  const displayName = input.displayName.trim() === '' ? null : input.displayName;
+/** Opens an account with the fields of a sign-up form and signs in. Returns the form with its errors if that is refused. */
+export const signUpByForm = async (
+  deps: PagesDeps,
+  { fields, locale, origin }: { fields: URLSearchParams; locale: Locale; origin: SignInOrigin },
+): Promise<{ started: StartedSession } | { refused: FormState }> => {
+  const text = pageText(locale);
+  const state = {
+    email: fields.get('email') ?? '',
+    displayName: fields.get('display_name') ?? '',
+    accountType: fields.get('account_type') === 'business' ? ('business' as const) : ('personal' as const),
+    businessName: fields.get('business_name') ?? '',
+  };
   const parsed = createAccountRequestSchema.safeParse({
-    email: email.trim(),
+    email: state.email.trim(),
+    password: fields.get('password') ?? '',
+    locale,
+    account_type: state.accountType,
+    display_name: state.displayName.trim() === '' ? null : state.displayName,
+    ...(state.accountType === 'business' ? { business_name: state.businessName } : {}),
+  });
+  if (!parsed.success) return { refused: { ...state, errors: errorsOf(parsed.error.issues, text) } };
+  const { email, password, account_type, business_name, display_name } = parsed.data;
+  const owner = {
+    email,
     password,
     locale,
-    account_type: 'personal',
-    display_name: displayName,
-  });
-  if (!parsed.success) return { errors: errorsOf(parsed.error.issues, text) };
+    accountType: account_type,
+    businessName: business_name ?? null,
+    displayName: display_name ?? null,
+  };
   try {
-    const account = await createAccount(
-      deps,
-      {
-        email: parsed.data.email,
-        password,
-        locale,
-        accountType: 'personal',
-        businessName: null,
-        displayName: parsed.data.display_name ?? null,
-      },
-      input.source,
-    );
-    return { account };
+    const account = await createAccount(deps, owner, origin.source);
+    return { started: await startSession(deps, account, origin) };
   } catch (error) {
     const errors = errorsFor(error, text);
     if (errors === undefined) throw error;
-    return { errors };
+    return { refused: { ...state, errors } };
   }
 };
 
@@ -83,10 +83,13 @@ const errorsOf = (issues: readonly { path: readonly PropertyKey[] }[], text: Pag
     ...(has('email') ? { email: text.emailInvalid } : {}),
     ...(has('password') ? { password: text.passwordLength } : {}),
     ...(has('display_name') ? { displayName: text.nameLength } : {}),
+    ...(has('business_name') ? { businessName: text.businessNameInvalid } : {}),
   };
 };
 
 const errorsFor = (error: unknown, text: PageText): FormState['errors'] | undefined => {
+  // The address is taken, which only its mailbox tells.
+  if (error instanceof AppError && error.code === 'invalid_credentials') return { form: text.checkMail };
   if (error instanceof AppError && error.code === 'email_taken') return { email: text.emailTaken };
   // The only field that signing up judges beyond the contract.
   if (error instanceof AppError && error.issues !== undefined) return { password: text.passwordCommon };

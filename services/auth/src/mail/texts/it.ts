@@ -1,11 +1,37 @@
 import type { MailTexts } from '../mail.ts';
 
+/** Closing paragraph of every alert. */
+const ALERTS = 'Puoi cambiare le soglie di questi avvisi nella console, in “Consumi”.';
+
+const AUTO_TOP_UP_FAILURES = {
+  payment_method_missing: 'Non c’è più un metodo di pagamento salvato.',
+  declined: 'Il tuo metodo di pagamento è stato rifiutato.',
+  authentication_required: 'La tua banca chiede che il pagamento lo confermi tu.',
+} as const;
+
 /** Italian texts of mails. */
 export const italian: MailTexts = {
   verify_email: ({ token }) => ({
     subject: 'Conferma il tuo indirizzo email',
     paragraphs: ['Conferma che questo indirizzo è tuo e l’account è pronto.', 'Il link vale tre giorni.'],
     link: { label: 'Conferma indirizzo', page: 'verify-email', token },
+  }),
+  deletion_requested: ({ token, erasedOn }) => ({
+    subject: 'Il tuo account sta per essere eliminato',
+    paragraphs: [
+      `È stata chiesta l’eliminazione del tuo account. Tutto ciò che ti identifica sarà cancellato per sempre in questa data: ${erasedOn} (UTC).`,
+      'Sessioni, app collegate e chiavi API sono terminate. L’abbonamento termina con il periodo già pagato.',
+      'Se non sei stato tu, o hai cambiato idea, annulla l’eliminazione con questo link prima di allora.',
+    ],
+    link: { label: 'Mantieni il mio account', page: 'cancel-deletion', token },
+  }),
+  sign_up_repeated: () => ({
+    subject: 'Hai già un account',
+    paragraphs: [
+      'Qualcuno si è iscritto a svc con questo indirizzo, che ha già un account. Non è cambiato nulla.',
+      'Se sei stato tu, accedi. Se non ricordi la password, scegline una nuova.',
+    ],
+    link: { label: 'Scegli una nuova password', page: 'reset-password' },
   }),
   reset_password: ({ token }) => ({
     subject: 'Scegli una nuova password',
@@ -49,15 +75,28 @@ export const italian: MailTexts = {
   new_device: ({ device, network, at }) => ({
     subject: 'Accesso da un nuovo dispositivo',
     paragraphs: [
-      `Il tuo account è stato aperto da un dispositivo mai usato prima: ${device}, rete ${network}, ${at}.`,
+      `Il tuo account è stato aperto il ${at} da un dispositivo mai usato prima: ${device ?? 'dispositivo sconosciuto'}, rete ${network ?? 'sconosciuta'}.`,
       'Se non sei stato tu, chiudi la sessione nella console e cambia la password.',
     ],
   }),
-  api_key_created: ({ name }) => ({
+  api_key_created: ({ keyId, at }) => ({
     subject: 'Una nuova chiave API',
     paragraphs: [
-      `È stata creata la chiave API “${name}” per il tuo account.`,
+      `La chiave API ${keyId} è stata creata per il tuo account il ${at}.`,
       'Se non sei stato tu, eliminala nella console e cambia la password.',
+    ],
+  }),
+  factor_changed: ({ change, name }) => ({
+    subject: 'La tua verifica in due passaggi è cambiata',
+    paragraphs: [
+      {
+        added: `“${name}” è stato aggiunto al tuo account come secondo fattore. D’ora in poi serve per accedere.`,
+        removed: `Il secondo fattore “${name}” è stato rimosso dal tuo account.`,
+        recovery_codes_renewed:
+          'Sono stati creati nuovi codici di recupero per il tuo account. I precedenti non valgono più.',
+        recovery_code_used: 'Un codice di recupero è stato usato per accedere al tuo account. Non vale più.',
+      }[change],
+      'Se non sei stato tu, cambia subito la password, chiudi tutte le sessioni nella console e controlla i tuoi secondi fattori.',
     ],
   }),
   app_connected: ({ appName }) => ({
@@ -67,4 +106,53 @@ export const italian: MailTexts = {
       'Se non sei stato tu, scollegala nella console e cambia la password.',
     ],
   }),
+  cap_alert: ({ percent, used, limit, resetsOn, isWeekly }) => ({
+    subject: `Hai usato ${percentOf(percent)} del limite ${isWeekly ? 'settimanale' : 'mensile'}`,
+    paragraphs: [
+      `Le tue app hanno usato ${used} su ${limit} ${isWeekly ? 'questa settimana' : 'questo mese'}.`,
+      ...(percent === 100 ? ['Le nuove richieste vengono rifiutate fino al prossimo azzeramento.'] : []),
+      `Il limite riparte da zero in questa data: ${resetsOn} (UTC).`,
+      ALERTS,
+    ],
+  }),
+  app_budget_alert: ({ percent, used, limit, resetsOn, appName }) => ({
+    subject: `${appName} ha usato ${percentOf(percent)} del suo budget`,
+    paragraphs: [
+      `L’app ${appName} ha usato ${used} sui ${limit} che le hai concesso.`,
+      resetsOn === null
+        ? 'Questo budget non riparte da zero.'
+        : `Il budget riparte da zero in questa data: ${resetsOn} (UTC).`,
+      'Puoi cambiarlo nella console, in “App collegate”.',
+      ALERTS,
+    ],
+  }),
+  key_limit_alert: ({ percent, used, limit, resetsOn, keyId }) => ({
+    subject: `Una chiave API ha usato ${percentOf(percent)} del suo limite mensile`,
+    paragraphs: [
+      `La chiave API ${keyId} ha usato ${used} su ${limit} questo mese.`,
+      ...(percent === 100 ? ['Le sue richieste vengono rifiutate fino al prossimo azzeramento.'] : []),
+      `Il limite riparte da zero in questa data: ${resetsOn} (UTC).`,
+      ALERTS,
+    ],
+  }),
+  auto_top_up_failed: ({ amount, reason }) => ({
+    subject: 'La ricarica automatica del portafoglio non è riuscita',
+    paragraphs: [
+      `La ricarica automatica di ${amount} non è riuscita. ${AUTO_TOP_UP_FAILURES[reason]}`,
+      'La ricarica automatica ora è disattivata. Non ti è stato addebitato nulla.',
+      'Ricarica nella console, in “Portafoglio”, con un metodo di pagamento valido, poi riattiva la ricarica automatica.',
+    ],
+  }),
+  wallet_low: ({ balance, below }) => ({
+    subject: `Nel portafoglio restano meno di ${below}`,
+    paragraphs: [
+      `Il tuo portafoglio contiene ${balance}. Le richieste con chiave API che non copre vengono rifiutate.`,
+      'Puoi ricaricarlo nella console, in “Portafoglio”.',
+      ALERTS,
+    ],
+  }),
 };
+
+/** Returns a percentage with its article: “l’80%”, “il 50%”. */
+const percentOf = (percent: number): string =>
+  /^(8|1$|11$)/.test(String(percent)) ? `l’${percent}%` : `il ${percent}%`;

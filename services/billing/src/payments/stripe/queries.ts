@@ -16,3 +16,7 @@ export const insertCustomer = async (database: Knex, userId: string, customerId:
   await database('stripe_customers').insert({ svc_user_id: userId, customer_id: customerId }).onConflict().ignore();
   return (await findCustomerId(database, userId)) ?? customerId;
 };
+
+export const deleteCustomer = async (database: Knex, userId: string): Promise<void> => {
+  await database('stripe_customers').where({ svc_user_id: userId }).delete();
+};

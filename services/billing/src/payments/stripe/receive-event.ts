@@ -17,6 +17,16 @@ export const HANDLED_EVENTS = [
   'invoice.paid',
   'invoice.payment_failed',
   'invoice.payment_action_required',
+  'charge.refunded',
+  'charge.refund.updated',
+  'refund.created',
+  'refund.updated',
+  'refund.failed',
+  'charge.dispute.created',
+  'charge.dispute.updated',
+  'charge.dispute.closed',
+  'charge.dispute.funds_withdrawn',
+  'charge.dispute.funds_reinstated',
 ] as const satisfies readonly Stripe.Event.Type[];
 
 /** Maximum age of a signature. */
@@ -25,11 +35,13 @@ const SIGNATURE_SECONDS_MAX = 300;
 /** Object that an event is about. Billing ignores the rest of the event and fetches the latest state. */
 export type EventSubject =
   | { readonly kind: 'checkout'; readonly providerSessionId: string; readonly sessionId: string | null }
-  | { readonly kind: 'subscription'; readonly providerSubscriptionId: string };
+  | { readonly kind: 'subscription'; readonly providerSubscriptionId: string }
+  | { readonly kind: 'reversal'; readonly paymentId: string };
 
 export interface StripeListener {
   checkoutChanged(subject: Extract<EventSubject, { kind: 'checkout' }>): Promise<void>;
   subscriptionChanged(providerSubscriptionId: string): Promise<void>;
+  paymentReversed(paymentId: string): Promise<void>;
 }
 
 /** A signature proves the origin, not the content. No text column can store NUL. */
@@ -38,12 +50,14 @@ const objectOf = <S extends z.ZodRawShape>(shape: S) => z.object({ data: z.objec
 const eventSchema = z.object({ type: z.string() });
 const checkoutSchema = objectOf({ id: idSchema, client_reference_id: idSchema.nullish() });
 const subscriptionSchema = objectOf({ id: idSchema });
+/** An id, expanded or not. */
+const referenceSchema = z.union([idSchema, z.object({ id: idSchema }).transform(({ id }) => id)]);
+/** A charge, refund or dispute. */
+const reversalSchema = objectOf({ payment_intent: referenceSchema.nullish() });
 const invoiceSchema = objectOf({
   parent: z
     .object({
-      subscription_details: z
-        .object({ subscription: z.union([idSchema, z.object({ id: idSchema }).transform(({ id }) => id)]) })
-        .nullish(),
+      subscription_details: z.object({ subscription: referenceSchema }).nullish(),
     })
     .nullish(),
 });
@@ -87,8 +101,14 @@ const isSignedWith = (
 export const handleEvent = async (listener: StripeListener, event: unknown): Promise<void> => {
   const subject = subjectOf(event);
   if (subject === undefined) return;
-  if (subject.kind === 'checkout') await listener.checkoutChanged(subject);
-  else await listener.subscriptionChanged(subject.providerSubscriptionId);
+  switch (subject.kind) {
+    case 'checkout':
+      return listener.checkoutChanged(subject);
+    case 'subscription':
+      return listener.subscriptionChanged(subject.providerSubscriptionId);
+    case 'reversal':
+      return listener.paymentReversed(subject.paymentId);
+  }
 };
 
 const subjectOf = (event: unknown): EventSubject | undefined => {
@@ -118,6 +138,19 @@ const subjectOf = (event: unknown): EventSubject | undefined => {
       const { parent } = parseOrThrow(invoiceSchema, event, 'body').data.object;
       const subscription = parent?.subscription_details?.subscription;
       return subscription === undefined ? undefined : { kind: 'subscription', providerSubscriptionId: subscription };
+    }
+    case 'charge.refunded':
+    case 'charge.refund.updated':
+    case 'refund.created':
+    case 'refund.updated':
+    case 'refund.failed':
+    case 'charge.dispute.created':
+    case 'charge.dispute.updated':
+    case 'charge.dispute.closed':
+    case 'charge.dispute.funds_withdrawn':
+    case 'charge.dispute.funds_reinstated': {
+      const { payment_intent: paymentId } = parseOrThrow(reversalSchema, event, 'body').data.object;
+      return typeof paymentId === 'string' ? { kind: 'reversal', paymentId } : undefined;
     }
     default:
       return undefined;

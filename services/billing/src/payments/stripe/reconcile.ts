@@ -8,7 +8,9 @@ import {
   settleCheckout,
   updateProviderSession,
 } from '../index.ts';
+import { CHARGE_KEY } from './charges.ts';
 import { idOf } from './id-of.ts';
+import { MICROS_PER_MINOR_UNIT } from './minor-units.ts';
 import { insertCustomer } from './queries.ts';
 import { HANDLED_EVENTS, handleEvent, type StripeListener } from './receive-event.ts';
 
@@ -46,6 +48,11 @@ export const reconcileWithStripe = async (deps: ReconcileDeps, since: Date): Pro
     await settleSession(deps, session);
     count += 1;
   }
+  for await (const payment of stripe.paymentIntents.list({ created: { gte: seconds }, limit: PAGE })) {
+    if (payment.status !== 'succeeded' || payment.metadata[CHARGE_KEY] === undefined) continue;
+    await settleCharge(deps, payment, payment.metadata[CHARGE_KEY]);
+    count += 1;
+  }
   const made = { created: { gte: seconds }, status: 'all', limit: PAGE } as const;
   for await (const { id } of stripe.subscriptions.list(made)) {
     await refreshSubscription(deps, id);
@@ -69,6 +76,31 @@ const settleSession = async (deps: ReconcileDeps, session: Stripe.Checkout.Sessi
   await updateProviderSession(database, id, providerSessionId);
   const stored = await findCheckoutSession(database, id);
   if (stored?.providerSessionId === providerSessionId) await settleCheckout(deps, stored);
+};
+
+/** Credits an automatic charge. Recreates its row if the restore has lost it. */
+const settleCharge = async (deps: ReconcileDeps, payment: Stripe.PaymentIntent, id: string): Promise<void> => {
+  const { database, provider } = deps;
+  const userId = payment.metadata['svc_user_id'];
+  if (userId === undefined) return;
+  if ((await findCheckoutSession(database, id)) === undefined) {
+    const amountMicros = payment.amount * MICROS_PER_MINOR_UNIT;
+    await insertCheckoutSession(database, {
+      id,
+      userId,
+      kind: 'top_up',
+      planId: null,
+      amountMicros,
+      asked: { amountMicros, currency: payment.currency.toUpperCase() },
+      provider: provider.name,
+      isAutomatic: true,
+      // The payment of a charge is looked for from this time on.
+      startedAt: new Date(payment.created * 1000),
+    });
+    if (payment.customer !== null) await insertCustomer(database, userId, idOf(payment.customer));
+  }
+  const session = await findCheckoutSession(database, id);
+  if (session !== undefined) await settleCheckout(deps, session);
 };
 
 /** Recreates the lost rows of a session and its customer. Returns false if the metadata is not ours. */

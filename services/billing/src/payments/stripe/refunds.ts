@@ -7,6 +7,9 @@ import { askForOne, askStripe } from './stripe-client.ts';
 /** Maximum refunds of one payment. Ours are identified by their metadata. */
 const REFUNDS_MAX = 100;
 
+/** Metadata key of a refund, holding our id of it. */
+export const REFUND_KEY = 'svc_refund_id';
+
 /** Refunds the payment of a subscription and cancels it. Every step is idempotent. */
 export const revertSubscription = async ({ stripe }: { readonly stripe: Stripe }, id: string): Promise<void> => {
   const subscription = await askForOne(() =>
@@ -32,14 +35,20 @@ export const refundPayment = async (
   { stripe }: { readonly stripe: Stripe },
   { providerSessionId, refundId, amountMicros }: ProviderRefund,
 ): Promise<'refunded' | 'refused'> => {
-  const session = await askStripe(() => stripe.checkout.sessions.retrieve(providerSessionId));
-  if (session.payment_intent === null) return 'refused';
-  const intent = idOf(session.payment_intent);
+  const intent = await findIntent(stripe, providerSessionId);
+  if (intent === undefined) return 'refused';
   // An idempotency key expires after a day. The list of refunds does not.
   const made = await askStripe(() => stripe.refunds.list({ payment_intent: intent, limit: REFUNDS_MAX }));
-  const known = made.data.find(({ metadata }) => metadata?.['svc_refund_id'] === refundId);
+  const known = made.data.find(({ metadata }) => metadata?.[REFUND_KEY] === refundId);
   const refund = known ?? (await create(stripe, intent, { refundId, amountMicros }));
   return refund === 'refused' || refund.status === 'failed' || refund.status === 'canceled' ? 'refused' : 'refunded';
+};
+
+/** Returns the payment of a checkout session. An automatic charge is stored under the id of its payment. */
+const findIntent = async (stripe: Stripe, providerSessionId: string): Promise<string | undefined> => {
+  if (providerSessionId.startsWith('pi_')) return providerSessionId;
+  const session = await askStripe(() => stripe.checkout.sessions.retrieve(providerSessionId));
+  return session.payment_intent === null ? undefined : idOf(session.payment_intent);
 };
 
 /** Creates a refund. An invalid request stays invalid, so it counts as refused. */
@@ -51,7 +60,7 @@ const create = async (
   try {
     return await askStripe(() =>
       stripe.refunds.create(
-        { payment_intent: intent, amount: toMinorUnits(amountMicros), metadata: { svc_refund_id: refundId } },
+        { payment_intent: intent, amount: toMinorUnits(amountMicros), metadata: { [REFUND_KEY]: refundId } },
         { idempotencyKey: `refund-${refundId}` },
       ),
     );

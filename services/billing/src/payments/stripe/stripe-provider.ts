@@ -1,7 +1,10 @@
 import type { Knex } from 'knex';
 import type { Stripe } from 'stripe';
 import type { CheckoutOrder, CheckoutState, HostedSubscription, Payment, PaymentProvider, Purchase } from '../index.ts';
+import { chargeSaved, hasPaymentMethod } from './charges.ts';
+import { endSubscription, forgetCustomer, setCancelAtPeriodEnd } from './endings.ts';
 import { idOf } from './id-of.ts';
+import { invoiceCharge, listInvoices } from './invoices.ts';
 import { MICROS_PER_MINOR_UNIT, toMinorUnits } from './minor-units.ts';
 import { findCustomerId, insertCustomer } from './queries.ts';
 import { refundPayment, revertSubscription } from './refunds.ts';
@@ -30,7 +33,14 @@ export const createStripeProvider = (deps: StripeDeps): PaymentProvider => ({
   readCheckout: (id) => readCheckout(deps, id),
   readSubscription: (id) => readSubscription(deps, id),
   revertSubscription: (id) => revertSubscription(deps, id),
+  setCancelAtPeriodEnd: (id, isCancelled) => setCancelAtPeriodEnd(deps, id, isCancelled),
+  endSubscription: (id) => endSubscription(deps, id),
+  forgetCustomer: (userId) => forgetCustomer(deps, userId),
   refundPayment: (refund) => refundPayment(deps, refund),
+  hasPaymentMethod: (userId) => hasPaymentMethod(deps, userId),
+  chargeSaved: (charge) => chargeSaved(deps, charge),
+  invoiceCharge: (charge) => invoiceCharge(deps, charge),
+  listInvoices: (page) => listInvoices(deps, page),
   async createPortal({ userId, returnUrl }) {
     const customer = await ensureCustomer(deps, userId);
     const { url } = await askStripe(() =>
@@ -48,6 +58,10 @@ const createCheckout = async (deps: StripeDeps, order: CheckoutOrder) => {
       {
         ...toLineItems(order),
         customer,
+        // Prices include the tax, so that the payment equals the price.
+        automatic_tax: { enabled: true },
+        tax_id_collection: { enabled: true },
+        customer_update: { address: 'auto', name: 'auto' },
         metadata: toSessionMetadata(order),
         client_reference_id: sessionId,
         success_url: successUrl,
@@ -75,7 +89,13 @@ const toLineItems = ({ purchase, userId, sessionId }: CheckoutOrder): Stripe.Che
         line_items: [{ price: stripePriceOf(purchase), quantity: 1 }],
         subscription_data: { metadata: { svc_user_id: userId, plan_id: purchase.plan.id, [SESSION_KEY]: sessionId } },
       }
-    : { mode: 'payment', line_items: [{ price_data: topUpPrice(purchase), quantity: 1 }] };
+    : {
+        mode: 'payment',
+        line_items: [{ price_data: topUpPrice(purchase), quantity: 1 }],
+        invoice_creation: { enabled: true },
+        // Saves the payment method for automatic top-ups, as subscriptions do for renewals.
+        payment_intent_data: { setup_future_usage: 'off_session' },
+      };
 
 const stripePriceOf = ({ plan }: Extract<Purchase, { kind: 'subscription' }>): string => {
   if (plan.stripe_price_id === undefined) throw new Error(`the plan ${plan.id} has no price at Stripe`);
@@ -85,6 +105,7 @@ const stripePriceOf = ({ plan }: Extract<Purchase, { kind: 'subscription' }>): s
 const topUpPrice = ({ amountMicros, currency }: Extract<Purchase, { kind: 'top_up' }>) => ({
   currency: currency.toLowerCase(),
   unit_amount: toMinorUnits(amountMicros),
+  tax_behavior: 'inclusive' as const,
   product_data: { name: 'Wallet top-up' },
 });
 

@@ -4,6 +4,7 @@ import { useAccount } from '../session/index.ts';
 import { Card, Facts, Page } from '../ui/index.ts';
 import { ChangeEmailForm } from './change-email-form.tsx';
 import { ChangePasswordForm } from './change-password-form.tsx';
+import { VerifyEmailCard } from './verify-email-card.tsx';
 
 /** Who is signed in, and how. */
 export const AccountPage = (): ReactElement => {
@@ -24,10 +25,11 @@ export const AccountPage = (): ReactElement => {
           ]}
         />
       </Card>
+      {!account.email_verified && <VerifyEmailCard />}
       <Card title={texts.passwordTitle} lead={texts.endsSessions}>
         <ChangePasswordForm />
       </Card>
-      <Card title={texts.emailTitle} lead={texts.endsSessions}>
+      <Card title={texts.emailTitle} lead={texts.emailLead}>
         <ChangeEmailForm />
       </Card>
     </Page>

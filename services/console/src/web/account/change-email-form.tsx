@@ -1,25 +1,23 @@
-import type { ReactElement } from 'react';
+import { type ReactElement, useState } from 'react';
 import { useApi } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { useSession } from '../session/index.ts';
-import { Button, checkEmail, Form, fault, PasswordField, TextField, useForm, useToast } from '../ui/index.ts';
+import { Button, checkEmail, Form, fault, Notice, PasswordField, TextField, useForm } from '../ui/index.ts';
 
 const EMPTY = { email: '', current_password: '' };
 
-/** Replaces the address with which one signs in. The answer is a new session, as all others end. */
+/** Asks for another address to sign in with, which takes effect once it is confirmed from there. */
 export const ChangeEmailForm = (): ReactElement => {
   const { account: texts, errors } = useI18n().messages;
   const { call } = useApi();
-  const session = useSession();
-  const toast = useToast();
+  const [pending, setPending] = useState<string>();
   const form = useForm({
     initial: EMPTY,
     check: ({ email }) => checkEmail('email', email),
     submit: async ({ email, current_password }) => {
       const body = { email: email.trim(), current_password: current_password || null };
-      session.adopt(await call('changeEmail', { body }));
+      const { pending_email } = await call('changeEmail', { body });
       form.reset(EMPTY);
-      toast(texts.emailChanged);
+      setPending(pending_email);
     },
     faultFor: ({ code }) => {
       if (code === 'wrong_password') return fault('current_password', errors.next.wrong_password);
@@ -28,6 +26,7 @@ export const ChangeEmailForm = (): ReactElement => {
   });
   return (
     <Form form={form} label={texts.emailTitle}>
+      {pending !== undefined && <Notice tone="good">{texts.emailPending(pending)}</Notice>}
       <TextField
         label={texts.newEmail}
         type="email"

@@ -46,6 +46,16 @@ export class ApiError extends Error {
     return TRANSIENT_STATUSES.has(this.status);
   }
 
+  /** The act waits for the person to prove who they are. */
+  get isStepUpRequired(): boolean {
+    return this.status === 403 && this.code === 'reauthentication_required';
+  }
+
+  /** A token signed since may be accepted, because the address was confirmed meanwhile. */
+  get isTokenOutdated(): boolean {
+    return this.code === 'email_not_verified';
+  }
+
   /** The session that the call presented is not, or no longer, valid. */
   get isSessionRefused(): boolean {
     return this.status === 401 && this.code !== 'invalid_credentials';

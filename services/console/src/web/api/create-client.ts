@@ -10,25 +10,46 @@ export interface TokenSource {
   readonly renew: () => Promise<string | undefined>;
 }
 
-/** Calls routes in the name of whoever is signed in. */
+/** Calls routes as the signed-in person. */
 export interface ApiClient {
   readonly call: <K extends OperationName>(operation: K, input: Input<K>, signal?: AbortSignal) => Promise<Answer<K>>;
+  /** Fetches a route's answer in another media type, as a file. */
+  readonly download: <K extends OperationName>(operation: K, input: Input<K>, accept: string) => Promise<Blob>;
 }
 
 /**
- * Creates the client of the pages. A call whose session is refused asks for the session again and is repeated once: the
- * services refuse before they do anything, so nothing happens twice.
+ * Creates the client of the pages. A call whose session is refused asks for the session again and is repeated once. A
+ * sensitive call is repeated once the person has proved who they are, as `stepUp` says. The services refuse before they
+ * do anything, so nothing happens twice.
  */
-export const createClient = (transport: Transport, tokens: TokenSource): ApiClient => ({
-  call: async (operation, input, signal) => {
+export const createClient = (
+  transport: Transport,
+  tokens: TokenSource,
+  stepUp: () => Promise<boolean> = async () => false,
+): ApiClient => {
+  const withToken = async <T>(send: (token: string | undefined) => Promise<T>): Promise<T> => {
     const token = tokens.current();
     try {
-      return await transport.send(operation, input, { token, signal });
+      return await send(token);
     } catch (error) {
-      if (!(error instanceof ApiError) || !error.isSessionRefused || token === undefined) throw error;
+      if (!(error instanceof ApiError) || token === undefined) throw error;
+      if (!error.isSessionRefused && !error.isTokenOutdated) throw error;
       const fresh = tokens.current() === token ? await tokens.renew() : tokens.current();
       if (fresh === undefined) throw error;
-      return await transport.send(operation, input, { token: fresh, signal });
+      return await send(fresh);
     }
-  },
-});
+  };
+  const withStepUp = async <T>(send: (token: string | undefined) => Promise<T>): Promise<T> => {
+    try {
+      return await withToken(send);
+    } catch (error) {
+      if (!(error instanceof ApiError) || !error.isStepUpRequired || !(await stepUp())) throw error;
+      return await withToken(send);
+    }
+  };
+  return {
+    call: (operation, input, signal) => withStepUp((token) => transport.send(operation, input, { token, signal })),
+    download: (operation, input, accept) =>
+      withStepUp((token) => transport.download(operation, input, { token, accept })),
+  };
+};

@@ -18,9 +18,18 @@ export interface SendOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Longer than the largest export takes. */
+const DOWNLOAD_TIMEOUT_MS = 300_000;
+
 /** Sends requests of the contract. Rejects with ApiError, or with the reason of a signal that aborted. */
 export interface Transport {
   readonly send: <K extends OperationName>(operation: K, input: Input<K>, options?: SendOptions) => Promise<Answer<K>>;
+  /** Fetches an alternative media type of the answer as a file. */
+  readonly download: <K extends OperationName>(
+    operation: K,
+    input: Input<K>,
+    options: SendOptions & { accept: string },
+  ) => Promise<Blob>;
 }
 
 interface AnyInput {
@@ -33,32 +42,59 @@ interface AnyInput {
 /** Creates the transport of the pages. */
 export const createTransport = (options: TransportOptions): Transport => ({
   send: async <K extends OperationName>(operation: K, input: Input<K>, { token, signal }: SendOptions = {}) => {
-    const { method, path } = operations[operation];
-    // Input<K> has at most these members, by its definition.
-    const parts = input as AnyInput;
-    const timeout = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
-    const request: RequestInit = {
-      method,
-      // What was read is remembered in the page, where a change can make it forgotten.
-      cache: 'no-store',
-      headers: headersFor(parts, token),
-      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-    };
-    const content = contentOf(parts);
-    if (content !== undefined) request.body = content;
-    const response = await options
-      .fetch(`${options.baseUrl}${urlFor(path, parts)}`, request)
-      .catch((cause: unknown) => {
-        signal?.throwIfAborted();
-        throw timeout.aborted
-          ? new ApiError({ status: 0, code: 'timeout', message: 'No answer came in time.' }, cause)
-          : new ApiError({ status: 0, code: 'network_error', message: 'The service could not be reached.' }, cause);
-      });
-    if (!response.ok) throw await readApiError(response);
+    const limits = { signal, timeoutMs: options.timeoutMs ?? TIMEOUT_MS };
+    const headers = { Accept: 'application/json, image/*', ...authorizationOf(token) };
+    const response = await exchange(options, { operation, input, headers, ...limits });
     // The services check their answers against the contract, so what arrives has the contract's type.
     return (await readAnswer(response, signal)) as Answer<K>;
   },
+  download: async (operation, input, { token, signal, accept }) => {
+    const limits = { signal, timeoutMs: options.timeoutMs ?? DOWNLOAD_TIMEOUT_MS };
+    const headers = { Accept: accept, ...authorizationOf(token) };
+    const response = await exchange(options, { operation, input, headers, ...limits });
+    return readBody(response, signal, () => response.blob());
+  },
 });
+
+/** Sends one request and returns its answer. Rejects with ApiError if there is none or it is an error. */
+const exchange = async <K extends OperationName>(
+  { baseUrl, fetch }: TransportOptions,
+  {
+    operation,
+    input,
+    headers,
+    signal,
+    timeoutMs,
+  }: {
+    operation: K;
+    input: Input<K>;
+    headers: Record<string, string>;
+    signal: AbortSignal | undefined;
+    timeoutMs: number;
+  },
+): Promise<Response> => {
+  const { method, path } = operations[operation];
+  // Input<K> has at most these members, by its definition.
+  const parts = input as AnyInput;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const request: RequestInit = {
+    method,
+    // What was read is remembered in the page, where a change can make it forgotten.
+    cache: 'no-store',
+    headers: { ...headers, ...contentTypeOf(parts) },
+    signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+  };
+  const content = contentOf(parts);
+  if (content !== undefined) request.body = content;
+  const response = await fetch(`${baseUrl}${urlFor(path, parts)}`, request).catch((cause: unknown) => {
+    signal?.throwIfAborted();
+    throw timeout.aborted
+      ? new ApiError({ status: 0, code: 'timeout', message: 'No answer came in time.' }, cause)
+      : new ApiError({ status: 0, code: 'network_error', message: 'The service could not be reached.' }, cause);
+  });
+  if (!response.ok) throw await readApiError(response);
+  return response;
+};
 
 /** Fills a path template and appends the query, without what is undefined. */
 export const urlFor = (path: string, { params = {}, query = {} }: Pick<AnyInput, 'params' | 'query'>): string => {
@@ -68,9 +104,10 @@ export const urlFor = (path: string, { params = {}, query = {} }: Pick<AnyInput,
   return search.size === 0 ? filled : `${filled}?${search}`;
 };
 
-const headersFor = ({ body, file }: AnyInput, token: string | undefined): Record<string, string> => ({
-  Accept: 'application/json, image/*',
-  ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+const authorizationOf = (token: string | undefined): Record<string, string> =>
+  token === undefined ? {} : { Authorization: `Bearer ${token}` };
+
+const contentTypeOf = ({ body, file }: AnyInput): Record<string, string> => ({
   ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
   ...(file === undefined ? {} : { 'Content-Type': file.type || 'application/octet-stream' }),
 });
@@ -81,9 +118,13 @@ const contentOf = ({ body, file }: AnyInput): NonNullable<RequestInit['body']> |
 const readAnswer = async (response: Response, signal: AbortSignal | undefined): Promise<unknown> => {
   if (response.status === 204) return undefined;
   const isJson = (response.headers.get('content-type') ?? '').includes('json');
+  // Pictures are handed on as `data:` URLs: an <img> cannot send the session's token.
+  return readBody(response, signal, () => (isJson ? response.json() : toDataUrl(response)));
+};
+
+const readBody = async <T>(response: Response, signal: AbortSignal | undefined, read: () => Promise<T>): Promise<T> => {
   try {
-    // Pictures are handed on as `data:` URLs: an <img> cannot send the session's token.
-    return isJson ? await response.json() : await toDataUrl(response);
+    return await read();
   } catch (cause) {
     signal?.throwIfAborted();
     const requestId = response.headers.get('x-request-id') ?? undefined;

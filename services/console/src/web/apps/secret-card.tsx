@@ -2,11 +2,8 @@ import type { App } from '@svc/contracts';
 import { type ReactElement, useState } from 'react';
 import { type Answer, useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Button, Card, ConfirmDialog, Dialog, Secret, SelectField } from '../ui/index.ts';
+import { Button, Card, Dialog, OVERLAP_SECONDS, RotateDialog, Secret } from '../ui/index.ts';
 
-const OVERLAP_SECONDS = { now: 0, hour: 3_600, day: 86_400, week: 604_800 } as const;
-
-type Overlap = keyof typeof OVERLAP_SECONDS;
 type Rotated = Answer<'rotateAppSecret'>;
 
 /** The client secret: never shown again, only replaced. */
@@ -25,13 +22,13 @@ export const SecretCard = ({ app }: { app: App }): ReactElement => {
       {app.secret_rotated_at !== null && (
         <p className="hint">{apps.secretRotated(formats.date(app.secret_rotated_at))}</p>
       )}
-      {isAsking && <RotateDialog app={app} onClose={() => setAsking(false)} onRotated={setRotated} />}
+      {isAsking && <RotateSecretDialog app={app} onClose={() => setAsking(false)} onRotated={setRotated} />}
       {rotated !== undefined && <RotatedDialog rotated={rotated} onClose={() => setRotated(undefined)} />}
     </Card>
   );
 };
 
-const RotateDialog = ({
+const RotateSecretDialog = ({
   app,
   onClose,
   onRotated,
@@ -41,7 +38,6 @@ const RotateDialog = ({
   onRotated: (rotated: Rotated) => void;
 }): ReactElement => {
   const { apps } = useI18n().messages;
-  const [overlap, setOverlap] = useState<Overlap>('now');
   const rotate = useApiMutation('rotateAppSecret', {
     refreshes: ['listApps'],
     onDone: (rotated) => {
@@ -49,39 +45,27 @@ const RotateDialog = ({
       onClose();
     },
   });
-  const confirm = (): void =>
-    rotate.mutate({ params: { client_id: app.client_id }, body: { overlap_seconds: OVERLAP_SECONDS[overlap] } });
   return (
-    <ConfirmDialog
-      isOpen
-      onClose={onClose}
+    <RotateDialog
       title={apps.rotateTitle}
       text={apps.rotateText}
-      confirmLabel={apps.rotate}
-      busyLabel={apps.rotating}
-      isBusy={rotate.isPending}
-      isDangerous={overlap === 'now'}
-      error={rotate.error}
-      onConfirm={confirm}
-    >
-      <SelectField
-        label={apps.overlap}
-        value={overlap}
-        onChange={setOverlap}
-        options={(['now', 'hour', 'day', 'week'] as const).map((value) => ({ value, label: apps.overlaps[value] }))}
-      />
-    </ConfirmDialog>
+      rotation={rotate}
+      onConfirm={(overlap) =>
+        rotate.mutate({ params: { client_id: app.client_id }, body: { overlap_seconds: OVERLAP_SECONDS[overlap] } })
+      }
+      onClose={onClose}
+    />
   );
 };
 
 const RotatedDialog = ({ rotated, onClose }: { rotated: Rotated; onClose: () => void }): ReactElement => {
   const { messages, formats } = useI18n();
-  const { apps } = messages;
+  const { apps, overlap } = messages;
   const until = rotated.previous_secret_expires_at;
   return (
     <Dialog isOpen onClose={onClose} title={apps.newSecret} canDismiss={false}>
       <Secret label={apps.secretLabel} text={apps.secretText} value={rotated.client_secret} />
-      <p className="hint">{until === null ? apps.oldSecretDead : apps.oldSecretUntil(formats.dateTime(until))}</p>
+      <p className="hint">{until === null ? overlap.ended : overlap.until(formats.dateTime(until))}</p>
       <div className="dialog-actions">
         <Button variant="primary" onClick={onClose}>
           {apps.secretDone}

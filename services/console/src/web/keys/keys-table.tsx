@@ -1,19 +1,25 @@
 import type { ReactElement } from 'react';
 import type { ItemOf } from '../api/index.ts';
 import { type Formats, type Messages, useI18n } from '../i18n/index.ts';
-import { Badge, Button, Table, Time, useNow } from '../ui/index.ts';
+import { ActionMenu, Badge, Table, Time, useNow } from '../ui/index.ts';
 
 type ApiKey = ItemOf<'listKeys'>;
+
+/** An act that opens a dialog. */
+export type KeyAct = 'change' | 'rotate' | 'delete';
 
 /** Keys, recognised by their first characters. */
 export const KeysTable = ({
   keys: list,
   currency,
-  onDelete,
+  onAct,
+  onPause,
 }: {
   keys: readonly ApiKey[];
   currency: string;
-  onDelete: (key: ApiKey) => void;
+  onAct: (act: KeyAct, key: ApiKey) => void;
+  /** Pauses an active key and resumes a paused one. */
+  onPause: (key: ApiKey) => void;
 }): ReactElement => {
   const { messages, formats } = useI18n();
   const { keys, common } = messages;
@@ -24,9 +30,15 @@ export const KeysTable = ({
       rows={list}
       keyOf={(key) => key.id}
       columns={[
-        { title: columns.name, render: (key) => <strong>{key.name}</strong>, isHeader: true },
+        { title: columns.name, render: (key) => <Name apiKey={key} />, isHeader: true },
         { title: columns.key, render: (key) => <code>{key.prefix}…</code> },
         { title: columns.limits, render: (key) => describeLimits(key, { keys, formats, currency }) },
+        {
+          title: columns.spent,
+          isNumber: true,
+          render: ({ spent_this_month_micros: spent }) =>
+            spent === null ? common.none : formats.money(spent, currency),
+        },
         {
           title: columns.lastUsed,
           render: ({ last_used_at }) => (last_used_at === null ? common.never : <Time at={last_used_at} />),
@@ -36,13 +48,35 @@ export const KeysTable = ({
           title: columns.actions,
           isAction: true,
           render: (key) => (
-            <Button small onClick={() => onDelete(key)} aria-label={keys.deleteKey(key.name)}>
-              {keys.delete}
-            </Button>
+            <ActionMenu
+              label={keys.manage}
+              name={keys.manageKey(key.name)}
+              actions={[
+                { label: keys.change, onSelect: () => onAct('change', key) },
+                { label: key.active ? keys.pause : keys.resume, onSelect: () => onPause(key) },
+                { label: keys.rotate, onSelect: () => onAct('rotate', key) },
+                { label: keys.delete, onSelect: () => onAct('delete', key) },
+              ]}
+            />
           ),
         },
       ]}
     />
+  );
+};
+
+const Name = ({ apiKey }: { apiKey: ApiKey }): ReactElement => {
+  const { keys } = useI18n().messages;
+  return (
+    <span className="event-name">
+      <strong>{apiKey.name}</strong>
+      {!apiKey.active && <Badge tone="warn">{keys.isPaused}</Badge>}
+      {apiKey.previous_expires_at !== null && (
+        <span className="hint">
+          {keys.previousUntil} <Time at={apiKey.previous_expires_at} />
+        </span>
+      )}
+    </span>
   );
 };
 
@@ -54,12 +88,14 @@ const Expiry = ({ at }: { at: string | null }): ReactElement => {
 };
 
 const describeLimits = (
-  { requests_per_minute, monthly_limit_micros }: ApiKey,
+  key: ApiKey,
   { keys, formats, currency }: { keys: Messages['keys']; formats: Formats; currency: string },
 ): string => {
   const limits = [
-    ...(requests_per_minute === null ? [] : [keys.rate(formats.number(requests_per_minute))]),
-    ...(monthly_limit_micros === null ? [] : [keys.monthly(formats.money(monthly_limit_micros, currency))]),
-  ];
+    key.monthly_limit_micros !== null && keys.monthly(formats.money(key.monthly_limit_micros, currency)),
+    key.requests_per_minute !== null && keys.requestRate(formats.number(key.requests_per_minute)),
+    key.tokens_per_minute !== null && keys.tokenRate(formats.number(key.tokens_per_minute)),
+    key.models !== null && formats.list(key.models),
+  ].filter((text) => text !== false);
   return limits.length === 0 ? keys.noLimits : limits.join(' · ');
 };

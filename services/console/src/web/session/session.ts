@@ -1,5 +1,5 @@
 import type { Account } from '@svc/contracts';
-import { type Answer, ApiError, type Input, type TokenSource, type Transport } from '../api/index.ts';
+import { type Answer, ApiError, type TokenSource, type Transport } from '../api/index.ts';
 
 /** Why nobody is signed in. */
 export type SignedOutReason = 'none' | 'expired' | 'signed_out';
@@ -15,10 +15,10 @@ export interface Session extends TokenSource {
   readonly subscribe: (listener: () => void) => () => void;
   /** Finds the session that the browser's cookie stands for. Rejects with ApiError where that cannot be told. */
   readonly resume: () => Promise<void>;
-  readonly signIn: (credentials: Input<'createSession'>['body']) => Promise<void>;
   /** Takes over a session that another call has begun, such as a change of password. */
-  readonly adopt: (created: Answer<'createSession'>) => void;
-  readonly signUp: (account: Input<'createAccount'>['body']) => Promise<void>;
+  readonly adopt: (created: Answer<'resumeSession'>) => void;
+  /** Takes over a new token of the same session. */
+  readonly renewToken: (renewed: Answer<'reauthenticate'>) => void;
   /** Ends the session everywhere. Rejects, still signed in, where the service could not be told. */
   readonly signOut: () => Promise<void>;
 }
@@ -26,7 +26,7 @@ export interface Session extends TokenSource {
 /** No session, or a release that cannot resume one: both mean that a person signs in. */
 const MEANS_SIGNED_OUT = new Set([400, 401, 403, 404, 405, 501]);
 
-/** Creates the session; nobody is signed in until `resume` or `signIn`. */
+/** Creates the session, signed out until `resume`. */
 export const createSession = (transport: Transport): Session => {
   let token: string | undefined;
   let state: SessionState = { status: 'signed_out', reason: 'none' };
@@ -37,7 +37,7 @@ export const createSession = (transport: Transport): Session => {
     token = nextToken;
     for (const listener of listeners) listener();
   };
-  const begin = ({ session_token, account }: Answer<'createSession'>): void =>
+  const begin = ({ session_token, account }: Answer<'resumeSession'>): void =>
     set({ status: 'signed_in', account }, session_token);
   const askAgain = async (): Promise<string | undefined> => {
     const found = await findSession(transport);
@@ -65,12 +65,7 @@ export const createSession = (transport: Transport): Session => {
       return renewing;
     },
     adopt: begin,
-    signIn: async (credentials) => begin(await transport.send('createSession', { body: credentials })),
-    signUp: async (account) => {
-      await transport.send('createAccount', { body: account });
-      const { email, password } = account;
-      begin(await transport.send('createSession', { body: { email, password } }));
-    },
+    renewToken: ({ session_token }) => set(state, session_token),
     signOut: async () => {
       await transport.send('deleteSession', {}, { token }).catch((error: unknown) => {
         // A session that is refused has ended already.

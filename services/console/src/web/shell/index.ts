@@ -1,5 +1,6 @@
 export { CrashBoundary } from './crash-boundary.tsx';
 export { LanguageProvider, loadLanguage } from './language.tsx';
+export { LeaveForSignIn } from './leave-for-sign-in.tsx';
 export { BusinessOnlyPage, NotFoundPage } from './message-pages.tsx';
 export { SignedInLayout } from './signed-in-layout.tsx';
 export { SignedOutLayout } from './signed-out-layout.tsx';

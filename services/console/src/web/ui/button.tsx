@@ -43,15 +43,20 @@ export const Button = ({
   );
 };
 
-/** A link to another page that looks like a button. */
+/** A link that looks like a button. `leavesConsole` for a page that another service renders. */
 export const ButtonLink = ({
   to,
   variant,
   small,
   icon,
+  leavesConsole = false,
   children,
-}: Look & { to: string; children: ReactNode }): ReactElement => (
-  <Link to={to} className={classOf({ ...(variant && { variant }), ...(small && { small }) })}>
+}: Look & { to: string; leavesConsole?: boolean; children: ReactNode }): ReactElement => (
+  <Link
+    to={to}
+    reloadDocument={leavesConsole}
+    className={classOf({ ...(variant && { variant }), ...(small && { small }) })}
+  >
     {icon !== undefined && <Icon name={icon} />}
     <span>{children}</span>
   </Link>

@@ -1,5 +1,5 @@
 import { Dialog as BaseDialog } from '@base-ui/react/dialog';
-import type { ReactElement, ReactNode } from 'react';
+import { type KeyboardEvent, type ReactElement, type ReactNode, useRef } from 'react';
 import { useI18n } from '../i18n/index.ts';
 import { Icon } from './icon.tsx';
 
@@ -9,20 +9,34 @@ export const Dialog = ({
   onClose,
   title,
   canDismiss = true,
+  isInterruption = false,
   children,
 }: {
   isOpen: boolean;
   onClose: () => void;
   title: string;
   canDismiss?: boolean;
+  /** Interrupts the page with a question: starts in its first field, and Escape leaves a dialog below it open. */
+  isInterruption?: boolean;
   children: ReactNode;
 }): ReactElement => {
   const { messages } = useI18n();
+  const popup = useRef<HTMLDivElement>(null);
+  const closeAlone = (event: KeyboardEvent): void => {
+    if (event.key !== 'Escape') return;
+    event.stopPropagation();
+    onClose();
+  };
+  const firstField = (): HTMLElement | null | undefined => popup.current?.querySelector('input:not([type=hidden])');
   return (
     <BaseDialog.Root open={isOpen} onOpenChange={(next) => !next && canDismiss && onClose()} disablePointerDismissal>
       <BaseDialog.Portal>
         <BaseDialog.Backdrop className="backdrop" />
-        <BaseDialog.Popup className="dialog">
+        <BaseDialog.Popup
+          ref={popup}
+          className="dialog"
+          {...(isInterruption ? { onKeyDown: closeAlone, initialFocus: firstField } : {})}
+        >
           <header className="dialog-header">
             <BaseDialog.Title className="dialog-title">{title}</BaseDialog.Title>
             {canDismiss && (

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { sumByDay, type UsageRecord } from './daily-usage.ts';
-import { toQuery } from './usage-filter.ts';
 
 const now = new Date(2026, 10, 20, 15, 30);
 
@@ -44,16 +43,5 @@ describe('sumByDay', () => {
     expect(days.map(({ requests }) => requests)).toEqual([0, 0, 0, 0, 0, 2, 1]);
     expect(days[5]).toMatchObject({ cost: 5, tokens: 25 });
     expect(days[6]?.day).toEqual(new Date(2026, 10, 20));
-  });
-});
-
-describe('toQuery', () => {
-  test('begins at a midnight, so that it stays the same all day', () => {
-    expect(toQuery({ keyId: '', range: 'days7' }, now)).toEqual({ from: new Date(2026, 10, 14).toISOString() });
-    const later = new Date(2026, 10, 20, 23, 59);
-    expect(toQuery({ keyId: 'key_1', range: 'days30' }, later)).toEqual({
-      from: new Date(2026, 9, 22).toISOString(),
-      key_id: 'key_1',
-    });
   });
 });

@@ -1,22 +1,68 @@
-/** Periods that can be looked at, in days up to today. */
+/** Selectable periods, in days up to today. */
 export const RANGE_DAYS = { days7: 7, days30: 30, days90: 90 } as const;
 
-/** One of the periods. */
+/** A selectable period. */
 export type Range = keyof typeof RANGE_DAYS;
 
-/** What is looked at. */
+export const RANGES: readonly Range[] = ['days7', 'days30', 'days90'];
+
+/** Selectable HTTP statuses. */
+export const STATUSES = [
+  '200',
+  '400',
+  '402',
+  '403',
+  '404',
+  '409',
+  '422',
+  '429',
+  '499',
+  '500',
+  '502',
+  '503',
+  '504',
+] as const;
+
+/** Selection of usage records. Empty texts select all. */
 export interface UsageFilter {
-  /** Empty for all keys. */
-  readonly keyId: string;
   readonly range: Range;
+  readonly keyId: string;
+  readonly model: string;
+  readonly status: '' | (typeof STATUSES)[number];
 }
 
-/** The first instant of a day of the person's own calendar, `days` before that of `now`. */
+const DEFAULT_RANGE: Range = 'days30';
+
+/** Reads a filter from the query of the page's address. Unknown values select all. */
+export const readFilter = (search: URLSearchParams): UsageFilter => ({
+  range: RANGES.find((range) => range === `days${search.get('days')}`) ?? DEFAULT_RANGE,
+  keyId: search.get('key') ?? '',
+  model: search.get('model') ?? '',
+  status: STATUSES.find((status) => status === search.get('status')) ?? '',
+});
+
+/** Writes a filter as the query of the page's address, without what is the default. */
+export const writeFilter = ({ range, keyId, model, status }: UsageFilter): URLSearchParams => {
+  const days = range === DEFAULT_RANGE ? '' : String(RANGE_DAYS[range]);
+  return new URLSearchParams(Object.entries({ days, key: keyId, model, status }).filter(([, value]) => value !== ''));
+};
+
+/** Returns the first instant of a day in the local calendar, `days` before that of `now`. */
 export const startOfDay = (now: Date, days: number): Date =>
   new Date(now.getFullYear(), now.getMonth(), now.getDate() - days);
 
-/** The part of a query that the filter stands for. It stays the same all day long, so that answers can be remembered. */
-export const toQuery = ({ keyId, range }: UsageFilter, now: Date): { from: string; key_id?: string } => ({
+/** Query of the usage list. */
+export interface UsageQuery {
+  readonly from: string;
+  readonly key_id?: string;
+  readonly model?: string;
+  readonly status?: number;
+}
+
+/** Returns the query of a filter. It stays the same all day long, so that answers can be cached. */
+export const toQuery = ({ range, keyId, model, status }: UsageFilter, now: Date): UsageQuery => ({
   from: startOfDay(now, RANGE_DAYS[range] - 1).toISOString(),
   ...(keyId === '' ? {} : { key_id: keyId }),
+  ...(model === '' ? {} : { model }),
+  ...(status === '' ? {} : { status: Number(status) }),
 });

@@ -4,6 +4,7 @@ import { type Answer, useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { Card, Loaded, Notice, Page } from '../ui/index.ts';
 import { TopUpForm } from './top-up-form.tsx';
+import { TransactionsCard } from './transactions-card.tsx';
 
 /** The prepaid balance of API keys. */
 export const WalletPage = (): ReactElement => {
@@ -17,9 +18,12 @@ export const WalletPage = (): ReactElement => {
         <Loaded query={wallet}>{(data) => <Balance wallet={data} />}</Loaded>
       </Card>
       {wallet.data !== undefined && (
-        <Card title={texts.topUp} lead={texts.topUpLead}>
-          <TopUpForm currency={wallet.data.currency} />
-        </Card>
+        <>
+          <Card title={texts.topUp} lead={texts.topUpLead}>
+            <TopUpForm currency={wallet.data.currency} />
+          </Card>
+          <TransactionsCard currency={wallet.data.currency} />
+        </>
       )}
     </Page>
   );

@@ -7,6 +7,7 @@ import {
   Card,
   checkText,
   Dialog,
+  DialogActions,
   EmptyState,
   ErrorNotice,
   Facts,
@@ -17,6 +18,7 @@ import {
   useForm,
   useToast,
 } from '../ui/index.ts';
+import { RotateSecretDialog } from './rotate-secret-dialog.tsx';
 import type { Configuration } from './use-configuration.ts';
 
 /** Where events go, and how to change that. */
@@ -60,6 +62,7 @@ export const ConfigurationCard = ({
 const Current = ({ clientId, configuration }: { clientId: string; configuration: Configuration }): ReactElement => {
   const { webhooks } = useI18n().messages;
   const toast = useToast();
+  const [isRotating, setRotating] = useState(false);
   const test = useApiMutation('testWebhook', {
     refreshes: ['listWebhookEvents', 'getWebhookConfiguration'],
     onDone: () => toast(webhooks.tested),
@@ -80,9 +83,13 @@ const Current = ({ clientId, configuration }: { clientId: string; configuration:
           [webhooks.since, <Time key="since" at={configuration.created_at} exact />],
         ]}
       />
-      <Button busyLabel={test.isPending ? webhooks.testing : undefined} onClick={send}>
-        {webhooks.test}
-      </Button>
+      <div className="button-pair">
+        <Button busyLabel={test.isPending ? webhooks.testing : undefined} onClick={send}>
+          {webhooks.test}
+        </Button>
+        <Button onClick={() => setRotating(true)}>{webhooks.rotate}</Button>
+      </div>
+      {isRotating && <RotateSecretDialog clientId={clientId} onClose={() => setRotating(false)} />}
       {test.isError && <ErrorNotice error={test.error} onRetry={send} />}
     </>
   );
@@ -114,7 +121,7 @@ const ConfigureDialog = ({
           </div>
         </>
       ) : (
-        <ConfigureForm clientId={clientId} title={title} url={url} onConfigured={setSecret} />
+        <ConfigureForm clientId={clientId} title={title} url={url} onConfigured={setSecret} onClose={onClose} />
       )}
     </Dialog>
   );
@@ -125,11 +132,13 @@ const ConfigureForm = ({
   title,
   url,
   onConfigured,
+  onClose,
 }: {
   clientId: string;
   title: string;
   url: string;
   onConfigured: (secret: string) => void;
+  onClose: () => void;
 }): ReactElement => {
   const { webhooks } = useI18n().messages;
   const configure = useApiMutation('configureWebhook', { refreshes: ['getWebhookConfiguration', 'listWebhookEvents'] });
@@ -155,11 +164,11 @@ const ConfigureForm = ({
         onChange={(next) => form.set('url', next)}
         fault={form.faultOf('url')}
       />
-      <div className="dialog-actions">
+      <DialogActions onClose={onClose}>
         <Button type="submit" variant="primary" busyLabel={form.isBusy ? webhooks.saving : undefined}>
           {title}
         </Button>
-      </div>
+      </DialogActions>
     </Form>
   );
 };

@@ -1,8 +1,10 @@
 import type { WebhookEventStatus } from '@svc/contracts';
-import type { ReactElement } from 'react';
-import { useApiMutation } from '../api/index.ts';
+import { type ReactElement, useState } from 'react';
 import { useI18n } from '../i18n/index.ts';
-import { Badge, Button, ErrorNotice, Table, Time, type Tone, useToast } from '../ui/index.ts';
+import { Badge, Button, Table, Time, type Tone } from '../ui/index.ts';
+import { AttemptOutcome } from './attempt-outcome.tsx';
+import { EventActions } from './event-actions.tsx';
+import { EventDetails } from './event-details.tsx';
 import type { WebhookEventRecord } from './use-webhook-events.ts';
 
 const ATTEMPTS_MAX = 8;
@@ -16,7 +18,7 @@ const TONES: Readonly<Record<WebhookEventStatus, Tone>> = {
   cancelled: 'neutral',
 };
 
-/** Events with their state, attempts, next and last attempt; a failed one can be retried or skipped. */
+/** Events with their state, attempts and payload. */
 export const EventsTable = ({
   clientId,
   events,
@@ -28,6 +30,7 @@ export const EventsTable = ({
 }): ReactElement => {
   const { webhooks, common } = useI18n().messages;
   const { columns } = webhooks;
+  const [openId, setOpenId] = useState<string>();
   return (
     <Table
       label={webhooks.events}
@@ -52,10 +55,25 @@ export const EventsTable = ({
         {
           title: columns.actions,
           isAction: true,
-          render: (event) =>
-            event.status === 'failed' && <Recovery clientId={clientId} event={event} onSkip={() => onSkip(event)} />,
+          render: (event) => <EventActions clientId={clientId} event={event} onSkip={() => onSkip(event)} />,
+        },
+        {
+          title: webhooks.details,
+          isAction: true,
+          render: ({ event_id, sequence }) => (
+            <Button
+              small
+              variant="quiet"
+              aria-expanded={openId === event_id}
+              aria-label={webhooks.detailsOf(sequence)}
+              onClick={() => setOpenId(openId === event_id ? undefined : event_id)}
+            >
+              {webhooks.details}
+            </Button>
+          ),
         },
       ]}
+      detailsOf={({ event_id }) => event_id === openId && <EventDetails clientId={clientId} eventId={event_id} />}
     />
   );
 };
@@ -68,55 +86,15 @@ const EventName = ({ event }: { event: WebhookEventRecord }): ReactElement => (
 );
 
 const LastAttempt = ({ event }: { event: WebhookEventRecord }): ReactElement => {
-  const { messages, formats } = useI18n();
-  const { webhooks, common } = messages;
+  const { common } = useI18n().messages;
   const last = event.last_attempt;
   if (last === null) return <>{common.none}</>;
-  const duration = formats.duration(last.duration_ms);
-  const reason = last.error === null ? '' : (webhooks.reasons[last.error] ?? last.error);
   return (
     <span className="event-name">
       <Time at={last.at} />
       <span className="hint">
-        {last.status_code === null
-          ? webhooks.failedWith(reason, duration)
-          : webhooks.answered(last.status_code, duration)}
+        <AttemptOutcome attempt={last} />
       </span>
     </span>
-  );
-};
-
-const Recovery = ({
-  clientId,
-  event,
-  onSkip,
-}: {
-  clientId: string;
-  event: WebhookEventRecord;
-  onSkip: () => void;
-}): ReactElement => {
-  const { webhooks } = useI18n().messages;
-  const toast = useToast();
-  const recover = useApiMutation('recoverWebhookEvent', {
-    refreshes: ['listWebhookEvents', 'getWebhookConfiguration'],
-    onDone: () => toast(webhooks.retried),
-  });
-  const params = { client_id: clientId, event_id: event.event_id };
-  return (
-    <div className="button-pair">
-      <Button
-        small
-        variant="primary"
-        busyLabel={recover.isPending ? webhooks.retrying : undefined}
-        aria-label={webhooks.retryEvent(event.sequence)}
-        onClick={() => recover.mutate({ params, body: { action: 'retry' } })}
-      >
-        {webhooks.retry}
-      </Button>
-      <Button small aria-label={webhooks.skipEvent(event.sequence)} onClick={onSkip}>
-        {webhooks.skip}
-      </Button>
-      {recover.isError && <ErrorNotice error={recover.error} />}
-    </div>
   );
 };

@@ -1,3 +1,4 @@
+import type { WebhookEventStatus } from '@svc/contracts';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { type ItemOf, useApi } from '../api/index.ts';
 
@@ -10,16 +11,16 @@ const FOLLOW_MS = 3_000;
 /** Something about this event will change by itself. */
 const isUnderWay = ({ status }: WebhookEventRecord): boolean => status === 'queued' || status === 'delivering';
 
-/** The events of an app, newest first. While something is under way they are read again every few seconds. */
-export const useWebhookEvents = (clientId: string) => {
+/** Events of an app, newest first; `status` undefined for all. While one is under way, they are read again every few seconds. */
+export const useWebhookEvents = (clientId: string, status: WebhookEventStatus | undefined) => {
   const { call } = useApi();
   return useInfiniteQuery({
-    queryKey: ['listWebhookEvents', clientId],
+    queryKey: ['listWebhookEvents', clientId, status],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
       call(
         'listWebhookEvents',
-        { params: { client_id: clientId }, query: { limit: PAGE_EVENTS, after: pageParam } },
+        { params: { client_id: clientId }, query: { limit: PAGE_EVENTS, after: pageParam, status } },
         signal,
       ),
     getNextPageParam: ({ data, has_more }) => (has_more ? data.at(-1)?.event_id : undefined),

@@ -27,31 +27,11 @@ const sessionBody = (token: string, account: Account) => ({
 });
 
 const sessionBindings = (state: MockState): Binding[] => [
-  bind(routes.createAccount, async ({ body }) => {
-    if (state.accounts.has(body.email)) throw new AppError('email_taken');
-    const account: Account = {
-      svc_user_id: newId('usr'),
-      email: body.email,
-      account_type: body.account_type,
-      business_name: body.business_name ?? null,
-      display_name: body.display_name ?? null,
-      locale: body.locale,
-      created_at: new Date().toISOString(),
-    };
-    state.accounts.set(account.email, { account, password: body.password });
-    return { status: 201, body: { account } };
-  }),
-  bind(routes.createSession, async ({ body }) => {
-    const known = state.accounts.get(body.email);
-    if (known === undefined || known.password !== body.password) throw new AppError('invalid_credentials');
-    const token = randomBytes(24).toString('base64url');
-    state.sessions.set(token, known.account.email);
-    const cookie = `${COOKIE}=${token}; Path=/v1/console/session; HttpOnly; SameSite=Strict`;
-    return { status: 201, body: sessionBody(token, known.account), headers: { 'set-cookie': cookie } };
-  }),
-  bind(routes.getSso, async () => ({
+  bind(routes.showSignIn, async () => ({
     status: 200,
-    body: { enabled: state.sso.size > 0, name: [...state.sso][0] ?? null },
+    contentType: 'text/html; charset=utf-8',
+    headers: { 'content-security-policy': "default-src 'none'; img-src data:" },
+    body: '<!doctype html><html lang="en"><title>Sign in</title><link rel="icon" href="data:,"><h1>Sign in</h1></html>',
   })),
   bind(routes.resumeSession, async ({ req }) => {
     const token = new RegExp(`${COOKIE}=([^;]+)`).exec(req.headers.cookie ?? '')?.[1];
@@ -59,6 +39,13 @@ const sessionBindings = (state: MockState): Binding[] => [
     const known = email === undefined ? undefined : state.accounts.get(email);
     if (token === undefined || known === undefined) throw new AppError('not_authenticated');
     return { status: 200, body: sessionBody(token, known.account) };
+  }),
+  bind(routes.reauthenticate, async ({ body, caller }) => {
+    const known = [...state.accounts.values()].find(({ account }) => account.svc_user_id === caller.userId);
+    if (known === undefined || known.password !== body.password) throw new AppError('wrong_password');
+    const token = randomBytes(24).toString('base64url');
+    state.sessions.set(token, known.account.email);
+    return { status: 200, body: { session_token: token, token_type: 'Bearer', expires_in: SESSION_SECONDS } };
   }),
   bind(routes.deleteSession, async ({ caller }) => {
     for (const [token, email] of state.sessions) {
@@ -90,13 +77,31 @@ const accountBindings = (state: MockState): Binding[] => {
         known.password = body.new_password;
       }),
     ),
-    bind(routes.changeEmail, async ({ body, caller }) => {
+    bind(routes.changeEmail, async ({ body }) => {
       if (state.accounts.has(body.email)) throw new AppError('email_taken');
-      return change(caller.userId, body.current_password, (known) => {
-        known.account.email = body.email;
-      });
+      return { status: 202, body: { pending_email: body.email } };
     }),
+    bind(routes.requestVerification, async () => ({ status: 202 })),
+    bind(routes.requestPasswordReset, async () => ({ status: 202 })),
+    bind(routes.confirmPasswordReset, async ({ body }) => {
+      accountOfLink(state, body.token).password = body.password;
+      return { status: 204 };
+    }),
+    ...[routes.confirmVerification, routes.confirmEmailChange, routes.undoEmailChange].map((route) =>
+      bind(route, async ({ body }) => {
+        const { account } = accountOfLink(state, body.token);
+        account.email_verified = true;
+        return { status: 200, body: { account } };
+      }),
+    ),
   ];
+};
+
+/** In mails of the mock, an address is the token of its links. */
+const accountOfLink = (state: MockState, token: string) => {
+  const known = state.accounts.get(token);
+  if (known === undefined) throw new AppError('token_invalid');
+  return known;
 };
 
 const requireApp = (state: MockState, userId: string, clientId: string): App => {

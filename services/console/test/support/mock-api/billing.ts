@@ -123,4 +123,8 @@ const walletBindings = (state: MockState): Binding[] => [
     const { balanceMicros } = possessionsOf(state, caller.userId);
     return { status: 200, body: { balance_micros: balanceMicros, held_micros: 12_500, currency: 'EUR' } };
   }),
+  bind(routes.listWalletTransactions, async ({ caller }) => ({
+    status: 200,
+    body: { data: possessionsOf(state, caller.userId).transactions, has_more: false },
+  })),
 ];

@@ -29,20 +29,51 @@ export const gatewayBindings = (state: MockState): Binding[] => [
     possessionsOf(state, caller.userId).keys.unshift(record);
     return { status: 201, body: { ...record, key } };
   }),
+  bind(routes.updateKey, async ({ params, body, caller }) => {
+    const key = findKey(state, caller.userId, params.key_id);
+    Object.assign(key, body);
+    return { status: 200, body: key };
+  }),
+  bind(routes.rotateKey, async ({ params, body, caller }) => {
+    const found = findKey(state, caller.userId, params.key_id);
+    const key = `svc_sk_${randomBytes(24).toString('base64url')}`;
+    const seconds = body?.overlap_seconds ?? 0;
+    found.previous_expires_at = seconds === 0 ? null : new Date(Date.now() + seconds * 1000).toISOString();
+    found.prefix = key.slice(0, 12);
+    const { id, prefix, previous_expires_at } = found;
+    return { status: 200, body: { id, key, prefix, previous_expires_at } };
+  }),
   bind(routes.deleteKey, async ({ params, caller }) => {
     const owned = possessionsOf(state, caller.userId);
     if (!owned.keys.some(({ id }) => id === params.key_id)) throw new AppError('not_found');
     owned.keys = owned.keys.filter(({ id }) => id !== params.key_id);
     return { status: 204 };
   }),
-  bind(routes.listGatewayUsage, async ({ query, caller }) => {
+  bind(routes.listGatewayUsage, async ({ query, caller, req }) => {
     const matching = possessionsOf(state, caller.userId).usage.filter(
       (record) =>
         (query.key_id === undefined || record.key_id === query.key_id) &&
+        (query.model === undefined || record.model === query.model) &&
+        (query.status === undefined || record.status === query.status) &&
         (query.from === undefined || record.started_at >= query.from),
     );
+    if (req.headers.accept === 'text/csv') {
+      const lines = matching.map(({ request_id, status }) => `${request_id},${status}\r\n`);
+      return { status: 200, contentType: 'text/csv', body: `request_id,status\r\n${lines.join('')}` };
+    }
     const start = query.after === undefined ? 0 : matching.findIndex((record) => record.request_id === query.after) + 1;
     const page = matching.slice(start, start + query.limit);
     return { status: 200, body: { data: page, has_more: start + page.length < matching.length } };
   }),
+  bind(routes.summarizeGatewayUsage, async ({ caller }) => {
+    const models = new Set(possessionsOf(state, caller.userId).usage.map(({ model }) => model ?? ''));
+    const counts = { requests: 1, input_tokens: 1, output_tokens: 1, cost_micros: 1 };
+    return { status: 200, body: { data: [...models].map((model) => ({ model, ...counts })) } };
+  }),
 ];
+
+const findKey = (state: MockState, userId: string, keyId: string): ApiKey => {
+  const key = possessionsOf(state, userId).keys.find(({ id }) => id === keyId);
+  if (key === undefined) throw new AppError('not_found');
+  return key;
+};

@@ -48,6 +48,7 @@ export const createMockApi = ({ state, faults, without = [] }: MockApiOptions) =
       .filter(({ route }) => !without.includes(route.operationId))
       .map((binding) => misbehave(binding, faults)),
     authenticate: { console_session: async (token) => authenticate(state, token) },
+    stepUp: { maxAgeSeconds: 900, clock: () => new Date() },
     logger: createLogger({ service: 'mock-api', level: 'fatal' }),
     metrics: createMetrics('mock-api'),
     responseValidation: true,
@@ -62,6 +63,7 @@ const authenticate = (state: MockState, token: string) => {
     userId: account.svc_user_id,
     sessionId: 'ses_01',
     accountType: account.account_type,
+    authenticatedAt: state.staleSessions.has(token) ? new Date(0) : new Date(),
     expiresAt: new Date(Date.now() + 3_600_000),
   };
 };

@@ -6,8 +6,9 @@ import type {
   Plan,
   routes,
   Subscription,
+  WalletTransaction,
   webhookConfigurationSchema,
-  webhookEventRecordSchema,
+  webhookEventDetailSchema,
 } from '@svc/contracts';
 import { newId } from '@svc/contracts';
 import type { z } from 'zod';
@@ -23,7 +24,7 @@ export type UsageRecord = ItemOf<typeof routes.listGatewayUsage>;
 /** A webhook configuration. */
 export type Configuration = z.output<typeof webhookConfigurationSchema>;
 /** A stored webhook event. */
-export type WebhookEvent = z.output<typeof webhookEventRecordSchema>;
+export type WebhookEvent = z.output<typeof webhookEventDetailSchema>;
 
 /** A hosted checkout. */
 export interface Checkout {
@@ -45,15 +46,16 @@ export interface Possessions {
   planUse: ReadonlyMap<number, Pick<DailyUse, 'services' | 'apps'>>;
   subscription: Subscription | null;
   balanceMicros: number;
+  transactions: WalletTransaction[];
 }
 
 /** The whole world of the mock API. */
 export interface MockState {
-  /** What single sign-on is called; empty: there is none. */
-  readonly sso: Set<string>;
   readonly accounts: Map<string, { account: Account; password: string }>;
   /** Addresses of accounts by session token. */
   readonly sessions: Map<string, string>;
+  /** Session tokens of people who authenticated too long ago for sensitive acts. */
+  readonly staleSessions: Set<string>;
   readonly possessions: Map<string, Possessions>;
   readonly checkouts: Map<string, Checkout>;
   readonly webhooks: Map<string, Configuration>;
@@ -85,9 +87,9 @@ export const PLANS: readonly Plan[] = [
 
 /** An empty world. */
 export const createState = (): MockState => ({
-  sso: new Set(),
   accounts: new Map(),
   sessions: new Map(),
+  staleSessions: new Set(),
   possessions: new Map(),
   checkouts: new Map(),
   webhooks: new Map(),
@@ -101,7 +103,7 @@ export const possessionsOf = (state: MockState, userId: string): Possessions => 
   if (found !== undefined) return found;
   const created: Possessions = {
     ...{ apps: [], connections: [], keys: [], usage: [], planUse: new Map() },
-    ...{ subscription: null, balanceMicros: 0 },
+    ...{ subscription: null, balanceMicros: 0, transactions: [] },
   };
   state.possessions.set(userId, created);
   return created;

@@ -39,6 +39,13 @@ const configurationBindings = (state: MockState): Binding[] => [
     if (configuration === undefined) throw new AppError('not_found');
     return { status: 200, body: configuration };
   }),
+  bind(routes.rotateWebhookSecret, async ({ params, body, caller }) => {
+    requireOwner(state, caller.userId, params.client_id);
+    if (!state.webhooks.has(params.client_id)) throw new AppError('webhook_not_configured');
+    const until = new Date(Date.now() + (body?.overlap_seconds ?? 0) * 1000).toISOString();
+    const signingSecret = `whsec_${randomBytes(32).toString('base64')}`;
+    return { status: 200, body: { signing_secret: signingSecret, previous_expires_at: until } };
+  }),
 ];
 
 /** Stores an event as the newest one of an app. */
@@ -55,9 +62,17 @@ export const addEvent = (state: MockState, clientId: string, fields: Partial<Web
     next_attempt_at: new Date(Date.now() + 5_000).toISOString(),
     delivered_at: null,
     last_attempt: null,
+    attempt_log: fields.last_attempt == null ? [] : [fields.last_attempt],
+    payload: '{"event":"integration.test","data":{"message":"Hello"}}',
     ...fields,
   };
   state.events.set(clientId, [event, ...events]);
+  return event;
+};
+
+const findEvent = (state: MockState, ids: { client_id: string; event_id: string }): WebhookEvent => {
+  const event = state.events.get(ids.client_id)?.find(({ event_id }) => event_id === ids.event_id);
+  if (event === undefined) throw new AppError('not_found');
   return event;
 };
 
@@ -70,15 +85,26 @@ const eventBindings = (state: MockState): Binding[] => [
   }),
   bind(routes.listWebhookEvents, async ({ params, query, caller }) => {
     requireOwner(state, caller.userId, params.client_id);
-    const events = state.events.get(params.client_id) ?? [];
+    const stored = state.events.get(params.client_id) ?? [];
+    const events = stored.filter(({ status }) => query.status === undefined || status === query.status);
     const start = query.after === undefined ? 0 : events.findIndex((event) => event.event_id === query.after) + 1;
     const page = events.slice(start, start + query.limit);
     return { status: 200, body: { data: page, has_more: start + page.length < events.length } };
   }),
+  bind(routes.getWebhookEvent, async ({ params, caller }) => {
+    requireOwner(state, caller.userId, params.client_id);
+    return { status: 200, body: findEvent(state, params) };
+  }),
+  bind(routes.deliverWebhookEventNow, async ({ params, caller }) => {
+    requireOwner(state, caller.userId, params.client_id);
+    const event = findEvent(state, params);
+    if (event.status !== 'queued') throw new AppError('event_not_queued');
+    Object.assign(event, { status: 'delivered', attempts: 1, next_attempt_at: null });
+    return { status: 202, body: event };
+  }),
   bind(routes.recoverWebhookEvent, async ({ params, body, caller }) => {
     requireOwner(state, caller.userId, params.client_id);
-    const event = state.events.get(params.client_id)?.find((item) => item.event_id === params.event_id);
-    if (event === undefined) throw new AppError('not_found');
+    const event = findEvent(state, params);
     if (event.status !== 'failed') throw new AppError('event_not_failed');
     const isRetry = body.action === 'retry';
     event.status = isRetry ? 'queued' : 'skipped';

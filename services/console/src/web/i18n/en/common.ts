@@ -73,6 +73,11 @@ export const errors = {
     not_authenticated: 'Your session has ended. Sign in again.',
     invalid_token: 'Your session has ended. Sign in again.',
     business_account_required: 'Only a business account may do this. Sign in with one.',
+    email_not_verified:
+      'Confirm your email address first: open the link that we have mailed you, or ask for a new one in the account settings.',
+    account_deletion_pending:
+      'This account is about to be deleted. The link in the mail that we have sent you cancels that.',
+    token_invalid: 'This link was used before or has expired. Ask for a new one.',
     not_found: 'It does not exist any more, or it belongs to another account. Go back and load the list again.',
     request_timeout: 'The connection was too slow. Try again.',
     payload_too_large: 'That is too large. Choose something smaller.',
@@ -82,6 +87,16 @@ export const errors = {
     wrong_password: 'The current password is not right. Type it again.',
     fresh_sign_in_required:
       'This account signs in elsewhere. Sign out, sign in again, and repeat this within ten minutes.',
+    reauthentication_required: 'Nothing was changed, as you have not confirmed that it is you. Try again.',
+    wrong_code: 'The code or passkey is not right, or it was used already. Wait for the next code, then try again.',
+    challenge_invalid: 'That took too long. Sign in again.',
+    invalid_second_factor: 'The code or passkey is not right, or it was used already. Try again.',
+    invalid_passkey: 'This passkey is not valid here. Sign in another way.',
+    second_factor_required: 'Sign in on the sign-in page, which also asks for your second factor.',
+    passkey_rejected: 'The passkey could not be added. Start again.',
+    passkey_registered: 'This passkey is registered already.',
+    factor_limit_reached: 'You have ten second factors. Remove one before you add another.',
+    second_factor_missing: 'There is no second factor any more. The list has been read again.',
     email_taken: 'There is an account with this address already. Sign in instead.',
     public_client_has_no_secret:
       'A public app has no secret: it proves itself by PKCE alone. There is nothing to rotate.',
@@ -93,6 +108,7 @@ export const errors = {
     payment_provider_unavailable:
       'The payment provider does not answer. Nothing was charged: try again in a few minutes.',
     webhook_not_configured: 'No webhook address is set for this app. Set one first.',
+    event_not_queued: 'This event is not waiting any more. The list has been read again.',
     event_not_failed:
       'This event is not failed any more, so there is nothing to recover. The list has been read again.',
     validation_error: 'Some of what was sent is not accepted. Correct it, then try again.',
@@ -124,5 +140,7 @@ export const faults = {
 /** What services say of a value, by their English text. Where a text is missing here, the service's own is shown. */
 export const serviceFaults: Readonly<Record<string, string>> = {
   'this password is one of the most common ones': 'This password is one of the most common ones. Choose another.',
-  'the password must not be the address': 'The password must not be made of your address.',
+  'the password must not be made of the address or the name':
+    'The password must not be made of your address or your name.',
+  'this password is too easy to guess': 'This password is too easy to guess. Use more words, or less common ones.',
 };

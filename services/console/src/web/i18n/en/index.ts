@@ -1,7 +1,8 @@
-import { account, connections, overview, plans, session } from './account.ts';
+import { account, connections, links, overview, plans, session } from './account.ts';
 import { apps, webhooks } from './business.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
 import { keys, usage, wallet } from './gateway.ts';
+import { overlap } from './overlap.ts';
 
 /** English, and the shape of every language. */
 export const en = {
@@ -12,9 +13,11 @@ export const en = {
   serviceFaults,
   session,
   account,
+  links,
   overview,
   plans,
   connections,
+  overlap,
   keys,
   wallet,
   usage,

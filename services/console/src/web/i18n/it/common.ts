@@ -76,6 +76,11 @@ export const errors: Messages['errors'] = {
     not_authenticated: 'La sessione è terminata. Accedi di nuovo.',
     invalid_token: 'La sessione è terminata. Accedi di nuovo.',
     business_account_required: 'Può farlo solo un account aziendale. Accedi con uno di questi.',
+    email_not_verified:
+      'Prima conferma il tuo indirizzo email: apri il link che ti abbiamo mandato, o chiedine uno nuovo nelle impostazioni dell’account.',
+    account_deletion_pending:
+      'Questo account sta per essere eliminato. Il link nella mail che ti abbiamo mandato lo annulla.',
+    token_invalid: 'Questo link è già stato usato o è scaduto. Chiedine uno nuovo.',
     not_found: 'Non esiste più, oppure appartiene a un altro account. Torna indietro e ricarica l’elenco.',
     request_timeout: 'La connessione era troppo lenta. Riprova.',
     payload_too_large: 'È troppo grande. Scegli qualcosa di più piccolo.',
@@ -85,6 +90,16 @@ export const errors: Messages['errors'] = {
     wrong_password: 'La password attuale non è corretta. Scrivila di nuovo.',
     fresh_sign_in_required:
       'Questo account accede altrove. Esci, accedi di nuovo e ripeti l’operazione entro dieci minuti.',
+    reauthentication_required: 'Non è cambiato nulla, perché non hai confermato che sei tu. Riprova.',
+    wrong_code: 'Il codice o la passkey non vanno bene, o sono già stati usati. Aspetta il prossimo codice e riprova.',
+    challenge_invalid: 'È passato troppo tempo. Accedi di nuovo.',
+    invalid_second_factor: 'Il codice o la passkey non vanno bene, o sono già stati usati. Riprova.',
+    invalid_passkey: 'Questa passkey non è valida qui. Accedi in un altro modo.',
+    second_factor_required: 'Accedi dalla pagina di accesso, che chiede anche il secondo fattore.',
+    passkey_rejected: 'La passkey non è stata aggiunta. Ricomincia.',
+    passkey_registered: 'Questa passkey è già registrata.',
+    factor_limit_reached: 'Hai dieci secondi fattori. Rimuovine uno prima di aggiungerne un altro.',
+    second_factor_missing: 'Non c’è più un secondo fattore. L’elenco è stato ricaricato.',
     email_taken: 'Esiste già un account con questo indirizzo. Accedi invece di crearne uno.',
     public_client_has_no_secret:
       'Un’app pubblica non ha un segreto: si identifica solo con PKCE. Non c’è nulla da ruotare.',
@@ -96,6 +111,7 @@ export const errors: Messages['errors'] = {
     payment_provider_unavailable:
       'Il fornitore dei pagamenti non risponde. Non è stato addebitato nulla: riprova fra qualche minuto.',
     webhook_not_configured: 'Per questa app non è impostato un indirizzo webhook. Impostane prima uno.',
+    event_not_queued: 'Questo evento non è più in attesa. L’elenco è stato aggiornato.',
     event_not_failed:
       'Questo evento non è più fallito, quindi non c’è nulla da recuperare. L’elenco è stato ricaricato.',
     validation_error: 'Qualche dato inviato non è accettato. Correggilo e riprova.',
@@ -127,7 +143,10 @@ export const faults: Messages['faults'] = {
 /** What services say of a value, by their English text, in Italian. */
 export const serviceFaults: Messages['serviceFaults'] = {
   'this password is one of the most common ones': 'Questa password è fra le più comuni. Scegline un’altra.',
-  'the password must not be the address': 'La password non deve essere ricavata dal tuo indirizzo.',
+  'the password must not be made of the address or the name':
+    'La password non deve essere ricavata dal tuo indirizzo o dal tuo nome.',
+  'this password is too easy to guess':
+    'Questa password è troppo facile da indovinare. Usa più parole, o parole meno comuni.',
   'must be an http or https URL': 'Un indirizzo che comincia con https:// o http://.',
   'must be in the future': 'Deve essere nel futuro.',
   'must be a whole number of cents': 'Un numero intero di centesimi.',

@@ -1,8 +1,9 @@
 import type { Messages } from '../en/index.ts';
-import { account, connections, overview, plans, session } from './account.ts';
+import { account, connections, links, overview, plans, session } from './account.ts';
 import { apps, webhooks } from './business.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
 import { keys, usage, wallet } from './gateway.ts';
+import { overlap } from './overlap.ts';
 
 /** All texts in Italian. */
 export const it: Messages = {
@@ -13,9 +14,11 @@ export const it: Messages = {
   serviceFaults,
   session,
   account,
+  links,
   overview,
   plans,
   connections,
+  overlap,
   keys,
   wallet,
   usage,

@@ -1,0 +1,169 @@
+import { fileURLToPath } from 'node:url';
+import { createOpenAI } from '@ai-sdk/openai';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai';
+import { OpenAI as LlamaIndexOpenAI } from '@llamaindex/openai';
+import { Agent, OpenAIProvider, Runner, setTracingDisabled, tool } from '@openai/agents';
+import { tool as aiTool, embed, generateText, stepCountIs, streamText } from 'ai';
+import OpenAI from 'openai';
+import OpenAIv4 from 'openai-v4';
+import OpenAIv5 from 'openai-v5';
+import OpenAIv6 from 'openai-v6';
+import { describe, expect, inject, test } from 'vitest';
+import { z } from 'zod';
+import { openaiSdk } from './openai.ts';
+import { resultsTable, supports, versioned } from './support/results.ts';
+
+const baseURL = inject('baseUrl');
+const apiKey = inject('apiKey');
+const QUESTION = 'Where does the sun rise?';
+const TOOL_QUESTION = 'What is the weather? [[tool_call]]';
+// The sandbox provider calls a tool with `input`.
+const WEATHER = { description: 'The weather of a place', schema: z.object({ input: z.string() }) };
+
+describe('OpenAI SDK', () => {
+  openaiSdk('openai', OpenAI);
+  // Older versions have the same methods under other types.
+  openaiSdk('openai-v6', OpenAIv6 as unknown as typeof OpenAI);
+  openaiSdk('openai-v5', OpenAIv5 as unknown as typeof OpenAI);
+  openaiSdk('openai-v4', OpenAIv4 as unknown as typeof OpenAI);
+});
+
+describe('Vercel AI SDK', () => {
+  const name = `${versioned('ai')} with ${versioned('@ai-sdk/openai')}`;
+  const openai = createOpenAI({ baseURL, apiKey });
+
+  supports(name, 'Chat', async () => {
+    const { text, usage } = await generateText({ model: openai.chat('svc-chat'), prompt: QUESTION });
+    expect(text).toMatch(/\w/);
+    expect(usage.inputTokens).toBeGreaterThan(0);
+  });
+  supports(name, 'Responses', async () => {
+    const { text } = await generateText({ model: openai('svc-chat'), prompt: QUESTION });
+    expect(text).toMatch(/\w/);
+  });
+  supports(name, 'Streaming', async () => {
+    const result = streamText({ model: openai('svc-chat'), prompt: QUESTION });
+    expect(await result.text).toMatch(/\w/);
+    expect((await result.usage).outputTokens).toBeGreaterThan(0);
+  });
+  supports(name, 'Tools', async () => {
+    const { toolResults } = await generateText({
+      model: openai('svc-chat'),
+      prompt: TOOL_QUESTION,
+      stopWhen: stepCountIs(1),
+      tools: {
+        weather: aiTool({
+          description: WEATHER.description,
+          inputSchema: WEATHER.schema,
+          execute: async () => 'sunny',
+        }),
+      },
+    });
+    expect(toolResults.map(({ output }) => output)).toEqual(['sunny']);
+  });
+  supports(name, 'Embeddings', async () => {
+    const { embedding } = await embed({ model: openai.embedding('svc-embedding'), value: 'one' });
+    expect(embedding.length).toBeGreaterThan(1);
+  });
+  supports(name, 'Errors', async () => {
+    const refused = generateText({ model: openai('unknown-model'), prompt: QUESTION, maxRetries: 0 });
+    await expect(refused).rejects.toThrow('There is no such model.');
+  });
+
+  const compatible = createOpenAICompatible({ name: 'svc', baseURL, apiKey, includeUsage: true });
+  const compatibleName = `${versioned('ai')} with ${versioned('@ai-sdk/openai-compatible')}`;
+  supports(compatibleName, 'Chat', async () => {
+    const { text } = await generateText({ model: compatible('svc-chat'), prompt: QUESTION });
+    expect(text).toMatch(/\w/);
+  });
+  supports(compatibleName, 'Streaming', async () => {
+    const result = streamText({ model: compatible('svc-chat'), prompt: QUESTION });
+    expect(await result.text).toMatch(/\w/);
+    expect((await result.usage).inputTokens).toBeGreaterThan(0);
+  });
+});
+
+describe('LangChain', () => {
+  const name = versioned('@langchain/openai');
+  const chat = (options: object = {}) =>
+    new ChatOpenAI({ model: 'svc-chat', apiKey, configuration: { baseURL }, maxRetries: 0, ...options });
+
+  supports(name, 'Chat', async () => {
+    const answer = await chat().invoke(QUESTION);
+    expect(answer.text).toMatch(/\w/);
+    expect(answer).toMatchObject({ usage_metadata: { total_tokens: expect.any(Number) } });
+  });
+  supports(name, 'Streaming', async () => {
+    let text = '';
+    for await (const chunk of await chat().stream(QUESTION)) text += chunk.text;
+    expect(text).toMatch(/\w/);
+  });
+  supports(name, 'Responses', async () => {
+    expect((await chat({ useResponsesApi: true }).invoke(QUESTION)).text).toMatch(/\w/);
+  });
+  supports(name, 'Embeddings', async () => {
+    const embeddings = new OpenAIEmbeddings({ model: 'svc-embedding', apiKey, configuration: { baseURL } });
+    expect((await embeddings.embedQuery('one')).length).toBeGreaterThan(1);
+  });
+  supports(name, 'Errors', async () => {
+    await expect(chat({ model: 'unknown-model' }).invoke(QUESTION)).rejects.toThrow('There is no such model.');
+  });
+});
+
+describe('LlamaIndex', () => {
+  const name = versioned('@llamaindex/openai');
+  const llm = new LlamaIndexOpenAI({ model: 'svc-chat', apiKey, baseURL });
+  const messages = [{ role: 'user' as const, content: QUESTION }];
+
+  supports(name, 'Chat', async () => {
+    expect(String((await llm.chat({ messages })).message.content)).toMatch(/\w/);
+  });
+  supports(name, 'Streaming', async () => {
+    let text = '';
+    for await (const chunk of await llm.chat({ messages, stream: true })) text += chunk.delta;
+    expect(text).toMatch(/\w/);
+  });
+});
+
+describe('OpenAI Agents SDK', () => {
+  const name = versioned('@openai/agents');
+  setTracingDisabled(true);
+  const runner = new Runner({ modelProvider: new OpenAIProvider({ apiKey, baseURL }) });
+  const agent = new Agent({ name: 'Guide', instructions: 'Answer briefly.', model: 'svc-chat' });
+
+  supports(name, 'Responses', async () => {
+    expect((await runner.run(agent, QUESTION)).finalOutput).toMatch(/\w/);
+  });
+  supports(name, 'Streaming', async () => {
+    const result = await runner.run(agent, QUESTION, { stream: true });
+    await result.completed;
+    expect(result.finalOutput).toMatch(/\w/);
+  });
+  supports(name, 'Tools', async () => {
+    const places: string[] = [];
+    const weather = tool({
+      name: 'weather',
+      description: WEATHER.description,
+      parameters: WEATHER.schema,
+      execute: async ({ input }) => {
+        places.push(input);
+        return 'sunny';
+      },
+    });
+    const assistant = agent.clone({ tools: [weather], toolUseBehavior: 'stop_on_first_tool' });
+    await runner.run(assistant, TOOL_QUESTION);
+    expect(places).toHaveLength(1);
+  });
+});
+
+test('the published table holds these results', async () => {
+  const file = fileURLToPath(new URL('../../../docs/clients.md', import.meta.url));
+  await expect(`# Clients that work unchanged
+
+Each row is a pinned client, tested with its base URL and key alone. A dash means
+that a feature is not tested. The table is written by \`packages/compatibility\`.
+
+${resultsTable()}
+`).toMatchFileSnapshot(file);
+});

@@ -1,0 +1,1 @@
+export { createSvc, type Svc, type SvcOptions } from './create-svc.ts';

@@ -1,0 +1,2 @@
+/** Name of the provider and of its public model. */
+export const PROVIDER = 'svc';

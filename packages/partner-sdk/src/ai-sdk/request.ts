@@ -1,0 +1,52 @@
+import type { LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
+import type { ChatRequest } from '../inference/index.ts';
+import { toMessages } from './messages.ts';
+import { PROVIDER } from './provider-name.ts';
+
+type Tool = NonNullable<LanguageModelV4CallOptions['tools']>[number];
+
+/** Converts a call of the AI SDK to a request in the wire format. `providerOptions.svc` adds fields of `ChatRequest`. */
+export const toRequest = (
+  call: LanguageModelV4CallOptions,
+): { readonly request: ChatRequest; readonly warnings: SharedV4Warning[] } => {
+  const warnings: SharedV4Warning[] = [];
+  if (call.topK !== undefined) warnings.push({ type: 'unsupported', feature: 'topK' });
+  const tools = (call.tools ?? []).flatMap((tool) => toTool(tool, warnings));
+  const { reasoning } = call;
+  const request = {
+    messages: toMessages(call.prompt),
+    max_completion_tokens: call.maxOutputTokens,
+    temperature: call.temperature,
+    top_p: call.topP,
+    stop: call.stopSequences,
+    presence_penalty: call.presencePenalty,
+    frequency_penalty: call.frequencyPenalty,
+    seed: call.seed,
+    response_format: toResponseFormat(call.responseFormat),
+    reasoning_effort: reasoning === 'provider-default' ? undefined : reasoning,
+    ...(tools.length === 0 ? {} : { tools, tool_choice: toToolChoice(call.toolChoice) }),
+    ...call.providerOptions?.[PROVIDER],
+  } satisfies ChatRequest;
+  return { request, warnings };
+};
+
+const toTool = (tool: Tool, warnings: SharedV4Warning[]): Readonly<Record<string, unknown>>[] => {
+  if (tool.type === 'provider') {
+    warnings.push({ type: 'unsupported', feature: `tool ${tool.id}` });
+    return [];
+  }
+  const { name, description, inputSchema: parameters, strict } = tool;
+  return [{ type: 'function', function: { name, description, parameters, strict } }];
+};
+
+const toToolChoice = (choice: LanguageModelV4CallOptions['toolChoice']): ChatRequest['tool_choice'] => {
+  if (choice?.type !== 'tool') return choice?.type;
+  return { type: 'function', function: { name: choice.toolName } };
+};
+
+const toResponseFormat = (format: LanguageModelV4CallOptions['responseFormat']): ChatRequest['response_format'] => {
+  if (format?.type !== 'json') return undefined;
+  const { schema, name = 'response', description } = format;
+  if (schema === undefined) return { type: 'json_object' };
+  return { type: 'json_schema', json_schema: { name, description, schema, strict: true } };
+};

@@ -1,0 +1,131 @@
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4StreamPart,
+  LanguageModelV4StreamResult,
+} from '@ai-sdk/provider';
+import type { ChatChunk, ChatStream, SvcClient } from '../inference/index.ts';
+import { reasoningOf, toFinishReason, toResponseMetadata, toUsage } from './answer.ts';
+import { asCallError } from './call-error.ts';
+import { toRequest } from './request.ts';
+
+/** Requests a streamed completion. Rejects if the service refuses it; a later failure is a part of the stream. */
+export const stream = async (
+  client: SvcClient,
+  call: LanguageModelV4CallOptions,
+): Promise<LanguageModelV4StreamResult> => {
+  const { request, warnings } = toRequest(call);
+  const body = { ...request, stream_options: { include_usage: true } };
+  const chunks = client.streamChat(body, { signal: call.abortSignal });
+  await chunks.opened().catch((error: unknown) => {
+    throw asCallError(error);
+  });
+  return {
+    stream: toReadable(toParts(chunks, { warnings, isRaw: call.includeRawChunks === true })),
+    request: { body },
+  };
+};
+
+const toReadable = <T>(items: AsyncGenerator<T, void, undefined>): ReadableStream<T> =>
+  new ReadableStream<T>({
+    pull: async (controller) => {
+      const { done, value } = await items.next();
+      if (done === true) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: async () => {
+      await items.return();
+    },
+  });
+
+interface PartsOptions {
+  readonly warnings: Extract<LanguageModelV4StreamPart, { type: 'stream-start' }>['warnings'];
+  readonly isRaw: boolean;
+}
+
+async function* toParts(
+  chunks: ChatStream,
+  { warnings, isRaw }: PartsOptions,
+): AsyncGenerator<LanguageModelV4StreamPart, void, undefined> {
+  yield { type: 'stream-start', warnings };
+  const blocks = createBlocks();
+  let usage: ChatChunk['usage'];
+  let finishReason = toFinishReason(undefined);
+  let isFirst = true;
+  try {
+    for await (const chunk of chunks) {
+      if (isRaw) yield { type: 'raw', rawValue: chunk };
+      if (isFirst) yield { type: 'response-metadata', ...toResponseMetadata(chunk) };
+      isFirst = false;
+      usage = chunk.usage ?? usage;
+      const [choice] = chunk.choices;
+      if (choice === undefined) continue;
+      if (choice.finish_reason) finishReason = toFinishReason(choice.finish_reason);
+      yield* blocks.read(choice.delta);
+    }
+  } catch (error) {
+    finishReason = { unified: 'error', raw: undefined };
+    yield { type: 'error', error: asCallError(error) };
+  }
+  if (finishReason.unified !== 'error') yield* blocks.end();
+  yield { type: 'finish', finishReason, usage: toUsage(usage) };
+}
+
+type Delta = ChatChunk['choices'][number]['delta'];
+type BlockType = 'text' | 'reasoning';
+
+interface ToolCall {
+  readonly id: string;
+  readonly toolName: string;
+  input: string;
+}
+
+/** Turns deltas into blocks: text and reasoning by turns, and tool calls side by side. */
+const createBlocks = () => {
+  const calls = new Map<number, ToolCall>();
+  let open: { readonly type: BlockType; readonly id: string } | undefined;
+  let opened = 0;
+
+  function* close(): Generator<LanguageModelV4StreamPart> {
+    if (open !== undefined) yield { type: `${open.type}-end`, id: open.id };
+    open = undefined;
+  }
+  function* write(type: BlockType, delta: string): Generator<LanguageModelV4StreamPart> {
+    if (delta === '') return;
+    if (open?.type !== type) {
+      yield* close();
+      open = { type, id: `${type}-${opened}` };
+      opened += 1;
+      yield { type: `${type}-start`, id: open.id };
+    }
+    yield { type: `${type}-delta`, id: open.id, delta };
+  }
+  function* call({ index, id, function: called }: NonNullable<Delta['tool_calls']>[number]) {
+    let known = calls.get(index);
+    if (known === undefined) {
+      known = { id: id ?? `call-${index}`, toolName: called?.name ?? '', input: '' };
+      calls.set(index, known);
+      yield { type: 'tool-input-start' as const, id: known.id, toolName: known.toolName };
+    }
+    const delta = called?.arguments ?? '';
+    known.input += delta;
+    if (delta !== '') yield { type: 'tool-input-delta' as const, id: known.id, delta };
+  }
+
+  return {
+    *read(delta: Delta): Generator<LanguageModelV4StreamPart> {
+      yield* write('reasoning', reasoningOf(delta));
+      yield* write('text', delta.content ?? '');
+      for (const each of delta.tool_calls ?? []) {
+        yield* close();
+        yield* call(each);
+      }
+    },
+    *end(): Generator<LanguageModelV4StreamPart> {
+      yield* close();
+      for (const { id, toolName, input } of calls.values()) {
+        yield { type: 'tool-input-end', id };
+        yield { type: 'tool-call', toolCallId: id, toolName, input };
+      }
+    },
+  };
+};

@@ -1,0 +1,49 @@
+/** A paid invoice of the sandbox. The price includes the tax. */
+export interface SandboxInvoice {
+  readonly id: string;
+  /** Consecutive within its year. */
+  readonly number: string;
+  readonly customer: string;
+  readonly kind: 'subscription' | 'top_up' | 'automatic_top_up';
+  /** Null for a top-up. */
+  readonly planName: string | null;
+  readonly subscriptionId: string | null;
+  /** Id of the automatic charge; null for other payments. */
+  readonly chargeId: string | null;
+  /** Paid period of a subscription; null for a top-up. */
+  readonly periodStart: Date | null;
+  readonly periodEnd: Date | null;
+  readonly totalMicros: number;
+  readonly taxMicros: number;
+  readonly taxPercent: number;
+  readonly currency: string;
+  /** `void`: the payment was reverted. */
+  readonly status: 'paid' | 'void';
+  readonly issuedAt: Date;
+  readonly businessName: string | null;
+  readonly vatNumber: string | null;
+}
+
+/** Business details of a customer; null where they gave none. */
+export interface BusinessDetails {
+  readonly businessName: string | null;
+  readonly vatNumber: string | null;
+}
+
+/** Italian standard rate. */
+const VAT_PERCENT = 22;
+/** Taxes are rounded to hundredths of the currency. */
+const CENT_MICROS = 10_000;
+
+/**
+ * Returns the tax that a price includes. A business in another country owes the tax itself, so it pays the price without
+ * any (reverse charge, article 196 of Directive 2006/112/EC).
+ */
+export const taxOf = (
+  totalMicros: number,
+  vatNumber: string | null,
+): Pick<SandboxInvoice, 'taxMicros' | 'taxPercent'> => {
+  if (vatNumber !== null && !vatNumber.startsWith('IT')) return { taxMicros: 0, taxPercent: 0 };
+  const exact = (totalMicros * VAT_PERCENT) / (100 + VAT_PERCENT);
+  return { taxMicros: Math.round(exact / CENT_MICROS) * CENT_MICROS, taxPercent: VAT_PERCENT };
+};

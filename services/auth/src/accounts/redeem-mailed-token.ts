@@ -1,0 +1,19 @@
+import { AppError } from '@svc/service-kit';
+import { deleteMailedToken, findMailedToken, type MailedTokenQuery } from '../mailed-tokens/index.ts';
+import type { Transaction } from '../transact.ts';
+import { type AccountWithPassword, lockAccount } from './queries.ts';
+
+/** A used token, with its account as it is. */
+export interface RedeemedToken extends AccountWithPassword {
+  readonly email: string;
+  readonly issuedAt: Date;
+}
+
+/** Locks the account of a token, then uses the token up, so that all changes of an account lock in one order. Throws `token_invalid`. */
+export const redeemMailedToken = async (trx: Transaction, query: MailedTokenQuery): Promise<RedeemedToken> => {
+  const found = await findMailedToken(trx, query);
+  const locked = found === undefined ? undefined : await lockAccount(trx, found.userId);
+  if (found === undefined || locked === undefined) throw new AppError('token_invalid');
+  if (!(await deleteMailedToken(trx, query))) throw new AppError('token_invalid');
+  return { ...locked, email: found.email, issuedAt: found.createdAt };
+};

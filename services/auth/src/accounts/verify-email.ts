@@ -1,0 +1,52 @@
+import { appendToOutbox } from '@svc/messaging';
+import { AppError, type Clock } from '@svc/service-kit';
+import { enqueueMail, type MailOutboxDeps } from '../mail/index.ts';
+import { issueMailedToken } from '../mailed-tokens/index.ts';
+import type { Transact, Transaction } from '../transact.ts';
+import type { AccountRecord } from './account.ts';
+import { lockAccount, updateCredentials } from './queries.ts';
+import { redeemMailedToken } from './redeem-mailed-token.ts';
+
+export interface VerificationDeps extends MailOutboxDeps {
+  readonly transact: Transact;
+  readonly clock: Clock;
+  /** Accounts without a confirmed address may only look. */
+  readonly isVerificationRequired: boolean;
+}
+
+/** Mails a link that confirms the address of an account. */
+export const mailVerification = async (
+  deps: MailOutboxDeps,
+  trx: Transaction,
+  { id: userId, email, locale }: AccountRecord,
+): Promise<void> => {
+  const token = await issueMailedToken(trx, { purpose: 'verify_email', userId, email }, deps.clock());
+  await enqueueMail(deps, trx, { kind: 'verify_email', userId, to: email, locale, data: { token } });
+};
+
+/** Mails the link again, unless the address is confirmed. */
+export const requestVerification = async (deps: VerificationDeps, userId: string): Promise<void> => {
+  await deps.transact(async (trx) => {
+    const locked = await lockAccount(trx, userId);
+    if (locked === undefined) throw new AppError('invalid_token');
+    if (locked.account.emailVerifiedAt === null) await mailVerification(deps, trx, locked.account);
+  });
+};
+
+/** Confirms the address that a link was mailed to. Throws `token_invalid`, also if the address has changed since. */
+export const confirmVerification = async (deps: VerificationDeps, token: string): Promise<AccountRecord> => {
+  const now = deps.clock();
+  return await deps.transact(async (trx) => {
+    const { account, email } = await redeemMailedToken(trx, { purpose: 'verify_email', token, now });
+    if (account.email !== email) throw new AppError('token_invalid');
+    return await markVerified(trx, account, now);
+  });
+};
+
+/** Marks the address of a locked account as confirmed, for this service at once and for the others within a second. */
+export const markVerified = async (trx: Transaction, account: AccountRecord, now: Date): Promise<AccountRecord> => {
+  if (account.emailVerifiedAt !== null) return account;
+  await updateCredentials(trx, account.id, { emailVerifiedAt: now });
+  await appendToOutbox(trx, { revocation: { key: `verified.${account.id}` } });
+  return { ...account, emailVerifiedAt: now };
+};

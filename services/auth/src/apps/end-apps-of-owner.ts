@@ -1,0 +1,37 @@
+import type { newId } from '@svc/contracts';
+import { cutOffApp } from '../connections/index.ts';
+import type { Transaction } from '../transact.ts';
+import { deleteLockedApp } from './delete-app.ts';
+import { countAppRowsOfOwner, lockAppsOfOwner } from './queries.ts';
+import { insertSuspension } from './suspension-queries.ts';
+import { storeApp } from './update-app.ts';
+
+interface OwnersApps {
+  readonly ownerUserId: string;
+  readonly now: Date;
+}
+
+/** Deactivates every active app of an owner. Its connections end afterwards. */
+export const suspendAppsOfOwner = async (
+  deps: { newId: typeof newId },
+  trx: Transaction,
+  { ownerUserId, now }: OwnersApps,
+): Promise<void> => {
+  const apps = await lockAppsOfOwner(trx, ownerUserId);
+  for (const app of apps.filter(({ active }) => active)) {
+    await cutOffApp(deps, trx, { clientId: app.clientId, now });
+    await insertSuspension(trx, app.clientId, now);
+    await storeApp(trx, { ...app, active: false, updatedAt: now }, ['suspended']);
+  }
+};
+
+/** Deletes every app of an owner. Returns false until the last one is gone with its connections. */
+export const deleteAppsOfOwner = async (
+  deps: { newId: typeof newId },
+  trx: Transaction,
+  { ownerUserId, now }: OwnersApps,
+): Promise<boolean> => {
+  for (const { clientId } of await lockAppsOfOwner(trx, ownerUserId))
+    await deleteLockedApp(deps, trx, { clientId, now });
+  return (await countAppRowsOfOwner(trx, ownerUserId)) === 0;
+};

@@ -1,0 +1,1 @@
+export { consolePageRoutes } from './routes.ts';

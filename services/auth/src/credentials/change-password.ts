@@ -1,0 +1,41 @@
+import { AppError } from '@svc/service-kit';
+import { lockAccount, type PasswordRules, updateCredentials } from '../accounts/index.ts';
+import { originOf } from '../connections/index.ts';
+import { enqueueMail } from '../mail/index.ts';
+import { voidMailedTokens } from '../mailed-tokens/index.ts';
+import { type BeginSessionDeps, insertNewSession, type StartedSession } from '../sessions/index.ts';
+import { endAccountAccess } from './end-account-access.ts';
+import { type OwnerClaim, type ProveOwnerDeps, proveOwner } from './prove-owner.ts';
+
+export interface ChangePasswordDeps extends ProveOwnerDeps, BeginSessionDeps {
+  readonly passwordRules: PasswordRules;
+}
+
+/**
+ * Changes the password, ends every session of the account and, if `revokeAccess`, its connections and API keys; begins
+ * a new session. Throws as `proveOwner`, and 422 if the password is easily guessed.
+ */
+export const changePassword = async (
+  deps: ChangePasswordDeps,
+  claim: OwnerClaim,
+  { newPassword, revokeAccess }: { newPassword: string; revokeAccess: boolean },
+): Promise<StartedSession> => {
+  const owner = await proveOwner(deps, claim);
+  await deps.passwordRules.check(newPassword, owner.account, 'new_password');
+  const passwordHash = await deps.passwords.hash(newPassword);
+  return await deps.transact(async (trx) => {
+    const locked = await lockAccount(trx, owner.account.id);
+    if (locked === undefined) throw new AppError('invalid_token');
+    // Another request changed the password since it was checked, so it no longer proves the owner.
+    if (locked.passwordHash !== owner.passwordHash) throw new AppError('wrong_password');
+    const { account } = locked;
+    await updateCredentials(trx, account.id, { passwordHash });
+    await voidMailedTokens(trx, account.id, { purposes: ['reset_password'] });
+    const origin = originOf(claim.source, 'console');
+    const ended = { account, origin, now: deps.clock(), keepAccess: !revokeAccess };
+    const signedOut = await endAccountAccess(deps, trx, ended);
+    const { id: userId, email: to, locale } = account;
+    await enqueueMail(deps, trx, { kind: 'password_changed', userId, to, locale, data: {} });
+    return await insertNewSession(deps, trx, { account: signedOut, origin: claim });
+  });
+};

@@ -1,0 +1,2 @@
+export { erasureRoutes } from './routes.ts';
+export { startErasures } from './run-erasures.ts';

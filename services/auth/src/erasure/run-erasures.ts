@@ -1,0 +1,53 @@
+import type { newId } from '@svc/contracts';
+import { appendToOutbox } from '@svc/messaging';
+import { type Clock, type Logger, type PeriodicWork, runPeriodically } from '@svc/service-kit';
+import { deleteAccount, listDueErasures, lockAccount } from '../accounts/index.ts';
+import { deleteAppsOfOwner } from '../apps/index.ts';
+import { voidMailedTokens } from '../mailed-tokens/index.ts';
+import { SECOND_MS } from '../time.ts';
+import type { Executor, Transact } from '../transact.ts';
+import { nextDeletion } from './deletion-fact.ts';
+
+export interface ErasuresDeps {
+  readonly database: Executor;
+  readonly transact: Transact;
+  readonly clock: Clock;
+  readonly newId: typeof newId;
+  readonly logger: Logger;
+}
+
+const POLL_MS = SECOND_MS;
+/** Accounts that one round looks at. */
+const BATCH = 100;
+
+/**
+ * Does the next step of an erasure in one transaction: first the apps are deleted, and once they are gone with their
+ * connections, the account with everything that names the person. The fact makes the other services erase theirs.
+ */
+const stepErasure = async (deps: ErasuresDeps, userId: string): Promise<void> => {
+  const now = deps.clock();
+  await deps.transact(async (trx) => {
+    const account = (await lockAccount(trx, userId))?.account;
+    if (account?.eraseAt == null || account.eraseAt > now) return;
+    // From here on it is too late to cancel.
+    await voidMailedTokens(trx, userId, { purposes: ['cancel_deletion', 'undo_email'] });
+    if (!(await deleteAppsOfOwner(deps, trx, { ownerUserId: userId, now }))) return;
+    await deleteAccount(trx, userId);
+    await appendToOutbox(trx, nextDeletion(account).erased);
+  });
+};
+
+/** Starts to erase accounts that are due. Replicas may look at the same ones. `wakeSuspensions` has deleted apps ended. */
+export const startErasures = (deps: ErasuresDeps, wakeSuspensions: () => void): PeriodicWork =>
+  runPeriodically({
+    name: 'erasures',
+    intervalMs: POLL_MS,
+    run: async (signal) => {
+      for (const userId of await listDueErasures(deps.database, { now: deps.clock(), limit: BATCH })) {
+        if (signal.aborted) return;
+        await stepErasure(deps, userId);
+        wakeSuspensions();
+      }
+    },
+    logger: deps.logger,
+  });

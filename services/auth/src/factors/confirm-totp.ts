@@ -1,0 +1,32 @@
+import { AppError } from '@svc/service-kit';
+import { updateCredentials } from '../accounts/index.ts';
+import { unseal } from '../encryption-key.ts';
+import { HOUR_MS, later } from '../time.ts';
+import { changeFactors, makeRecoveryCodes } from './change-factors.ts';
+import type { FactorsDeps } from './factors-deps.ts';
+import { notifyOwner } from './notify-owner.ts';
+import { confirmTotpById, findUnconfirmedTotp } from './queries.ts';
+import { findTotpStep } from './totp.ts';
+
+/** A factor that was not confirmed by then has to be added again. */
+export const UNCONFIRMED_MS = HOUR_MS;
+
+/**
+ * Puts a TOTP factor into use if the code is one of its own. That code is used up. Returns new recovery codes. Throws
+ * `not_found` and `wrong_code`.
+ */
+export const confirmTotp = (
+  deps: FactorsDeps,
+  { userId, id, code }: { userId: string; id: string; code: string },
+): Promise<string[]> =>
+  changeFactors(deps, userId, async (trx, account) => {
+    const now = deps.clock();
+    const totp = await findUnconfirmedTotp(trx, { id, userId, since: later(now, -UNCONFIRMED_MS) });
+    if (totp === undefined) throw new AppError('not_found');
+    const step = findTotpStep(unseal(deps.totpKey, totp.sealedSecret, id), code, now);
+    if (step === undefined) throw new AppError('wrong_code');
+    await confirmTotpById(trx, id, { step, now });
+    await updateCredentials(trx, userId, { hasSecondFactor: true });
+    await notifyOwner(deps, trx, { account, change: 'added', name: totp.name });
+    return await makeRecoveryCodes(trx, userId);
+  });

@@ -1,0 +1,15 @@
+export { removeAllFactors } from './change-factors.ts';
+export { UNCONFIRMED_MS } from './confirm-totp.ts';
+export type { FactorsDeps } from './factors-deps.ts';
+export { type FactorClaim, findFactorProof } from './find-factor-proof.ts';
+export {
+  createAssertionOptions,
+  createSignInOptions,
+  findAssertionProof,
+  type RequestOptions,
+} from './passkey-assertion.ts';
+export { createPasskeyChallenges } from './passkey-challenge.ts';
+export { deleteUsedChallengesExpiredBefore } from './passkey-queries.ts';
+export { deleteUnconfirmedTotpsBefore, listFactorsOfUser } from './queries.ts';
+export { relyingPartyOf } from './relying-party.ts';
+export { factorRoutes } from './routes.ts';

@@ -1,0 +1,123 @@
+import { type AuthenticationResponseJSON, verifyAuthenticationResponse } from '@simplewebauthn/server';
+import type { PasskeyAssertion } from '@svc/contracts';
+import type { FactorProof } from './factor-proof.ts';
+import type { FactorsDeps } from './factors-deps.ts';
+import type { PasskeyPurpose } from './passkey-challenge.ts';
+import {
+  findPasskeyByCredentialId,
+  listPasskeysOfUser,
+  type PasskeyRecord,
+  updatePasskeyUse,
+  useChallenge,
+} from './passkey-queries.ts';
+
+/** Time that the browser gives the person. */
+const TIMEOUT_MS = 120_000;
+
+/** Options for `navigator.credentials.get()`: a `PublicKeyCredentialRequestOptionsJSON`. */
+export interface RequestOptions {
+  readonly rpId: string;
+  readonly challenge: string;
+  readonly allowCredentials: readonly { id: string; type: 'public-key'; transports: string[] }[];
+  readonly userVerification: 'required' | 'preferred';
+  readonly timeout: number;
+}
+
+type OptionsDeps = Pick<FactorsDeps, 'relyingParty' | 'passkeyChallenges'>;
+
+/** Purposes of assertions. */
+export type AssertionPurpose = Exclude<PasskeyPurpose, 'registration'>;
+
+/** After a password, possession is enough. By itself a passkey must verify the person (WebAuthn Level 3 section 6.2.3). */
+const isVerificationRequired = (purpose: AssertionPurpose): boolean => purpose !== 'second_factor';
+
+/** Returns the options for an assertion of one of the account's passkeys, or undefined if it has none. */
+export const createAssertionOptions = async (
+  deps: FactorsDeps,
+  { purpose, userId }: { purpose: 'second_factor' | 'reauthentication'; userId: string },
+): Promise<RequestOptions | undefined> => {
+  const passkeys = await listPasskeysOfUser(deps.database, userId);
+  return passkeys.length === 0 ? undefined : optionsFor(deps, { purpose, userId, passkeys });
+};
+
+/** Returns the options for a sign-in to the account of any passkey. */
+export const createSignInOptions = (deps: OptionsDeps): RequestOptions =>
+  optionsFor(deps, { purpose: 'sign_in', userId: undefined, passkeys: [] });
+
+const optionsFor = (
+  { relyingParty, passkeyChallenges }: OptionsDeps,
+  subject: { purpose: AssertionPurpose; userId: string | undefined; passkeys: readonly PasskeyRecord[] },
+): RequestOptions => ({
+  rpId: relyingParty.id,
+  challenge: passkeyChallenges.make(subject).toString('base64url'),
+  allowCredentials: subject.passkeys.map(({ credentialId: id, transports }) => ({
+    id,
+    type: 'public-key',
+    transports,
+  })),
+  userVerification: isVerificationRequired(subject.purpose) ? 'required' : 'preferred',
+  timeout: TIMEOUT_MS,
+});
+
+/** A valid assertion and the account of its passkey. */
+export interface AssertionProof extends FactorProof {
+  readonly userId: string;
+}
+
+/**
+ * Checks an assertion without using it up. Returns undefined if it is not valid, or for another account than `userId`
+ * if one is given.
+ */
+export const findAssertionProof = async (
+  deps: FactorsDeps,
+  assertion: PasskeyAssertion,
+  { purpose, userId }: { purpose: AssertionPurpose; userId: string | undefined },
+): Promise<AssertionProof | undefined> => {
+  const passkey = await findPasskeyByCredentialId(deps.database, assertion.id);
+  if (passkey === undefined || (userId !== undefined && passkey.userId !== userId)) return undefined;
+  if (!isHandleOf(assertion, passkey)) return undefined;
+  const verified = await verifyAssertion(deps, assertion, { passkey, subject: { purpose, userId } });
+  if (verified === undefined) return undefined;
+  const now = deps.clock();
+  return {
+    userId: passkey.userId,
+    use: async (trx) =>
+      (await useChallenge(trx, verified.challenge)) &&
+      (await updatePasskeyUse(trx, passkey.id, { counter: verified.counter, now })),
+  };
+};
+
+/** An authenticator that names the account must name the owner of the passkey (WebAuthn Level 3 section 7.2, step 6). */
+const isHandleOf = ({ response: { userHandle } }: PasskeyAssertion, { userId }: PasskeyRecord): boolean =>
+  typeof userHandle !== 'string' || Buffer.from(userHandle, 'base64url').toString() === userId;
+
+const verifyAssertion = async (
+  deps: FactorsDeps,
+  assertion: PasskeyAssertion,
+  { passkey, subject }: { passkey: PasskeyRecord; subject: { purpose: AssertionPurpose; userId: string | undefined } },
+): Promise<{ challenge: { digest: Buffer; expiresAt: Date }; counter: number } | undefined> => {
+  let challenge: { digest: Buffer; expiresAt: Date } | undefined;
+  try {
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      // The contract checks the members that the library reads.
+      response: { clientExtensionResults: {}, ...assertion } as AuthenticationResponseJSON,
+      expectedChallenge: (sent) => {
+        challenge = deps.passkeyChallenges.check(sent, subject);
+        return challenge !== undefined;
+      },
+      expectedOrigin: [...deps.relyingParty.origins],
+      expectedRPID: deps.relyingParty.id,
+      requireUserVerification: isVerificationRequired(subject.purpose),
+      credential: {
+        id: passkey.credentialId,
+        publicKey: new Uint8Array(passkey.publicKey),
+        counter: passkey.counter,
+        transports: passkey.transports,
+      },
+    });
+    return verified && challenge !== undefined ? { challenge, counter: authenticationInfo.newCounter } : undefined;
+  } catch {
+    // The library throws for every mismatch. The answer gives no reason.
+    return undefined;
+  }
+};

@@ -1,0 +1,50 @@
+import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '@svc/service-kit';
+import { later, MINUTE_MS } from '../time.ts';
+
+/** Time for the person to find and unlock the authenticator. */
+const CHALLENGE_MS = 10 * MINUTE_MS;
+const RANDOM_BYTES = 16;
+const TIME_BYTES = 8;
+const MAC_BYTES = 16;
+
+/** Use of a passkey that a challenge is made for. `sign_in` is for any account, the others are for one. */
+export type PasskeyPurpose = 'registration' | 'second_factor' | 'reauthentication' | 'sign_in';
+
+export interface ChallengeSubject {
+  readonly purpose: PasskeyPurpose;
+  readonly userId: string | undefined;
+}
+
+/** Makes and checks the challenges of passkeys. They are signed, so that options cost no write to the database. */
+export interface PasskeyChallenges {
+  readonly make: (subject: ChallengeSubject) => Buffer;
+  /** Returns the digest and expiry of a challenge that was made for this subject, or undefined. */
+  readonly check: (challenge: string, subject: ChallengeSubject) => { digest: Buffer; expiresAt: Date } | undefined;
+}
+
+/** Creates them; `key` signs. */
+export const createPasskeyChallenges = (key: Buffer, clock: Clock): PasskeyChallenges => {
+  const macOf = (head: Buffer, { purpose, userId }: ChallengeSubject): Buffer =>
+    createHmac('sha256', key)
+      .update(`${purpose}:${userId ?? ''}:`)
+      .update(head)
+      .digest()
+      .subarray(0, MAC_BYTES);
+  return {
+    make: (subject) => {
+      const head = Buffer.alloc(RANDOM_BYTES + TIME_BYTES);
+      randomBytes(RANDOM_BYTES).copy(head);
+      head.writeBigUInt64BE(BigInt(later(clock(), CHALLENGE_MS).getTime()), RANDOM_BYTES);
+      return Buffer.concat([head, macOf(head, subject)]);
+    },
+    check: (challenge, subject) => {
+      const bytes = Buffer.from(challenge, 'base64url');
+      if (bytes.length !== RANDOM_BYTES + TIME_BYTES + MAC_BYTES) return undefined;
+      const head = bytes.subarray(0, RANDOM_BYTES + TIME_BYTES);
+      if (!timingSafeEqual(bytes.subarray(head.length), macOf(head, subject))) return undefined;
+      const expiresAt = new Date(Number(head.readBigUInt64BE(RANDOM_BYTES)));
+      return expiresAt <= clock() ? undefined : { digest: hash('sha256', bytes, 'buffer'), expiresAt };
+    },
+  };
+};

@@ -1,0 +1,16 @@
+import { AppError } from '@svc/service-kit';
+import { changeFactors, removeAllFactors } from './change-factors.ts';
+import type { FactorsDeps } from './factors-deps.ts';
+import { notifyOwner } from './notify-owner.ts';
+import { deleteFactorById, listFactorsOfUser } from './queries.ts';
+
+/** Removes a factor; with the last one the recovery codes end. Throws `not_found`. */
+export const removeFactor = (deps: FactorsDeps, { userId, id }: { userId: string; id: string }): Promise<void> =>
+  changeFactors(deps, userId, async (trx, account) => {
+    const removed = await deleteFactorById(trx, { id, userId });
+    if (removed === undefined) throw new AppError('not_found');
+    if (!removed.isInUse) return;
+    const left = await listFactorsOfUser(trx, userId);
+    if (left.length === 0) await removeAllFactors(trx, userId);
+    await notifyOwner(deps, trx, { account, change: 'removed', name: removed.name });
+  });

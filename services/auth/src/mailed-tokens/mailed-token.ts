@@ -1,0 +1,41 @@
+import { hash, randomBytes } from 'node:crypto';
+import { DAY_MS, later, MINUTE_MS } from '../time.ts';
+
+/** Lifetime of the tokens of each purpose. */
+const LIFETIME_MS = {
+  verify_email: 3 * DAY_MS,
+  reset_password: 30 * MINUTE_MS,
+  confirm_email: DAY_MS,
+  undo_email: 7 * DAY_MS,
+  /** Longer than an erasure can wait, which voids the token. */
+  cancel_deletion: 366 * DAY_MS,
+} as const;
+
+/** Act that a mailed token allows. */
+export type MailedTokenPurpose = keyof typeof LIFETIME_MS;
+
+/** A token as stored. */
+export interface MailedTokenRecord {
+  readonly digest: Buffer;
+  readonly purpose: MailedTokenPurpose;
+  readonly userId: string;
+  /** Address that the token is about: to verify, to change to, or to restore. */
+  readonly email: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+const TOKEN_BYTES = 32;
+
+/** Returns the digest under which a token is stored. */
+export const mailedTokenDigest = (token: string): Buffer => hash('sha256', `mailed:${token}`, 'buffer');
+
+/** Makes a token and its record. The token itself only goes into a mail. */
+export const newMailedToken = (
+  { purpose, userId, email }: Pick<MailedTokenRecord, 'purpose' | 'userId' | 'email'>,
+  now: Date,
+): { token: string; record: MailedTokenRecord } => {
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const expiresAt = later(now, LIFETIME_MS[purpose]);
+  return { token, record: { digest: mailedTokenDigest(token), purpose, userId, email, createdAt: now, expiresAt } };
+};

@@ -1,0 +1,1 @@
+export { type NoticeDeps, startKeyNoticeConsumer, startNoticeConsumer } from './consumer.ts';

@@ -1,0 +1,2 @@
+export { recoveryRoutes } from './routes.ts';
+export { startResets } from './run-resets.ts';

@@ -1,0 +1,26 @@
+import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
+import type { Executor, Transaction } from '../transact.ts';
+
+/** A request for a new password, as stored. */
+export interface ResetRequestRecord {
+  readonly id: string;
+  readonly sealedEmail: Buffer;
+  readonly requestedAt: Date;
+}
+
+export const insertResetRequest = async (executor: Executor, request: ResetRequestRecord): Promise<void> => {
+  await executor('password_reset_requests').insert(snakeKeys(request));
+};
+
+/** Takes the oldest request out. Replicas take different ones. */
+export const takeResetRequest = async (trx: Transaction): Promise<ResetRequestRecord | undefined> => {
+  const oldest = trx('password_reset_requests').orderBy('requested_at').limit(1).forUpdate().skipLocked();
+  const [row] = await trx<SnakeKeys<ResetRequestRecord>>('password_reset_requests')
+    .whereIn('id', oldest.select('id'))
+    .delete()
+    .returning(['id', 'sealed_email', 'requested_at']);
+  return row === undefined ? undefined : camelKeys(row);
+};
+
+export const hasResetRequests = async (executor: Executor): Promise<boolean> =>
+  (await executor('password_reset_requests').first('id')) !== undefined;

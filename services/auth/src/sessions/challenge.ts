@@ -1,0 +1,63 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { FactorType } from '@svc/contracts';
+import { AppError } from '@svc/service-kit';
+import type { AccountRecord } from '../accounts/index.ts';
+import { createAssertionOptions, type FactorsDeps, listFactorsOfUser, type RequestOptions } from '../factors/index.ts';
+import { later, MINUTE_MS } from '../time.ts';
+import { findChallenge, insertChallenge } from './queries.ts';
+
+/** Time for the second step of a sign-in. */
+const CHALLENGE_MS = 10 * MINUTE_MS;
+const BYTES = 32;
+
+/** A sign-in between its two steps. */
+export interface ChallengeRecord {
+  readonly digest: Buffer;
+  readonly userId: string;
+  /** As the account had it when its password was checked: signing out everywhere voids the challenge. */
+  readonly sessionsRevokedThrough: string | null;
+  readonly expiresAt: Date;
+}
+
+/** Second step of a sign-in, as the person is asked for it. */
+export interface SecondStep {
+  readonly challenge: string;
+  readonly factors: readonly FactorType[];
+  readonly passkeyOptions: RequestOptions | undefined;
+}
+
+/** Opens the second step of a sign-in whose password was right. */
+export const openChallenge = async (deps: FactorsDeps, account: AccountRecord): Promise<SecondStep> => {
+  const challenge = randomBytes(BYTES).toString('base64url');
+  await insertChallenge(deps.database, {
+    digest: digestOf(challenge),
+    userId: account.id,
+    sessionsRevokedThrough: account.sessionsRevokedThrough,
+    expiresAt: later(deps.clock(), CHALLENGE_MS),
+  });
+  return await describeStep(deps, challenge, account.id);
+};
+
+/** Returns the second step of an open challenge once more, with new options. Throws `challenge_invalid`. */
+export const reopenChallenge = async (deps: FactorsDeps, challenge: string): Promise<SecondStep> => {
+  const { userId } = await requireChallenge(deps, challenge);
+  return await describeStep(deps, challenge, userId);
+};
+
+const describeStep = async (deps: FactorsDeps, challenge: string, userId: string): Promise<SecondStep> => {
+  const factors = await listFactorsOfUser(deps.database, userId);
+  return {
+    challenge,
+    factors: [...new Set(factors.map(({ type }) => type))],
+    passkeyOptions: await createAssertionOptions(deps, { purpose: 'second_factor', userId }),
+  };
+};
+
+/** Returns the open challenge with this text. Throws `challenge_invalid`. */
+export const requireChallenge = async (deps: FactorsDeps, challenge: string): Promise<ChallengeRecord> => {
+  const found = await findChallenge(deps.database, digestOf(challenge));
+  if (found === undefined || found.expiresAt <= deps.clock()) throw new AppError('challenge_invalid');
+  return found;
+};
+
+const digestOf = (challenge: string): Buffer => hash('sha256', challenge, 'buffer');

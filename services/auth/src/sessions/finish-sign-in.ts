@@ -1,0 +1,34 @@
+import { AppError } from '@svc/service-kit';
+import { findAccountById } from '../accounts/index.ts';
+import { type FactorClaim, findFactorProof } from '../factors/index.ts';
+import { requireChallenge } from './challenge.ts';
+import { deleteChallenge } from './queries.ts';
+import type { SignInOrigin } from './sign-in-origin.ts';
+import { attemptSubject, type StartedSession, type StartSessionDeps, startSessionIn } from './start-session.ts';
+
+/**
+ * Completes a sign-in with a second factor. Challenge and proof are used up together with the beginning of the session.
+ * Throws `challenge_invalid`, `invalid_second_factor` and `too_many_attempts`.
+ */
+export const finishSignIn = async (
+  deps: StartSessionDeps,
+  { challenge, claim }: { challenge: string; claim: FactorClaim },
+  origin: SignInOrigin,
+): Promise<StartedSession> => {
+  const opened = await requireChallenge(deps, challenge);
+  const account = await findAccountById(deps.database, opened.userId);
+  const isStale = account?.sessionsRevokedThrough !== opened.sessionsRevokedThrough;
+  if (account === undefined || isStale) throw new AppError('challenge_invalid');
+  const attempt = await deps.throttle.begin(attemptSubject(deps, account, origin));
+  const proof = await findFactorProof(deps, account, { claim, purpose: 'second_factor' });
+  if (proof === undefined) {
+    await attempt.fail();
+    throw new AppError('invalid_second_factor');
+  }
+  await attempt.succeed();
+  return await deps.transact(async (trx) => {
+    if (!(await deleteChallenge(trx, opened.digest))) throw new AppError('challenge_invalid');
+    if (!(await proof.use(trx))) throw new AppError('invalid_second_factor');
+    return await startSessionIn(deps, trx, { account, origin });
+  });
+};

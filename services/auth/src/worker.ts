@@ -1,0 +1,3 @@
+import { judgePassword } from './accounts/judge-password.ts';
+
+export const run = judgePassword;

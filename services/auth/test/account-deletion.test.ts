@@ -1,0 +1,158 @@
+import { waitFor } from '@svc/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AuthService, startAuthService } from './support/auth-service.ts';
+import { type Answer, call, textAt } from './support/http.ts';
+import { type Mailbox, startMailbox } from './support/mailbox.ts';
+import { connect, newApp, newPerson, PASSWORD, type Person, refresh } from './support/partner.ts';
+
+const DAY_MS = 24 * 3_600_000;
+const WAIT = { timeoutMs: 20_000 };
+
+let service: AuthService;
+let mailbox: Mailbox;
+
+beforeAll(async () => {
+  mailbox = await startMailbox();
+  service = await startAuthService({ MAIL_URL: mailbox.url });
+});
+afterAll(async () => {
+  await service?.stop();
+  await mailbox?.stop();
+});
+
+const remove = (person: Person, json: object = { password: PASSWORD }): Promise<Answer> =>
+  call(`${service.url}/v1/console/account`, { method: 'DELETE', token: person.token, json });
+const cancel = (token: string): Promise<Answer> =>
+  call(`${service.url}/v1/console/account/deletion/cancel`, { json: { token } });
+const signIn = ({ email }: Person): Promise<Answer> =>
+  call(`${service.url}/v1/console/sessions`, { json: { email, password: PASSWORD } });
+const codeOf = (answer: Answer) => [answer.status, textAt(answer, 'detail', 'code')];
+const accountOf = ({ userId }: Person) => service.database('accounts').where({ id: userId }).first();
+const deletionFactsOf = async ({ userId }: Person) =>
+  (await service.outbox(`account_deletion:${userId}`)).map(({ subject, version }) => [subject, version]);
+
+describe('DELETE /v1/console/account', () => {
+  test('ends sessions, connections and API keys at once, deactivates apps and announces the erasure', async () => {
+    const person = await newPerson(service, 'business');
+    const own = await newApp(service, person);
+    const customer = await newPerson(service);
+    const foreign = await newApp(service, await newPerson(service, 'business'));
+    await connect(service, { app: own, person: customer });
+    const { refreshToken } = await connect(service, { app: foreign, person });
+    const before = service.clock().getTime();
+    const answer = await remove(person);
+    expect(answer.status).toBe(202);
+    const erasedAt = Date.parse(textAt(answer, 'erased_at'));
+    expect(erasedAt - before - 7 * DAY_MS).toBeLessThan(60_000);
+    expect((await call(`${service.url}/v1/console/session`, { token: person.token })).status).toBe(401);
+    expect((await refresh(service, { app: foreign, token: refreshToken })).status).toBe(400);
+    expect(await service.outbox(`revocation:keys.${person.userId}`)).toHaveLength(1);
+    expect(await service.database('apps').where({ client_id: own.clientId }).first()).toMatchObject({ active: false });
+    expect(await deletionFactsOf(person)).toEqual([['auth.account.deletion_requested.v1', 1]]);
+    expect(codeOf(await signIn(person))).toEqual([403, 'account_deletion_pending']);
+    const standing = () =>
+      service.database('connections').where({ client_id: own.clientId }).whereNull('ended_at').first();
+    await waitFor(async () => (await standing()) === undefined, WAIT);
+    await mailbox.tokenFor(person.email, 'cancel-deletion');
+  });
+
+  test('wants the password, or a fresh sign-in in its place', async () => {
+    const person = await newPerson(service);
+    expect(codeOf(await remove(person, { password: 'not this one' }))).toEqual([403, 'wrong_password']);
+    service.clock.advanceMs(11 * 60_000);
+    expect(codeOf(await remove(person, {}))).toEqual([403, 'fresh_sign_in_required']);
+    const fresh = { ...person, token: textAt(await signIn(person), 'session_token') };
+    expect((await remove(fresh, {})).status).toBe(202);
+  });
+});
+
+describe('POST /v1/console/account/deletion/cancel', () => {
+  test('keeps the account, whose apps stay deactivated, and works once', async () => {
+    const person = await newPerson(service, 'business');
+    const app = await newApp(service, person);
+    await remove(person);
+    const token = await mailbox.tokenFor(person.email, 'cancel-deletion');
+    expect((await cancel(token)).status).toBe(204);
+    expect(codeOf(await cancel(token))).toEqual([400, 'token_invalid']);
+    expect((await signIn(person)).status).toBe(201);
+    expect(await deletionFactsOf(person)).toEqual([
+      ['auth.account.deletion_requested.v1', 1],
+      ['auth.account.deletion_cancelled.v1', 2],
+    ]);
+    service.clock.advanceMs(8 * DAY_MS);
+    await waitFor(async () => (await accountOf(person)).erase_at === null, WAIT);
+    expect(await service.database('apps').where({ client_id: app.clientId }).first()).toMatchObject({ active: false });
+  });
+
+  test('is moved to the former address when the owner undoes a change of address that a thief made', async () => {
+    const person = await newPerson(service);
+    const thief = `thief-${person.email}`;
+    const change = { current_password: PASSWORD, email: thief };
+    await call(`${service.url}/v1/console/account/email`, { token: person.token, json: change });
+    const undo = await mailbox.tokenFor(person.email, 'undo-email');
+    const confirmed = { token: await mailbox.tokenFor(thief, 'confirm-email') };
+    await call(`${service.url}/v1/console/account/email/confirm`, { json: confirmed });
+    await remove(person);
+    const theirs = await mailbox.tokenFor(thief, 'cancel-deletion');
+    expect((await call(`${service.url}/v1/console/account/email/undo`, { json: { token: undo } })).status).toBe(200);
+    expect(codeOf(await cancel(theirs))).toEqual([400, 'token_invalid']);
+    expect((await cancel(await mailbox.tokenFor(person.email, 'cancel-deletion'))).status).toBe(204);
+  });
+});
+
+describe('the erasure', () => {
+  test('deletes apps first and then everything that names the person, and frees the address', async () => {
+    const person = await newPerson(service, 'business');
+    const app = await newApp(service, person, { name: 'App of a person' });
+    const customer = await newPerson(service);
+    await connect(service, { app, person: customer });
+    const foreign = await newApp(service, await newPerson(service, 'business'));
+    await connect(service, { app: foreign, person });
+    await remove(person);
+    const token = await mailbox.tokenFor(person.email, 'cancel-deletion');
+    service.clock.advanceMs(7 * DAY_MS + 60_000);
+    await waitFor(async () => (await accountOf(person)) === undefined, WAIT);
+    expect(codeOf(await cancel(token))).toEqual([400, 'token_invalid']);
+    expect((await deletionFactsOf(person)).at(-1)).toEqual(['auth.account.erased.v1', 2]);
+    const subjects = (await service.outbox(`app:${app.clientId}`)).map(({ subject }) => subject);
+    expect(subjects.at(-1)).toBe('auth.app.deleted.v1');
+    expect(await tablesThatName([person.email, person.userId])).toEqual(['outbox']);
+    const payloads = JSON.stringify(await service.database('outbox').select('payload'));
+    expect(payloads).not.toContain(person.email);
+    expect(service.logs()).not.toContain(person.email);
+    const again = { email: person.email, password: PASSWORD, account_type: 'personal' };
+    expect((await call(`${service.url}/v1/console/accounts`, { json: again })).status).toBe(201);
+  });
+
+  test('follows at once where ERASURE_DELAY_DAYS is 0, without a mail', async () => {
+    const hasty = await startAuthService({ MAIL_URL: mailbox.url, ERASURE_DELAY_DAYS: '0' });
+    try {
+      const person = await newPerson(hasty);
+      const json = { password: PASSWORD };
+      const answer = await call(`${hasty.url}/v1/console/account`, { method: 'DELETE', token: person.token, json });
+      expect(answer.status).toBe(202);
+      const rows = hasty.database('accounts').where({ id: person.userId });
+      await waitFor(async () => (await rows.clone()).length === 0, WAIT);
+      expect(mailbox.mailsTo(person.email)).toEqual([]);
+    } finally {
+      await hasty.stop();
+    }
+  });
+});
+
+/** Lists the tables in which any of these texts stands in any column. */
+const tablesThatName = async (texts: readonly string[]): Promise<string[]> => {
+  const { database } = service;
+  const tables: string[] = await database('pg_tables').where({ schemaname: 'public' }).pluck('tablename');
+  const named: string[] = [];
+  for (const table of tables.toSorted()) {
+    const where = texts.map(() => 'position(? in t::text) > 0').join(' OR ');
+    if (
+      (await database(`${table} as t`)
+        .whereRaw(where, [...texts])
+        .first(database.raw('1'))) !== undefined
+    )
+      named.push(table);
+  }
+  return named;
+};

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AuthService, newEmail, startAuthService } from './support/auth-service.ts';
+import { call } from './support/http.ts';
+import { newPerson, PASSWORD, type Person } from './support/partner.ts';
+
+let service: AuthService;
+let person: Person;
+
+beforeAll(async () => {
+  service = await startAuthService();
+  person = await newPerson(service);
+});
+afterAll(() => service.stop());
+
+const submit = async (
+  path: string,
+  fields: Record<string, string>,
+  headers: Record<string, string> = { origin: service.url },
+) => {
+  const response = await fetch(`${service.url}${path}`, {
+    method: 'POST',
+    body: new URLSearchParams(fields),
+    headers,
+    redirect: 'manual',
+  });
+  return { response, text: await response.text() };
+};
+
+/** Resumes the console session of the cookies that a form set. */
+const resume = async (response: Response) => {
+  const cookie = response.headers
+    .getSetCookie()
+    .map((header) => header.split(';', 1)[0])
+    .join('; ');
+  return await call(`${service.url}/v1/console/session/resume`, { method: 'POST', headers: { cookie } });
+};
+
+describe('/sign-in', () => {
+  test('shows a form without script, in the language of the browser or the address', async () => {
+    const italian = await fetch(`${service.url}/sign-in`, { headers: { 'accept-language': 'it-IT' } });
+    const text = await italian.text();
+    expect(text).toContain('<html lang="it">');
+    expect(text).toContain('<form method="post" action="/sign-in">');
+    // Only passkeys need a script.
+    expect(text.match(/<script/g)).toHaveLength(1);
+    expect(italian.headers.get('content-security-policy')).toContain("default-src 'none'");
+    const english = await fetch(`${service.url}/sign-in?locale=en&next=%2Fkeys&reason=expired`);
+    const page = await english.text();
+    expect(page).toContain('Your session has ended');
+    expect(page).toContain('name="next" value="/keys"');
+  });
+
+  test('signs in, sets the cookies of the console and leads to the page that was asked for', async () => {
+    const { response } = await submit('/sign-in', { email: person.email, password: PASSWORD, next: '/usage?days=7' });
+    expect([response.status, response.headers.get('location')]).toEqual([303, `${service.url}/usage?days=7`]);
+    const resumed = await resume(response);
+    expect(resumed.status).toBe(200);
+    expect(resumed.body).toMatchObject({ account: { svc_user_id: person.userId } });
+  });
+
+  test.each(['//evil.example/', 'https://evil.example/', '/\\evil.example', ''])(
+    'leads to the overview instead of %j',
+    async (next) => {
+      const { response } = await submit('/sign-in', { email: person.email, password: PASSWORD, next });
+      expect(response.headers.get('location')).toBe(`${service.url}/`);
+    },
+  );
+
+  test('shows the form again with one message for a wrong password and an unknown address', async () => {
+    const known = await submit('/sign-in', { email: person.email, password: 'wrong', locale: 'en' });
+    const unknown = await submit('/sign-in', { email: newEmail(), password: 'wrong', locale: 'en' });
+    for (const { response, text } of [known, unknown]) {
+      expect(response.status).toBe(200);
+      expect(text).toContain('Address or password are wrong');
+      expect(text).not.toContain('value="wrong"');
+      expect(response.headers.getSetCookie()).toEqual([]);
+    }
+  });
+
+  test('refuses a form of another site', async () => {
+    for (const origin of ['https://evil.example', 'null']) {
+      const { response } = await submit('/sign-in', { email: person.email, password: PASSWORD }, { origin });
+      expect(response.status).toBe(400);
+      expect(response.headers.getSetCookie()).toEqual([]);
+    }
+  });
+});
+
+describe('/sign-up', () => {
+  test('opens a personal account and signs in', async () => {
+    const email = newEmail();
+    const fields = { email, password: PASSWORD, account_type: 'personal', display_name: 'Ada', locale: 'en' };
+    const { response } = await submit('/sign-up', fields);
+    expect(response.status).toBe(303);
+    const resumed = await resume(response);
+    expect(resumed.body).toMatchObject({
+      account: { email, account_type: 'personal', display_name: 'Ada', business_name: null, locale: 'en' },
+    });
+  });
+
+  test('opens a business account with its name, and asks for a missing one', async () => {
+    const email = newEmail();
+    const fields = { email, password: PASSWORD, account_type: 'business', locale: 'en' };
+    const without = await submit('/sign-up', { ...fields, business_name: '' });
+    expect(without.response.status).toBe(200);
+    expect(without.text).toContain('Enter the name of the business');
+    const { response } = await submit('/sign-up', { ...fields, business_name: 'Acme' });
+    expect((await resume(response)).body).toMatchObject({
+      account: { account_type: 'business', business_name: 'Acme' },
+    });
+  });
+
+  test('names the faults at their fields and keeps what was typed', async () => {
+    const { text } = await submit('/sign-up', { email: 'no address', password: 'short', locale: 'en' });
+    expect(text).toContain('Enter a valid email address.');
+    expect(text).toContain('The password must have 12 to 128 characters.');
+    expect(text).toContain('value="no address"');
+    const taken = await submit('/sign-up', { email: person.email, password: PASSWORD, locale: 'en' });
+    expect(taken.text).toContain('An account with this address exists already');
+  });
+});

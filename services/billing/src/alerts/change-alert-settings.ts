@@ -1,0 +1,15 @@
+import type { AlertSettings } from '@svc/contracts';
+import type { Knex } from 'knex';
+import { upsertAlertSettings } from './queries.ts';
+
+/** Replaces the alert settings of an account. Takes effect with the next change of its use. */
+export const changeAlertSettings = async (
+  database: Knex,
+  userId: string,
+  { thresholds_percent, wallet_below_micros }: AlertSettings,
+): Promise<AlertSettings> => {
+  const ascending = [...new Set(thresholds_percent)].sort((one, other) => one - other);
+  const settings = { thresholds_percent: ascending, wallet_below_micros };
+  await upsertAlertSettings(database, userId, settings);
+  return settings;
+};

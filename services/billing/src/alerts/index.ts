@@ -1,0 +1,2 @@
+export { deleteAlertSettings } from './queries.ts';
+export { alertRoutes } from './routes.ts';

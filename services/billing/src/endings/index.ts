@@ -1,0 +1,2 @@
+export { applyEndings } from './apply-endings.ts';
+export { startEndingConsumer } from './consumer.ts';

@@ -1,0 +1,129 @@
+import { newId } from '@svc/contracts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { RETURNS, testBilling } from './support/billing.ts';
+import { gatewayAccounts } from './support/gateway-accounts.ts';
+import { stripeBilling } from './support/stripe-billing.ts';
+
+const billing = await testBilling();
+const { fund, signIn, startTopUp } = gatewayAccounts(billing);
+const { stripe, ...atStripe } = await stripeBilling();
+afterAll(async () => {
+  await billing.stop();
+  await atStripe.stop();
+});
+
+const PATH = '/v1/subscriptions/invoices';
+const AUTO = { enabled: true, below_micros: 100_000_000, amount_micros: 6_100_000, monthly_max_micros: 6_100_000 };
+const listOf = async (token: string, query = '') => (await billing.call('GET', `${PATH}${query}`, { token })).body;
+
+describe('invoices of the sandbox', () => {
+  test('are one for each payment, newest first, with net and tax adding up to what was paid', async () => {
+    const { token, userId } = await billing.subscribe('full');
+    const { body } = await startTopUp(token, 12_200_000);
+    await billing.call('POST', `/sandbox/payments/sessions/${body.session_id}/complete`);
+    await billing.call('PUT', '/v1/gateway/wallet/auto-top-up', { token, json: AUTO });
+    await billing.app.topUpWallets();
+    for (let time = 0; time < 2; time += 1) await billing.app.tickPayments();
+    const { data, has_more } = await listOf(token);
+    expect(has_more).toBe(false);
+    const shown = data.map((invoice: Record<string, unknown>) => [
+      ...[invoice['description'], invoice['net_micros'], invoice['tax_micros'], invoice['total_micros']],
+      ...[invoice['currency'], invoice['status']],
+    ]);
+    expect(shown).toEqual([
+      ['Automatic wallet top-up', 5_000_000, 1_100_000, 6_100_000, 'EUR', 'paid'],
+      ['Wallet top-up', 10_000_000, 2_200_000, 12_200_000, 'EUR', 'paid'],
+      ['Subscription to Full', 16_390_000, 3_610_000, 20_000_000, 'EUR', 'paid'],
+    ]);
+    const paid = await billing
+      .db('checkout_sessions')
+      .where({ svc_user_id: userId })
+      .sum('asked_micros as total')
+      .first();
+    const total = data.reduce((sum: number, invoice: { total_micros: number }) => sum + invoice.total_micros, 0);
+    expect(total).toBe(Number(paid?.['total']));
+    for (const { url, pdf_url } of data) {
+      const pdf = await fetch(pdf_url.replace(billing.config.PUBLIC_BASE_URL, billing.publicUrl));
+      expect([pdf.status, pdf.headers.get('content-type')]).toEqual([200, 'application/pdf']);
+      expect(url).toContain('/sandbox/payments/invoices/inv_');
+    }
+  });
+
+  test('are paged, and show nothing of another account', async () => {
+    const owner = await fund(1_000_000);
+    const { body } = await startTopUp(owner.token, 2_000_000);
+    await billing.call('POST', `/sandbox/payments/sessions/${body.session_id}/complete`);
+    const first = await listOf(owner.token, '?limit=1');
+    expect([first.data[0].total_micros, first.has_more]).toEqual([2_000_000, true]);
+    const second = await listOf(owner.token, `?limit=1&after=${first.data[0].id}`);
+    expect([second.data[0].total_micros, second.has_more]).toEqual([1_000_000, false]);
+    expect(await listOf((await signIn()).token)).toEqual({ data: [], has_more: false });
+  });
+
+  test('of a reverted second purchase are void', async () => {
+    const { token } = await signIn();
+    const start = () =>
+      billing.call('POST', '/v1/subscriptions/checkout', { token, json: { plan_id: 'basic', ...RETURNS } });
+    const [one, two] = [(await start()).body.session_id, (await start()).body.session_id];
+    for (const id of [one, two]) await billing.call('POST', `/sandbox/payments/sessions/${id}/complete`);
+    expect((await listOf(token)).data.map(({ status }: { status: string }) => status)).toEqual(['void', 'paid']);
+  });
+});
+
+describe('invoices of Stripe', () => {
+  test('are ordered at the checkout, with automatic tax inside the price and the tax id of a business', async () => {
+    const { token } = await atStripe.signIn();
+    const json = { amount_micros: 12_340_000, ...RETURNS };
+    await atStripe.billing.call('POST', '/v1/gateway/wallet/top-ups', { token, json });
+    await atStripe.checkout(token, 'full');
+    const [topUp, subscription] = stripe.calls.filter(({ path }) => path === '/v1/checkout/sessions').slice(-2);
+    for (const made of [topUp, subscription]) {
+      expect(made?.params).toMatchObject({
+        ...{ automatic_tax: { enabled: 'true' }, tax_id_collection: { enabled: 'true' } },
+        customer_update: { address: 'auto', name: 'auto' },
+      });
+    }
+    expect(topUp?.params).toMatchObject({
+      invoice_creation: { enabled: 'true' },
+      line_items: [{ price_data: { tax_behavior: 'inclusive', unit_amount: '1234' } }],
+    });
+  });
+
+  test('are written for an automatic charge once, with its payment attached', async () => {
+    const { token } = await atStripe.signIn();
+    const { billing: service } = atStripe;
+    const json = { amount_micros: 1_000_000, ...RETURNS };
+    const { body } = await service.call('POST', '/v1/gateway/wallet/top-ups', { token, json });
+    atStripe.pay(body.session_id);
+    await atStripe.confirm(token, body.session_id);
+    await service.call('PUT', '/v1/gateway/wallet/auto-top-up', { token, json: { ...AUTO, amount_micros: 5_500_000 } });
+    await service.app.topUpWallets();
+    // The first attempt is interrupted after the draft.
+    stripe.faults.push(500, 500, 500);
+    await service.app.tickPayments().catch(() => undefined);
+    stripe.faults.length = 0;
+    stripe.forgetKeys();
+    for (let time = 0; time < 2; time += 1) await service.app.tickPayments();
+    const { data } = (await service.call('GET', PATH, { token })).body;
+    expect(data).toMatchObject([
+      {
+        ...{ description: 'Automatic wallet top-up', net_micros: 5_000_000, tax_micros: 500_000 },
+        ...{ total_micros: 5_500_000, currency: 'EUR', status: 'paid' },
+        url: `https://invoice.stripe.test/${data[0].id}`,
+      },
+    ]);
+    const [payment] = stripe.list('payment_intent');
+    expect(stripe.object(data[0].id)).toMatchObject({ payment_intent: payment?.['id'] });
+  });
+
+  test('are empty for an account that Stripe does not know, and 503 while Stripe is down', async () => {
+    const stranger = await atStripe.signIn();
+    const { billing: service } = atStripe;
+    expect((await service.call('GET', PATH, { token: stranger.token })).body).toEqual({ data: [], has_more: false });
+    const owner = await atStripe.subscribe();
+    stripe.faults.push(...Array<'reset'>(3).fill('reset'));
+    const { status, body } = await service.call('GET', PATH, { token: owner.token });
+    expect([status, body.detail.code]).toEqual([503, 'payment_provider_unavailable']);
+    expect((await service.call('GET', `${PATH}?after=${newId('inv')}`, { token: owner.token })).status).toBe(200);
+  });
+});

@@ -1,0 +1,43 @@
+import type { ReactElement } from 'react';
+import { type ItemOf, useApiMutation } from '../api/index.ts';
+import { useI18n } from '../i18n/index.ts';
+import { Dialog, useToast } from '../ui/index.ts';
+import { KeyForm } from './key-form.tsx';
+import { toKeySettings, valuesOf } from './key-values.ts';
+
+/** Changes the name, expiry and limits of a key. */
+export const ChangeKeyDialog = ({
+  apiKey,
+  currency,
+  onClose,
+}: {
+  apiKey: ItemOf<'listKeys'>;
+  currency: string;
+  onClose: () => void;
+}): ReactElement => {
+  const { keys, common } = useI18n().messages;
+  const toast = useToast();
+  const change = useApiMutation('updateKey', {
+    refreshes: ['listKeys'],
+    onDone: ({ name }) => {
+      toast(keys.changed(name));
+      onClose();
+    },
+  });
+  const title = keys.changeTitle(apiKey.name);
+  return (
+    <Dialog isOpen onClose={onClose} title={title}>
+      <KeyForm
+        label={title}
+        initial={valuesOf(apiKey)}
+        currency={currency}
+        submitLabel={common.save}
+        busyLabel={common.working}
+        submit={async (values) => {
+          await change.mutateAsync({ params: { key_id: apiKey.id }, body: toKeySettings(values, new Date()) });
+        }}
+        onClose={onClose}
+      />
+    </Dialog>
+  );
+};

@@ -1,0 +1,1 @@
+export { MailedLinkPages } from './mailed-link-pages.tsx';

@@ -1,0 +1,45 @@
+import type { ReactElement } from 'react';
+import { useApiQuery } from '../api/index.ts';
+import { useI18n } from '../i18n/index.ts';
+import { CopyButton, Loaded, Time } from '../ui/index.ts';
+import { AttemptOutcome } from './attempt-outcome.tsx';
+
+/** The payload of an event and every attempt to deliver it. */
+export const EventDetails = ({ clientId, eventId }: { clientId: string; eventId: string }): ReactElement => {
+  const { webhooks, common } = useI18n().messages;
+  const event = useApiQuery('getWebhookEvent', { params: { client_id: clientId, event_id: eventId } });
+  return (
+    <Loaded query={event} lines={4}>
+      {({ payload, attempt_log }) => (
+        <div className="stack">
+          <div>
+            <h3>{webhooks.attemptLog}</h3>
+            {attempt_log.length === 0 && <p className="hint">{webhooks.noAttempts}</p>}
+            <ol className="rows">
+              {attempt_log.map((attempt) => (
+                <li key={attempt.at} className="row">
+                  <AttemptOutcome attempt={attempt} />
+                  <span className="hint row-end">
+                    <Time at={attempt.at} exact />
+                  </span>
+                </li>
+              ))}
+            </ol>
+          </div>
+          <div>
+            <div className="copy-row">
+              <h3>{webhooks.payload}</h3>
+              <CopyButton text={payload} label={`${common.copy}: ${webhooks.payload}`} />
+            </div>
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways, so the keyboard must reach it. */}
+            <section className="code" tabIndex={0} aria-label={webhooks.payload}>
+              <pre>
+                <code>{JSON.stringify(JSON.parse(payload), null, 2)}</code>
+              </pre>
+            </section>
+          </div>
+        </div>
+      )}
+    </Loaded>
+  );
+};

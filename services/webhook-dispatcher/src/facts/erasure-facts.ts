@@ -1,0 +1,19 @@
+import { events } from '@svc/contracts';
+import { type Consumer, startConsumer } from '@svc/messaging';
+import { AppError } from '@svc/service-kit';
+import { deleteEndedConnectionsOfUser, lockUsers } from '../connections/index.ts';
+import type { FactDeps } from './fact-deps.ts';
+
+/** Starts the consumer that forgets the connections of erased accounts, once their ends have been sent to the apps. */
+export const startErasureConsumer = ({ messaging, database }: FactDeps): Consumer =>
+  startConsumer({
+    messaging,
+    database,
+    name: 'webhook-dispatcher_erasures',
+    subjects: [events.accountErased.subject],
+    handle: async (trx, { data }) => {
+      await lockUsers(trx, [data.svc_user_id]);
+      // Another consumer ends the connections, and may be behind.
+      if ((await deleteEndedConnectionsOfUser(trx, data.svc_user_id)) > 0) throw new AppError('service_unavailable');
+    },
+  });
