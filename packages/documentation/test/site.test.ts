@@ -44,7 +44,8 @@ describe('the built pages', () => {
   test('contain no inline script, no inline style and no foreign resource', () => {
     for (const [path, page] of pages) {
       expect(page, path).not.toMatch(/<style|<script(?![^>]* src=")|\sstyle="|\son[a-z]+="|<iframe/);
-      for (const [, address = ''] of page.matchAll(/<(?:script|link|img)[^>]*(?:src|href)="([^"]+)"/g)) {
+      const loaded = page.replaceAll(/<link rel="alternate"[^>]*>/g, '');
+      for (const [, address = ''] of loaded.matchAll(/<(?:script|link|img)[^>]*(?:src|href)="([^"]+)"/g)) {
         expect(address, path).toMatch(/^\/(assets\/docs-|favicon)/);
       }
     }
