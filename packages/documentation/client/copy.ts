@@ -1,3 +1,5 @@
+import { texts } from './texts.ts';
+
 const SHOWN_MS = 1_500;
 
 /** Makes the copy buttons of code blocks work. */
@@ -11,12 +13,12 @@ export const enableCopyButtons = (): void => {
 const copy = async (button: HTMLButtonElement, code: string): Promise<void> => {
   try {
     await navigator.clipboard.writeText(`${code}\n`);
-    button.textContent = 'Copied';
+    button.textContent = texts.copied;
   } catch {
     // The clipboard needs https and a permission.
-    button.textContent = 'Please select the text';
+    button.textContent = texts.select;
   }
   setTimeout(() => {
-    button.textContent = 'Copy';
+    button.textContent = texts.copy;
   }, SHOWN_MS);
 };

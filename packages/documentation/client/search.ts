@@ -1,6 +1,9 @@
 import type { SearchEntry } from '../src/page/search-entry.ts';
+import { pageLanguage, texts } from './texts.ts';
 
 const RESULTS_MAX = 12;
+/** As much as a heading: the other language's pages come last, but a better match there still beats a poor one here. */
+const OWN_LANGUAGE_POINTS = 4;
 
 /** Makes the search work. Its index is fetched on first use. */
 export const enableSearch = (): void => {
@@ -22,7 +25,7 @@ export const enableSearch = (): void => {
       if (words === input.value) showResults(results, found, words);
     } catch {
       entries = undefined;
-      results.replaceChildren('The search cannot be loaded now.');
+      results.replaceChildren(texts.notLoaded);
     }
   });
   input.addEventListener('keydown', (event) => {
@@ -39,6 +42,13 @@ export const enableSearch = (): void => {
   });
 };
 
+/** Returns text in lower case without accents, so that `perche` finds `perché`. */
+const plain = (text: string): string =>
+  text
+    .normalize('NFD')
+    .replaceAll(/\p{Mn}/gu, '')
+    .toLowerCase();
+
 const loadEntries = async (path: string): Promise<readonly SearchEntry[]> => {
   const response = await fetch(path);
   if (!response.ok) throw new Error(`status ${response.status}`);
@@ -46,7 +56,7 @@ const loadEntries = async (path: string): Promise<readonly SearchEntry[]> => {
 };
 
 const findEntries = (entries: readonly SearchEntry[], words: string): readonly SearchEntry[] => {
-  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  const wanted = plain(words).split(/\s+/).filter(Boolean);
   if (wanted.length === 0) return [];
   return entries
     .map((entry) => ({ entry, points: pointsOf(entry, wanted) }))
@@ -56,9 +66,12 @@ const findEntries = (entries: readonly SearchEntry[], words: string): readonly S
     .map(({ entry }) => entry);
 };
 
-/** Every word must match; a match in a heading scores higher than one in the text. */
-const pointsOf = ({ p, h, t }: SearchEntry, words: readonly string[]): number => {
-  const [page, heading, text] = [p.toLowerCase(), h.toLowerCase(), t.toLowerCase()];
+/**
+ * Every word must match. A match in a heading scores higher than one in the text, and a page in the reader's language
+ * higher than the same page in another.
+ */
+const pointsOf = ({ p, h, l, t }: SearchEntry, words: readonly string[]): number => {
+  const [page, heading, text] = [plain(p), plain(h), plain(t)];
   let points = 0;
   for (const word of words) {
     const found =
@@ -66,17 +79,18 @@ const pointsOf = ({ p, h, t }: SearchEntry, words: readonly string[]): number =>
     if (found === 0) return 0;
     points += found;
   }
-  return points;
+  return l === pageLanguage ? points + OWN_LANGUAGE_POINTS : points;
 };
 
 const showResults = (place: HTMLElement, found: readonly SearchEntry[], words: string): void => {
   if (found.length === 0) {
-    place.replaceChildren(words.trim() === '' ? '' : 'Nothing found.');
+    place.replaceChildren(words.trim() === '' ? '' : texts.nothing);
     return;
   }
   const list = document.createElement('ul');
-  for (const { a, p, h, t } of found) {
+  for (const { a, p, h, l, t } of found) {
     const link = document.createElement('a');
+    link.lang = l;
     const [title, text] = [document.createElement('strong'), document.createElement('span')];
     link.href = a;
     title.textContent = h === '' ? p : `${p}: ${h}`;

@@ -1,3 +1,5 @@
+import { texts } from './texts.ts';
+
 /** The console's key, so that both share the choice. */
 const KEY = 'svc.theme';
 
@@ -11,7 +13,7 @@ export const enableTheme = (): void => {
   const system = matchMedia('(prefers-color-scheme: dark)');
   const isDark = (): boolean => (root.dataset['theme'] ?? (system.matches ? 'dark' : 'light')) === 'dark';
   const label = (): void => {
-    button.textContent = isDark() ? 'Light' : 'Dark';
+    button.textContent = isDark() ? texts.light : texts.dark;
   };
   label();
   system.addEventListener('change', label);

@@ -6,7 +6,20 @@ import { linkMarkdown, type RenderedMarkdown, renderMarkdown } from './markdown/
 import { packPartnerSdk } from './pack-partner-sdk.ts';
 import { type Frame, type NavigationSection, type Page, renderPage, searchIndex } from './page/index.ts';
 import { referencePages } from './reference/index.ts';
-import { addressOf, INDEX_SOURCE, readSources, resolveHref, type Sources, siteSections } from './site/index.ts';
+import {
+  addressOf,
+  INDEX_SOURCE,
+  inLanguage,
+  isGuide,
+  LANGUAGES,
+  type Language,
+  languageOf,
+  readSources,
+  resolveHref,
+  type Sources,
+  siteSections,
+  sourcesIn,
+} from './site/index.ts';
 
 /** Files by their path below the site's root, such as `docs/quick-start.html`. */
 export type SiteFiles = ReadonlyMap<string, string | Uint8Array>;
@@ -37,17 +50,18 @@ export const buildDocumentation = async ({ docsDirectory, environment }: BuildOp
     [`assets/docs-search-${digest(search)}.json`, search],
   ]);
   const [scriptPath = '', stylesheetPath = '', searchPath = ''] = [...assets.keys()].map((path) => `/${path}`);
-  const frame: Frame = {
-    navigation: navigationOf(pages, reference),
+  const framesOf = (language: Language): Frame => ({
+    navigation: navigationOf(language, pages, reference),
     script: scriptPath,
     stylesheet: stylesheetPath,
     searchIndex: searchPath,
-  };
+  });
+  const frames = { en: framesOf('en'), it: framesOf('it') };
   return new Map<string, string | Uint8Array>([
-    ...pages.map((page) => [`${page.address.slice(1)}.html`, renderPage(page, frame)] as const),
+    ...pages.map((page) => [`${page.address.slice(1)}.html`, renderPage(page, frames[page.language])] as const),
     ...pages.map((page) => [`${page.address.slice(1)}.md`, page.markdown] as const),
-    [LLMS_PATH, llmsText(frame.navigation, pages)],
-    [NOT_FOUND_PATH, renderPage(notFoundPage(), frame)],
+    [LLMS_PATH, llmsText([...frames.en.navigation, italianGuides(pages)], pages)],
+    [NOT_FOUND_PATH, renderPage(notFoundPage(), frames.en)],
     [PARTNER_SDK_PATH, partnerSdk],
     ...assets,
   ]);
@@ -59,21 +73,30 @@ const digest = (text: string): string =>
     .slice(0, 10);
 
 const guidePage = (source: string, sources: Sources): Page => {
+  const language = languageOf(source);
   const rendered = render(source, sources.get(source) ?? '', new Set(sources.keys()));
   if (rendered.title === '') throw new Error(`docs/${source} has no title.`);
   const known = new Set(sources.keys());
   const markdown = linkMarkdown(sources.get(source) ?? '', (href) => resolveHref(source, href, known));
-  return { address: addressOf(source), ...rendered, markdown };
+  return { address: addressOf(source), language, translations: translationsOf(source, sources), ...rendered, markdown };
+};
+
+const translationsOf = (source: string, sources: Sources): Page['translations'] => {
+  if (!isGuide(source)) return {};
+  const found = LANGUAGES.map((language) => [language, inLanguage(source, language)] as const);
+  return Object.fromEntries(
+    found.filter(([, path]) => sources.has(path)).map(([language, path]) => [language, addressOf(path)]),
+  );
 };
 
 const render = (source: string, markdown: string, known: ReadonlySet<string>): RenderedMarkdown =>
-  renderMarkdown(markdown, (href) => resolveHref(source, href, known));
+  renderMarkdown(markdown, (href) => resolveHref(source, href, known), languageOf(source));
 
-const navigationOf = (pages: readonly Page[], reference: readonly Page[]): NavigationSection[] => {
+const navigationOf = (language: Language, pages: readonly Page[], reference: readonly Page[]): NavigationSection[] => {
   const byAddress = new Map(pages.map((page) => [page.address, page]));
-  const sections = siteSections.map(({ title, sources }) => ({
-    title,
-    links: sources.map((source) => {
+  const sections = siteSections.map((section) => ({
+    title: section.titles[language],
+    links: sourcesIn(language, section).map((source) => {
       const page = byAddress.get(addressOf(source));
       if (page === undefined) throw new Error(`docs/${source} is in the navigation but does not exist.`);
       return page;
@@ -82,8 +105,16 @@ const navigationOf = (pages: readonly Page[], reference: readonly Page[]): Navig
   return [...sections, { title: 'API', links: reference }];
 };
 
+/** Lists the Italian guides for `/llms.txt`. */
+const italianGuides = (pages: readonly Page[]): NavigationSection => ({
+  title: 'Guides in Italian',
+  links: pages.filter(({ language }) => language === 'it'),
+});
+
 const notFoundPage = (): Page => ({
   address: '/docs/404',
+  language: 'en',
+  translations: {},
   title: 'No such page',
   headings: [],
   markdown: '',

@@ -27,7 +27,7 @@ ${sections.join('\n')}`;
 
 /** Returns the first sentence below the title. */
 const leadOf = (markdown: string): string => {
-  const paragraph = markdown.split(/\n{2,}/).find((text) => /^[A-Za-z*`[]/.test(text)) ?? '';
+  const paragraph = markdown.split(/\n{2,}/).find((text) => /^[\p{L}*`[]/u.test(text)) ?? '';
   const plain = paragraph
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replaceAll(/[*`]|\s+/g, (part) => (part.trim() === '' ? ' ' : ''));

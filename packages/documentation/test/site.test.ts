@@ -44,7 +44,8 @@ describe('the built pages', () => {
   test('contain no inline script, no inline style and no foreign resource', () => {
     for (const [path, page] of pages) {
       expect(page, path).not.toMatch(/<style|<script(?![^>]* src=")|\sstyle="|\son[a-z]+="|<iframe/);
-      for (const [, address = ''] of page.matchAll(/<(?:script|link|img)[^>]*(?:src|href)="([^"]+)"/g)) {
+      const loaded = page.replaceAll(/<link rel="alternate"[^>]*>/g, '');
+      for (const [, address = ''] of loaded.matchAll(/<(?:script|link|img)[^>]*(?:src|href)="([^"]+)"/g)) {
         expect(address, path).toMatch(/^\/(assets\/docs-|favicon)/);
       }
     }
@@ -57,6 +58,31 @@ describe('the built pages', () => {
       expect(page.match(/<h1/g), path).toHaveLength(1);
       expect(new Set(idsOf(page)).size, path).toBe(idsOf(page).length);
     }
+  });
+
+  test('name their language, their translation and the switch to it', () => {
+    const english = String(files.get('docs/connect.html'));
+    const italian = String(files.get('docs/it/connect.html'));
+    expect(english).toContain('<html lang="en">');
+    expect(italian).toContain('<html lang="it">');
+    for (const page of [english, italian]) {
+      expect(page).toContain('<link rel="alternate" hreflang="en" href="/docs/connect">');
+      expect(page).toContain('<link rel="alternate" hreflang="it" href="/docs/it/connect">');
+      expect(page).toContain('<link rel="alternate" hreflang="x-default" href="/docs/connect">');
+    }
+    expect(english).toContain('<a class="language" href="/docs/it/connect" hreflang="it" lang="it">Italiano</a>');
+    expect(italian).toContain('<a class="language" href="/docs/connect" hreflang="en" lang="en">English</a>');
+    expect(italian).toContain('<a href="/docs/it/call">Chiama</a>');
+    expect(italian).toContain('<a href="/docs/errors" hreflang="en" lang="en">');
+    expect(files.get('docs/errors.html')).not.toContain('rel="alternate"');
+    expect(files.get('docs/errors.html')).toContain('<a class="language" href="/docs/it"');
+  });
+
+  test('are found by the search in both languages', () => {
+    const [, index = ''] = [...files].find(([path]) => path.startsWith('assets/docs-search-')) ?? [];
+    const entries: readonly { a: string; l: string }[] = JSON.parse(String(index));
+    expect(entries).toContainEqual(expect.objectContaining({ a: '/docs/connect', l: 'en' }));
+    expect(entries).toContainEqual(expect.objectContaining({ a: '/docs/it/connect#conserva-i-token', l: 'it' }));
   });
 
   test('show every operation of the contract, and every error code', () => {

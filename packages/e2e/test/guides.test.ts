@@ -80,9 +80,9 @@ const followSection = (title: string, sources: readonly string[]): void => {
   });
 };
 
-for (const { title, sources } of siteSections) {
+for (const { titles, sources } of siteSections) {
   const guides = sources.filter((source) => source.startsWith('guides/') && source !== 'guides/operators.md');
-  if (guides.length > 0) followSection(title, guides);
+  if (guides.length > 0) followSection(titles.en, guides);
 }
 
 describe('every block of code in the guides', () => {

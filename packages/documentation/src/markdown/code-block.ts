@@ -1,31 +1,64 @@
 import { type Html, html } from '@svc/pages';
+import type { Language } from '../site/index.ts';
 import type { CodeFence } from './code-fence.ts';
 import { highlight } from './highlight.ts';
 
+/** Words around a block of code. */
+interface CodeTexts {
+  readonly copy: string;
+  readonly saveAs: string;
+  readonly testedWhere: string;
+  readonly notRun: string;
+  readonly background: string;
+  readonly prints: string;
+  readonly printsInBackground: string;
+}
+
+export const codeTexts: Readonly<Record<Language, CodeTexts>> = {
+  en: {
+    copy: 'Copy',
+    saveAs: 'Save as',
+    testedWhere: 'Tested if this command succeeds:',
+    notRun: 'Not run by the tests',
+    background: 'In a second terminal, in the same folder',
+    prints: 'Prints',
+    printsInBackground: 'In the second terminal',
+  },
+  it: {
+    copy: 'Copia',
+    saveAs: 'Salva come',
+    testedWhere: 'Provato se questo comando riesce:',
+    notRun: 'Non eseguito dai test',
+    background: 'In un secondo terminale, nella stessa cartella',
+    prints: 'Stampa',
+    printsInBackground: 'Nel secondo terminale',
+  },
+};
+
 /** Renders a block of code, with a title for a file and a copy button for code to paste. */
-export const codeBlock = (code: string, { language, role }: CodeFence): Html => {
-  const title = titleOf(role);
+export const codeBlock = (code: string, { language, role }: CodeFence, texts: CodeTexts): Html => {
+  const title = titleOf(role, texts);
   const isPasted = role?.kind !== 'output';
   return html`<figure class="code${role?.kind === 'output' && ' is-output'}">
 ${title !== undefined && html`<figcaption>${title}</figcaption>`}
-${isPasted && html`<button type="button" class="copy">Copy</button>`}
+${isPasted && html`<button type="button" class="copy">${texts.copy}</button>`}
 <pre tabindex="0"><code>${highlight(code.trimEnd(), language)}</code></pre>
 </figure>
 `;
 };
 
-const titleOf = (role: CodeFence['role']): string | Html | undefined => {
+const titleOf = (role: CodeFence['role'], texts: CodeTexts): string | Html | undefined => {
   switch (role?.kind) {
     case 'file':
-      return html`Save as <code>${role.name}</code>`;
+      return html`${texts.saveAs} <code>${role.name}</code>`;
     case 'run':
-      return role.needs === undefined ? undefined : html`Tested where <code>${role.needs}</code> succeeds`;
+      return role.needs === undefined ? undefined : html`${texts.testedWhere} <code>${role.needs}</code>`;
     case 'not-run':
-      return `Not run by the tests: ${role.reason}`;
+      return `${texts.notRun}: ${role.reason}`;
     case 'background':
-      return 'In a second terminal, in the same folder';
+      return texts.background;
     case 'output':
-      return role.of === 'background' ? 'In the second terminal' : 'Prints';
+      return role.of === 'background' ? texts.printsInBackground : texts.prints;
     default:
       return undefined;
   }

@@ -1,6 +1,7 @@
 import { escapeHtml, type Html, trustedHtml } from '@svc/pages';
 import { Marked, type Tokens } from 'marked';
-import { codeBlock } from './code-block.ts';
+import type { Language } from '../site/index.ts';
+import { codeBlock, codeTexts } from './code-block.ts';
 import { readCodeFence } from './code-fence.ts';
 import { createSlugger } from './slug.ts';
 
@@ -29,7 +30,11 @@ export interface RenderedMarkdown {
 export type ResolveLink = (href: string) => string | undefined;
 
 /** Renders a page that we have written; HTML in it becomes text. */
-export const renderMarkdown = (markdown: string, resolveLink: ResolveLink): RenderedMarkdown => {
+export const renderMarkdown = (
+  markdown: string,
+  resolveLink: ResolveLink,
+  language: Language = 'en',
+): RenderedMarkdown => {
   const headings: Heading[] = [];
   const links: string[] = [];
   const slugOf = createSlugger();
@@ -39,7 +44,7 @@ export const renderMarkdown = (markdown: string, resolveLink: ResolveLink): Rend
       html: ({ text }) => (text.startsWith('<!--') ? '' : escapeHtml(text)),
       // Not an input: readers do not tick it here.
       checkbox: () => '<span class="box" aria-hidden="true">☐</span> ',
-      code: ({ text, lang }: Tokens.Code) => codeBlock(text, readCodeFence(lang ?? '')).markup,
+      code: ({ text, lang }: Tokens.Code) => codeBlock(text, readCodeFence(lang ?? ''), codeTexts[language]).markup,
       heading({ tokens, depth }: Tokens.Heading) {
         const inner = this.parser.parseInline(tokens);
         const text = textOf(inner);

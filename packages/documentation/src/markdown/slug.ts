@@ -10,9 +10,11 @@ export const createSlugger = (): ((text: string) => string) => {
   };
 };
 
-/** Converts text to a part of an address. */
+/** Converts text to a part of an address, without accents. */
 export const toSlug = (text: string): string =>
   text
+    .normalize('NFD')
+    .replaceAll(/\p{Mn}/gu, '')
     .toLowerCase()
     .replaceAll(/[^a-z0-9_]+/g, '-')
     .replaceAll(/^-+|-+$/g, '');

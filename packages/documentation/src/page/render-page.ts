@@ -1,6 +1,7 @@
 import { type Html, html } from '@svc/pages';
 import type { Heading } from '../markdown/index.ts';
-import { ROOT } from '../site/index.ts';
+import { addressOf, INDEX_SOURCE, inLanguage, LANGUAGES, type Language } from '../site/index.ts';
+import { pageTexts } from './page-texts.ts';
 
 /** A group of links in the navigation. */
 export interface NavigationSection {
@@ -11,6 +12,7 @@ export interface NavigationSection {
 export interface PageLink {
   readonly address: string;
   readonly title: string;
+  readonly language: Language;
 }
 
 /** Content of a page. */
@@ -19,9 +21,11 @@ export interface Page extends PageLink {
   /** The same page as Markdown. */
   readonly markdown: string;
   readonly headings: readonly Heading[];
+  /** Addresses of this page by language; only its own if it is not translated. */
+  readonly translations: Readonly<Partial<Record<Language, string>>>;
 }
 
-/** Frame around every page. */
+/** Frame around every page of a language. */
 export interface Frame {
   readonly navigation: readonly NavigationSection[];
   readonly stylesheet: string;
@@ -34,21 +38,24 @@ const OUTLINE_LEVEL_MAX = 2;
 const OUTLINE_HEADINGS_MIN = 2;
 
 /** Renders the document of a page. */
-export const renderPage = (page: Page, frame: Frame): string =>
-  html`<!doctype html>
-<html lang="en">
+export const renderPage = (page: Page, frame: Frame): string => {
+  const texts = pageTexts[page.language];
+  const isHome = page.address === homeOf(page.language);
+  return html`<!doctype html>
+<html lang="${page.language}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${page.address === ROOT ? 'svc documentation' : `${page.title} · svc documentation`}</title>
+<title>${isHome ? texts.site : `${page.title} · ${texts.site}`}</title>
+${alternates(page)}
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${frame.stylesheet}">
 <script type="module" src="${frame.script}"></script>
 </head>
 <body>
-<a class="skip" href="#content">Skip to the content</a>
-${header(frame)}
+<a class="skip" href="#content">${texts.skip}</a>
+${header(page, frame)}
 <div class="frame">
 ${navigation(page, frame)}
 <main id="content" tabindex="-1">
@@ -59,35 +66,59 @@ ${steps(page, frame)}
 </main>
 ${outline(page)}
 </div>
-<footer><a href="/">Console</a> <a href="${ROOT}">Documentation</a> <a href="/v1/openapi.json">OpenAPI document</a></footer>
+<footer><a href="/">${texts.console}</a> <a href="${homeOf(page.language)}">${texts.documentation}</a> <a href="/v1/openapi.json">${texts.openapi}</a></footer>
 </body>
 </html>
 `.markup;
+};
 
-const header = ({ searchIndex }: Frame): Html => html`<header>
-<a class="brand" href="${ROOT}"><svg viewBox="0 0 32 32" aria-hidden="true" focusable="false"><rect width="32" height="32" rx="9" class="brand-ground"/><path d="M8 20.5c3.2 0 4.4-9 8-9s4.8 9 8 9" class="brand-line"/></svg><span>svc <span class="brand-what">docs</span></span></a>
+const homeOf = (language: Language): string => addressOf(inLanguage(INDEX_SOURCE, language));
+
+/** Names the same page in each language for search engines, English being the default. */
+const alternates = ({ translations }: Page): readonly Html[] => {
+  const found = Object.entries(translations);
+  if (found.length < 2) return [];
+  return [...found, ['x-default', translations.en] as const].map(
+    ([language, address]) => html`<link rel="alternate" hreflang="${language}" href="${address}">
+`,
+  );
+};
+
+/** Links to the page in the other languages; to their home page if it is not translated. */
+const languageLinks = (page: Page): readonly Html[] =>
+  LANGUAGES.filter((language) => language !== page.language).map(
+    (language) =>
+      html`<a class="language" href="${page.translations[language] ?? homeOf(language)}" hreflang="${language}" lang="${language}">${pageTexts[language].name}</a>`,
+  );
+
+const header = (page: Page, { searchIndex }: Frame): Html => {
+  const texts = pageTexts[page.language];
+  return html`<header>
+<a class="brand" href="${homeOf(page.language)}"><svg viewBox="0 0 32 32" aria-hidden="true" focusable="false"><rect width="32" height="32" rx="9" class="brand-ground"/><path d="M8 20.5c3.2 0 4.4-9 8-9s4.8 9 8 9" class="brand-line"/></svg><span>svc <span class="brand-what">docs</span></span></a>
 <div class="search" role="search" data-index="${searchIndex}">
-<input type="search" id="search" placeholder="Search" autocomplete="off" spellcheck="false" aria-label="Search the documentation" aria-controls="search-results">
+<input type="search" id="search" placeholder="${texts.search}" autocomplete="off" spellcheck="false" aria-label="${texts.searchLabel}" aria-controls="search-results">
 <div id="search-results" class="search-results" aria-live="polite"></div>
 </div>
-<button type="button" class="theme">Dark</button>
-<a class="to-console" href="/">Console</a>
+${languageLinks(page)}
+<button type="button" class="theme">${texts.dark}</button>
+<a class="to-console" href="/">${texts.console}</a>
 </header>`;
+};
 
 const navigation = (page: Page, frame: Frame): Html => html`<details class="menu">
-<summary>All pages</summary>
-<nav aria-label="Documentation">
+<summary>${pageTexts[page.language].allPages}</summary>
+<nav aria-label="${pageTexts[page.language].documentation}">
 ${frame.navigation.map(
   ({ title, links }) => html`<h2>${title}</h2>
-<ul>${links.map((link) => html`<li><a href="${link.address}"${link.address === page.address && html` aria-current="page"`}>${link.title}</a></li>`)}</ul>
+<ul>${links.map((link) => html`<li><a href="${link.address}"${link.address === page.address && html` aria-current="page"`}${link.language !== page.language && html` hreflang="${link.language}" lang="${link.language}"`}>${link.title}</a></li>`)}</ul>
 `,
 )}</nav>
 </details>`;
 
-const outline = ({ headings }: Page): Html | false => {
+const outline = ({ headings, language }: Page): Html | false => {
   const shown = headings.filter(({ level }) => level <= OUTLINE_LEVEL_MAX);
   if (shown.length < OUTLINE_HEADINGS_MIN) return html`<div class="outline"></div>`;
-  return html`<nav class="outline" aria-label="On this page"><h2>On this page</h2>
+  return html`<nav class="outline" aria-label="${pageTexts[language].outline}"><h2>${pageTexts[language].outline}</h2>
 <ul>${shown.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>`)}</ul>
 </nav>`;
 };
@@ -98,8 +129,9 @@ const steps = (page: Page, { navigation: sections }: Frame): Html | false => {
   if (section === undefined) return false;
   const place = section.links.findIndex(({ address }) => address === page.address);
   const [before, after] = [section.links[place - 1], section.links[place + 1]];
-  return html`<nav class="steps" aria-label="Before and after">
-${before !== undefined && html`<a href="${before.address}" rel="prev"><span>Before</span> ${before.title}</a>`}
-${after !== undefined && html`<a class="next" href="${after.address}" rel="next"><span>Next</span> ${after.title}</a>`}
+  const texts = pageTexts[page.language];
+  return html`<nav class="steps" aria-label="${texts.steps}">
+${before !== undefined && html`<a href="${before.address}" rel="prev"><span>${texts.before}</span> ${before.title}</a>`}
+${after !== undefined && html`<a class="next" href="${after.address}" rel="next"><span>${texts.next}</span> ${after.title}</a>`}
 </nav>`;
 };

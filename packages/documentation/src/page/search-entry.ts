@@ -6,6 +6,8 @@ export interface SearchEntry {
   readonly p: string;
   /** Heading; empty for the beginning of the page. */
   readonly h: string;
+  /** Language of the page. */
+  readonly l: string;
   /** Text below it, shortened. */
   readonly t: string;
 }

@@ -22,6 +22,8 @@ const addressOfTag = (tag: string): string => `${INDEX}/${toSlug(tag)}`;
 
 const indexPage = (api: Api): Page => ({
   address: INDEX,
+  language: 'en',
+  translations: {},
   title: 'API reference',
   headings: api.tags.map((tag) => ({ level: 2, id: toSlug(tag), text: tag })),
   markdown: indexMarkdown(api),
@@ -44,6 +46,8 @@ const tagPage = (tag: string, api: Api): Page => {
   const webhooks = api.webhooks.filter(({ tags }) => tags.includes(tag));
   return {
     address: addressOfTag(tag),
+    language: 'en',
+    translations: {},
     title: tag,
     headings: [...operations, ...webhooks].map((operation) => headingOf(operation)),
     markdown: tagMarkdown(tag, api),

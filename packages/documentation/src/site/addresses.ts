@@ -7,8 +7,11 @@ const HAS_SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 
 /** Returns the address of a source below `docs/`: guides are at the root, folders keep their name. */
 export const addressOf = (source: string): string => {
-  const path = source.replace(/\.md$/, '').replace(/^guides\//, '');
-  return path === 'index' ? ROOT : `${ROOT}/${path}`;
+  const path = source
+    .replace(/\.md$/, '')
+    .replace(/^guides\//, '')
+    .replace(/(^|\/)index$/, '');
+  return path === '' ? ROOT : `${ROOT}/${path}`;
 };
 
 /** Resolves a link in `source`; undefined if the site has no such page. */

@@ -1,14 +1,16 @@
+import { inLanguage, isGuide, type Language, type Localized } from './languages.ts';
+
 /** A group of pages in the navigation. */
 export interface SiteSection {
-  readonly title: string;
-  /** Sources below `docs/`, in reading order. */
+  readonly titles: Localized;
+  /** English sources below `docs/`, in reading order. */
   readonly sources: readonly string[];
 }
 
 /** The guides and reference pages, in order. Other pages are reached by links. */
 export const siteSections: readonly SiteSection[] = [
   {
-    title: 'For partner apps',
+    titles: { en: 'For partner apps', it: 'Per le app partner' },
     sources: [
       'guides/quick-start.md',
       'guides/connect.md',
@@ -24,15 +26,22 @@ export const siteSections: readonly SiteSection[] = [
     ],
   },
   {
-    title: 'For gateway users',
+    titles: { en: 'For gateway users', it: 'Per chi usa il gateway' },
     sources: ['guides/gateway.md', 'guides/compliance.md', 'guides/keys-and-wallet.md'],
   },
   {
-    title: 'For operators',
+    titles: { en: 'For operators', it: 'Per chi gestisce il servizio' },
     sources: ['guides/operators.md', 'guides/one-machine.md', 'guides/restore.md', 'architecture.md'],
   },
-  { title: 'Reference', sources: ['errors.md', 'clients.md', 'glossary.md'] },
+  {
+    titles: { en: 'Reference', it: 'Riferimento (in inglese)' },
+    sources: ['errors.md', 'clients.md', 'glossary.md'],
+  },
 ];
 
 /** The page at `/docs`. */
 export const INDEX_SOURCE = 'guides/index.md';
+
+/** Sources of a section in a language. Pages that are not guides are English only. */
+export const sourcesIn = (language: Language, { sources }: SiteSection): readonly string[] =>
+  sources.map((source) => (isGuide(source) ? inLanguage(source, language) : source));

@@ -1,3 +1,4 @@
 export { addressOf, ROOT, resolveHref } from './addresses.ts';
-export { INDEX_SOURCE, type SiteSection, siteSections } from './guide-sections.ts';
+export { INDEX_SOURCE, type SiteSection, siteSections, sourcesIn } from './guide-sections.ts';
+export { inLanguage, isGuide, LANGUAGES, type Language, type Localized, languageOf } from './languages.ts';
 export { readSources, type Sources } from './read-sources.ts';
