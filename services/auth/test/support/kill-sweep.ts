@@ -45,11 +45,29 @@ export const createKillSweep = ({ service, stops }: { service: AuthProcess; stop
     return points;
   };
 
-  /** Kills the process before the n-th write, starts it again and looks at what it left. */
-  const killBefore = async (n: number, fate: Fate, { act, check }: Attempt): Promise<void> => {
+  /**
+   * Kills the process before the n-th write, starts it again and looks at what it left. Returns false if it took fewer
+   * writes this time: workers take one or several rows at once, as they find them.
+   */
+  const killBefore = async (
+    n: number,
+    fate: Fate,
+    { act, isSettled = async () => true, check }: Attempt,
+  ): Promise<boolean> => {
     await stops.arm(n);
-    const acting = act().catch(() => undefined);
-    await waitFor(stops.isReached, { timeoutMs: 30_000 });
+    let hasActed = false;
+    const acting = act()
+      .catch(() => undefined)
+      .finally(() => {
+        hasActed = true;
+      });
+    const isOver = async (): Promise<boolean> => hasActed && (await isSettled());
+    await waitFor(async () => (await stops.isReached()) || (await isOver()), { timeoutMs: 60_000 });
+    if (!(await stops.isReached())) {
+      await stops.arm(undefined);
+      await check();
+      return false;
+    }
     await service.kill();
     await stops.release(fate);
     await stops.arm(undefined);
@@ -57,6 +75,7 @@ export const createKillSweep = ({ service, stops }: { service: AuthProcess; stop
     kills += 1;
     await service.start();
     await check();
+    return true;
   };
 
   const sweep = async (name: string, prepare: () => Promise<Attempt>): Promise<string[]> => {
@@ -66,7 +85,7 @@ export const createKillSweep = ({ service, stops }: { service: AuthProcess; stop
     for (const { n, point } of IS_FULL ? all : choose(sample, name)) {
       const fate = choose(fc.constantFrom<Fate>('lost', 'lands'), `${name} ${n}`);
       try {
-        await killBefore(n, fate, await prepare());
+        for (let at = n; at > 0; at -= 1) if (await killBefore(at, fate, await prepare())) break;
       } catch (error) {
         throw new Error(`${name}, killed before write ${n} (${point}), which was ${fate}`, { cause: error });
       }
