@@ -58,8 +58,7 @@ describe.skipIf(!hasChromium())('the session of the console', () => {
 
   test('mails a link for a forgotten password, which sets a new one', async () => {
     const person = addPerson(console, 'personal');
-    const page = await browser.open(`${console.url}/sign-in`);
-    await page.getByRole('link', { name: 'Forgotten password?' }).click();
+    const page = await browser.open(`${console.url}/reset-password`);
     await page.getByLabel('Email address').fill(person.account.email);
     await page.getByRole('button', { name: 'Mail me a link' }).click();
     await page.getByText(`If there is an account with ${person.account.email}`).waitFor();
@@ -68,10 +67,8 @@ describe.skipIf(!hasChromium())('the session of the console', () => {
     await expect.poll(() => page.url()).toBe(`${console.url}/reset-password`);
     await page.getByRole('button', { name: 'Save the new password' }).click();
     await page.getByRole('link', { name: 'Sign in' }).click();
-    await page.getByLabel('Email address').fill(person.account.email);
-    await page.getByLabel('Password', { exact: true }).fill('a fresh set of four words');
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(console.state.accounts.get(person.account.email)?.password).toBe('a fresh set of four words');
   });
 
   test('confirms an address once the button is pressed, and says so if the link is no longer good', async () => {
