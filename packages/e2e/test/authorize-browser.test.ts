@@ -56,7 +56,7 @@ describe.skipIf(executable === undefined)('the authorize page in a browser', () 
     const page = await openPage(request);
     expect(await page.locator('html').getAttribute('lang')).toBe('en');
     await signInOn(page, 'certainly not this one');
-    await page.locator('[role=alert]').waitFor();
+    await page.locator('#form-error').waitFor();
     await inspectPage(page, 'authorize-refused-en');
     await signInOn(page, user.password);
     await page.getByText('Notes').first().waitFor();
