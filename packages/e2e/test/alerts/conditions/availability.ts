@@ -38,8 +38,11 @@ export const serviceThatDies: Condition = {
     const before = await started();
     // Start times have a resolution of one second, so two starts must not fall into the same second.
     await waitFor(() => Date.now() / 1000 > before + 1 || undefined, { timeoutMs: WAIT_MS });
-    process.kill(await product.pidOf('console'), 'SIGKILL');
+    const pid = await product.pidOf('console');
+    process.kill(pid, 'SIGKILL');
     await waitFor(async () => (await started()) > before || undefined, { timeoutMs: WAIT_MS });
+    // The process answers a little before the supervisor has noted it.
+    await waitFor(async () => (await product.pidOf('console')) !== pid || undefined, { timeoutMs: WAIT_MS });
   },
 };
 
