@@ -16,6 +16,8 @@ import {
 /** Internal calls, as drawn in docs/architecture.md. Signing keys are read at auth's public port. */
 const SERVICE_ARROWS = [
   'auth -> billing:3001',
+  'auth -> inference-gateway:3001',
+  'auth -> webhook-dispatcher:3001',
   'billing -> auth:3000',
   'inference-gateway -> auth:3000',
   'inference-gateway -> billing:3001',

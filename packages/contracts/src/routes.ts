@@ -1,6 +1,12 @@
 import { authInternalRoutes, authRoutes } from './auth/index.ts';
 import { billingInternalRoutes, billingRoutes } from './billing/index.ts';
-import { type InternalCaller, internalCallers, type RouteDefinition, type ServiceName } from './core/index.ts';
+import {
+  type InternalCaller,
+  internalCallers,
+  personalDataRoute,
+  type RouteDefinition,
+  type ServiceName,
+} from './core/index.ts';
 import { inferenceGatewayRoutes } from './inference-gateway/index.ts';
 import { inboxOperations, outboxOperations, restoreOperations, serviceOperations } from './operations/index.ts';
 import { webhookDispatcherRoutes } from './webhook-dispatcher/index.ts';
@@ -14,7 +20,13 @@ export const routes = {
 } as const;
 
 /** Every route between services. None is reachable through the ingress. */
-export const internalRoutes = { ...authInternalRoutes, ...billingInternalRoutes } as const;
+export const internalRoutes = {
+  ...authInternalRoutes,
+  ...billingInternalRoutes,
+  exportBillingData: personalDataRoute('billing', 'exportBillingData'),
+  exportGatewayData: personalDataRoute('inference-gateway', 'exportGatewayData'),
+  exportWebhookData: personalDataRoute('webhook-dispatcher', 'exportWebhookData'),
+} as const;
 
 export const allRoutes: readonly RouteDefinition[] = Object.values(routes);
 

@@ -16,4 +16,5 @@ export {
 export { type ProvisionOptions, provision } from './provision.ts';
 export { type ColumnTable, type RecordColumns, recordColumns } from './record-columns.ts';
 export { type PreparedStatement, runPrepared } from './run-prepared.ts';
+export { type ExportSection, streamSections } from './stream-sections.ts';
 export { inTransaction, type RetryOptions, retryTransaction } from './transaction.ts';

@@ -53,6 +53,7 @@ export { bind, HANDLED } from './http/binding.ts';
 export { createInternalApp, type InternalAppOptions } from './http/create-internal-app.ts';
 export { createServiceApp, listUnboundRoutes, type ServiceAppOptions } from './http/create-service-app.ts';
 export { freeBuffer } from './http/free-buffer.ts';
+export { sendJsonStream, type WriteText } from './http/json-stream.ts';
 export { STATUS_CALLER_GONE } from './http/open-request.ts';
 export { readOauthForm } from './http/parse-body.ts';
 export {

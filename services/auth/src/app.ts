@@ -6,6 +6,7 @@ import {
   type Binding,
   type Clock,
   createInternalApp,
+  createInternalClient,
   createServiceApp,
   type Logger,
   type Metrics,
@@ -42,6 +43,7 @@ import { createMailTransport, startMailer } from './mail/index.ts';
 import type { NoticeDeps } from './notices/index.ts';
 import { createOauthServer, oidcRoutes, preparePushedRequest } from './oidc/index.ts';
 import { openapiRoutes } from './openapi-route.ts';
+import { personalDataRoutes } from './personal-data/index.ts';
 import { profileRoutes } from './profile/index.ts';
 import { recoveryRoutes, startResets } from './recovery/index.ts';
 import { authenticateSession, createDevices, sessionRoutes } from './sessions/index.ts';
@@ -113,6 +115,7 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
         erasures.stop(),
         mailer.stop(),
         deps.billing.close(),
+        ...Object.values(deps.holders).map((client) => client.close()),
         deps.passwordRules.close(),
       ]);
     },
@@ -140,6 +143,7 @@ const createPublicApp = (
           erasures.wake();
         },
       }),
+      ...personalDataRoutes(deps),
       ...recoveryRoutes({ ...deps, wakeResets: resets.wake }),
       ...ssoRoutes(deps),
       ...appRoutes({ ...deps, wakeSuspensions: suspensions.wake }),
@@ -162,6 +166,10 @@ const createPublicApp = (
     prepare: preparePushedRequest({ ...deps, refuse: refuseUnknownPushedRequest }),
   });
 };
+
+/** Opens a client of a service that holds data about people. Only exports use it, so it waits longer than a page may. */
+const holderClient = (config: Config, baseUrl: string) =>
+  createInternalClient({ baseUrl, token: config.INTERNAL_API_TOKEN, timeoutMs: 10 * SECOND_MS });
 
 const createInternal = (parts: AppDeps, bindings: readonly Binding[]): RequestListener => {
   const { config, database, logger, metrics, lifecycle } = parts;
@@ -208,6 +216,11 @@ const createSliceDeps = async ({ config, database, relay, clock, logger, metrics
     currency: config.BILLING_CURRENCY,
     areDetailsReadable: (text: string | undefined) => readBudgetProposal(text, config.BILLING_CURRENCY) !== 'malformed',
     billing: createBillingClient({ baseUrl: config.BILLING_INTERNAL_URL, token: config.INTERNAL_API_TOKEN }),
+    holders: {
+      billing: holderClient(config, config.BILLING_INTERNAL_URL),
+      gateway: holderClient(config, config.INFERENCE_GATEWAY_INTERNAL_URL),
+      dispatcher: holderClient(config, config.WEBHOOK_DISPATCHER_INTERNAL_URL),
+    },
     resource: accessTokenAudience(publicBaseUrl),
     findApp: createAppFinder(database),
     passwordRules: createPasswordRules({ workerFile: WORKER_FILE, logger }),

@@ -19,6 +19,12 @@ export const configSchema = z
     BILLING_INTERNAL_URL: setting.url({
       description: "Billing's internal listener: budgets and pauses of connections.",
     }),
+    INFERENCE_GATEWAY_INTERNAL_URL: setting.url({
+      description: "The gateway's internal listener: what it holds about a person, for an export.",
+    }),
+    WEBHOOK_DISPATCHER_INTERNAL_URL: setting.url({
+      description: "The dispatcher's internal listener: what it holds about a person, for an export.",
+    }),
     AUTH_ENCRYPTION_KEY: setting.string({
       description:
         'Encrypts signing keys at rest and signs the forms of the authorize pages. The same for all replicas; losing it makes new signing keys necessary.',

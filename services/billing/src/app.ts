@@ -7,6 +7,7 @@ import { alertRoutes } from './alerts/index.ts';
 import { appBudgetRoutes } from './app-budgets/index.ts';
 import { createHolderMeters, createHolderSweep, holderRoutes } from './holders/index.ts';
 import type { PaymentParts } from './payment-parts.ts';
+import { personalDataRoutes } from './personal-data/index.ts';
 import { planRoutes } from './plans/index.ts';
 import { openReceiptKeys, receiptInternalRoutes, receiptRoutes } from './receipts/index.ts';
 import {
@@ -86,6 +87,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
       ...subscriptionInternalRoutes(common),
       ...usageInternalRoutes(common),
       ...receiptInternalRoutes(receipts),
+      ...personalDataRoutes(common),
       ...parts.operatorBindings,
       ...restoreRoutes({
         service: SERVICE,

@@ -38,6 +38,7 @@ import type { InferenceDeps } from './inference-deps.ts';
 import { jsonTasks } from './json-tasks.ts';
 import { openJsonTasks, openTextMemory } from './large-json/index.ts';
 import { openUsage } from './open-usage.ts';
+import { personalDataRoutes } from './personal-data/index.ts';
 import { createProviderClient, createRouteGates, type RouteGates } from './providers/index.ts';
 import { openRoutesFile, type ReadProviderKey, type RoutesInForce, routesOperatorRoutes } from './routes/index.ts';
 import { createOpenStreams } from './streaming/index.ts';
@@ -103,6 +104,7 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
     ...common,
     bindings: [
       ...routesOperatorRoutes({ routes, providerKey, clock }),
+      ...personalDataRoutes(connections),
       ...outboxRoutes({ service: SERVICE, ...connections }),
       ...restoreRoutes({ service: SERVICE, database: connections.database }),
       ...inboxRoutes({ service: SERVICE, ...connections, consumers: () => consumers }),

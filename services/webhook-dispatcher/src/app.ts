@@ -33,6 +33,7 @@ import {
   startErasureConsumer,
   startSubscriptionConsumer,
 } from './facts/index.ts';
+import { personalDataRoutes } from './personal-data/index.ts';
 import { createSecretBox, parseEncryptionKeys, type SecretBox } from './signatures/index.ts';
 
 /** Dependencies of the application. Tests pass their own. */
@@ -90,6 +91,7 @@ export const createApp = async (deps: AppDeps): Promise<App> => {
     internalApp: createPrivateApp(deps, [
       ...configurationOperatorRoutes({ database, secretBox }),
       ...laneOperatorRoutes({ database }),
+      ...personalDataRoutes({ database }),
       ...inboxRoutes({ service: SERVICE, database, messaging, consumers: () => consumers }),
     ]),
   };

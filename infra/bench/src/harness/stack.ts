@@ -140,7 +140,12 @@ const ownSettings = (tokens: {
   readonly authToken: string;
   readonly dispatcherToken: string;
 }): Readonly<Record<ServiceName, Readonly<Record<string, string>>>> => ({
-  auth: { INTERNAL_API_TOKEN: tokens.authToken, BILLING_INTERNAL_URL: 'http://127.0.0.1:1' },
+  auth: {
+    INTERNAL_API_TOKEN: tokens.authToken,
+    BILLING_INTERNAL_URL: 'http://127.0.0.1:1',
+    INFERENCE_GATEWAY_INTERNAL_URL: 'http://127.0.0.1:1',
+    WEBHOOK_DISPATCHER_INTERNAL_URL: 'http://127.0.0.1:1',
+  },
   billing: { PAYMENTS: 'sandbox', RECEIPT_KEY_SECRET: randomBytes(32).toString('base64') },
   'inference-gateway': {},
   'webhook-dispatcher': { INTERNAL_API_TOKEN: tokens.dispatcherToken },

@@ -3,6 +3,7 @@ import { idSchema } from '../core/ids.ts';
 import { defineRoute, json, jsonBody, optionalJsonBody } from '../core/route.ts';
 import {
   accountDeletionSchema,
+  accountExportSchema,
   accountSchema,
   changeEmailRequestSchema,
   confirmPasswordResetSchema,
@@ -181,10 +182,24 @@ const recoveryRoutes = {
   }),
 } as const;
 
-/** Routes that delete an account. */
+/** Routes that hand over or delete what is held about a person. */
 const deletionRoutes = {
+  exportAccount: defineRoute({
+    ...accounts,
+    stepUp: true,
+    operationId: 'exportAccount',
+    method: 'GET',
+    path: '/v1/console/account/export',
+    caller: 'console_session',
+    summary: 'Export everything that is held about the person',
+    description: 'Streamed: an incomplete JSON document means that the export failed. Holds no secrets.',
+    request: {},
+    responses: { 200: json('The export.', accountExportSchema) },
+    errors: [],
+  }),
   deleteAccount: defineRoute({
     ...accounts,
+    stepUp: true,
     operationId: 'deleteAccount',
     method: 'DELETE',
     path: '/v1/console/account',

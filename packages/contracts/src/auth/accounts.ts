@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { idSchema } from '../core/ids.ts';
+import { personalDataSchema } from '../core/personal-data.ts';
 import { timestampSchema } from '../core/time.ts';
 
 export const localeSchema = z.enum(['it', 'en']);
@@ -171,3 +172,16 @@ export const deleteAccountRequestSchema = z
   .meta({ id: 'DeleteAccountRequest' });
 
 export const accountDeletionSchema = z.object({ erased_at: timestampSchema }).meta({ id: 'AccountDeletion' });
+
+/** Everything that all services hold about a person. Sections are arrays of rows. */
+export const accountExportSchema = z
+  .object({
+    version: z.literal(1),
+    svc_user_id: idSchema('usr'),
+    created_at: timestampSchema,
+    auth: personalDataSchema,
+    billing: personalDataSchema,
+    inference_gateway: personalDataSchema,
+    webhook_dispatcher: personalDataSchema,
+  })
+  .meta({ id: 'AccountExport' });

@@ -6,6 +6,7 @@ export * from './jwks.ts';
 export * from './limits.ts';
 export * from './lists.ts';
 export * from './money.ts';
+export * from './personal-data.ts';
 export * from './route.ts';
 export * from './time.ts';
 export * from './url.ts';

@@ -1,6 +1,6 @@
 import { type ErrorCode, errorCodes, type RouteDefinition } from '@svc/contracts';
 import { currentSpan, type SpanAttributes, traced } from '@svc/tracing';
-import { Agent, request } from 'undici';
+import { Agent, type Dispatcher, request } from 'undici';
 import { z } from 'zod';
 import { AppError } from '../app-error.ts';
 import { OPERATOR_HEADER } from '../http/audit-request.ts';
@@ -46,6 +46,8 @@ export interface InternalClient {
    * it is unreachable, times out or fails; with `internal_error` if the two services disagree about the contract.
    */
   readonly call: <R extends RouteDefinition>(route: R, input: CallInput<R>) => Promise<CallResult<R>>;
+  /** Calls a route with a large answer. Returns its text in pieces as they arrive. Throws as `call`. */
+  readonly stream: <R extends RouteDefinition>(route: R, input: CallInput<R>) => Promise<AsyncIterable<string>>;
   readonly close: () => Promise<void>;
 }
 
@@ -68,11 +70,20 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     pipelining: 1,
     maxResponseSize: ANSWER_BYTES_MAX,
   });
+  // Streams have no limit of size, because nothing keeps them in memory.
+  const streamAgent = new Agent({ connections: options.connectionsMax ?? CONNECTIONS_MAX, pipelining: 1 });
   let closed: Promise<void> | undefined;
   return {
     close: () => {
-      closed ??= agent.close();
+      closed ??= Promise.all([agent.close(), streamAgent.close()]).then(() => undefined);
       return closed;
+    },
+    stream: async (route, input) => {
+      // CallInput is RawInput with the route's types.
+      const { statusCode, body } = await open(route, input as RawInput, { ...options, agent: streamAgent });
+      if (statusCode >= 400)
+        throw toError(route, { status: statusCode, text: await body.text(), retryAfter: undefined });
+      return body.setEncoding('utf8');
     },
     call: async <R extends RouteDefinition>(route: R, input: CallInput<R>): Promise<CallResult<R>> => {
       // CallInput is RawInput with the route's types.
@@ -99,10 +110,28 @@ const send = async (
   input: RawInput,
   options: InternalClientOptions & { agent: Agent },
 ): Promise<Answer> => {
+  const { statusCode, headers, body } = await open(route, input, options);
+  try {
+    const retryAfter = headers['retry-after'];
+    return {
+      status: statusCode,
+      text: await body.text(),
+      retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
+    };
+  } catch (error) {
+    throw new AppError('service_unavailable', undefined, { cause: error });
+  }
+};
+
+const open = async (
+  route: RouteDefinition,
+  input: RawInput,
+  options: InternalClientOptions & { agent: Agent },
+): Promise<Dispatcher.ResponseData> => {
   const timeout = AbortSignal.timeout(input.timeoutMs ?? options.timeoutMs);
   const signal = input.signal === undefined ? timeout : AbortSignal.any([timeout, input.signal]);
   try {
-    const { statusCode, headers, body } = await request(`${options.baseUrl}${pathOf(route, input)}`, {
+    return await request(`${options.baseUrl}${pathOf(route, input)}`, {
       dispatcher: options.agent,
       method: route.method,
       signal,
@@ -116,12 +145,6 @@ const send = async (
       },
       body: input.body === undefined ? null : JSON.stringify(input.body),
     });
-    const retryAfter = headers['retry-after'];
-    return {
-      status: statusCode,
-      text: await body.text(),
-      retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
-    };
   } catch (error) {
     throw new AppError('service_unavailable', undefined, { cause: error });
   }

@@ -63,6 +63,8 @@ const startOn = async (
     INTERNAL_API_TOKENS: internalCredentials,
     INTERNAL_API_TOKEN: internalCredential('auth'),
     BILLING_INTERNAL_URL: 'http://127.0.0.1:1',
+    INFERENCE_GATEWAY_INTERNAL_URL: 'http://127.0.0.1:1',
+    WEBHOOK_DISPATCHER_INTERNAL_URL: 'http://127.0.0.1:1',
     AUTH_ENCRYPTION_KEY: '11'.repeat(32),
     RESPONSE_VALIDATION: 'true',
     LOG_LEVEL: 'debug',

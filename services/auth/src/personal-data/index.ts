@@ -1,0 +1,2 @@
+export type { ExportAccountDeps } from './export-account.ts';
+export { personalDataRoutes } from './routes.ts';
