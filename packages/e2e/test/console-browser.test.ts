@@ -295,6 +295,8 @@ describe.skipIf(executable === undefined)('a business in the console', () => {
       .getByText(/answered 500 in/)
       .first()
       .waitFor();
+    // A notification that fades has too little contrast.
+    await page.locator('.toast').first().waitFor({ state: 'detached' });
     await inspectPage(page, 'console-webhook-blocked');
     await page.setViewportSize({ width: 1280, height: 900 });
     await page.getByRole('button', { name: 'Retry event 1' }).click();
