@@ -175,7 +175,7 @@ describe('POST /v1/console/account/email/undo', () => {
     expect(codeOf(await undoChange(undo))).toEqual([400, 'token_invalid']);
   });
 
-  test('restores the address for seven days, in which nobody else can take it', async () => {
+  test('restores the address for seven days, and refuses it to others until then', async () => {
     const [person, email] = [await newPerson(service), newEmail()];
     const { confirm } = await askForChange(person, email);
     await confirmChange(confirm);

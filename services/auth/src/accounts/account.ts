@@ -8,18 +8,18 @@ export interface AccountRecord {
   readonly businessName: string | null;
   readonly displayName: string | null;
   readonly locale: Locale;
-  /** True if a password alone signs nobody in. The factors slice keeps it. */
+  /** True if sign-in needs more than the password. The factors slice keeps it. */
   readonly hasSecondFactor: boolean;
   readonly createdAt: Date;
-  /** When the owner proved to receive mail at the address; null if that never happened. */
+  /** Time at which the owner confirmed the address by a mailed link; null before. */
   readonly emailVerifiedAt: Date | null;
   /** Null until the first sign-in, which comes from a new device without being suspicious. */
   readonly firstSignedInAt: Date | null;
-  /** When the account is to be erased; null unless its owner has asked for that. */
+  /** Time at which the account is erased; null unless its owner has asked for that. */
   readonly eraseAt: Date | null;
   /** Version of the last fact about the deletion of the account. */
   readonly deletionVersion: number;
-  /** The newest session that signing out everywhere has ended; null if that never happened. */
+  /** The newest session that signing out everywhere has ended; null if there was none. */
   readonly sessionsRevokedThrough: string | null;
 }
 

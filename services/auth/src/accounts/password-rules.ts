@@ -5,7 +5,7 @@ import { MINUTE_MS } from '../time.ts';
 import type { AccountRecord } from './account.ts';
 import type { JudgedPassword, PasswordFault } from './judge-password.ts';
 
-/** The dictionaries take about 80 MB, so they leave memory when nobody chooses a password. */
+/** The dictionaries take about 80 MB, so they leave memory after a while without a new password. */
 const WORKER_IDLE_MS = 10 * MINUTE_MS;
 /** The event loop has priority if cores are scarce. */
 const WORKER_NICE = 10;

@@ -15,7 +15,7 @@ export interface ConsoleFrameDeps extends Pick<FactorsDeps, 'relyingParty' | 'pa
   readonly sso: { name: string | undefined } | undefined;
 }
 
-/** Returns a page of this origin, whatever was asked for. */
+/** Returns the path if it is a page of this origin, and else the overview. */
 export const safeNext = (next: string | undefined): string => {
   const path = returnToSchema.safeParse(next);
   return path.success ? path.data : '/';

@@ -12,7 +12,7 @@ export const KILLS_OF_A_SAMPLE = 2;
 /** Something that a client asks for, and what must be true after a crash in the middle of it. */
 export interface Attempt {
   readonly act: () => Promise<Answer>;
-  /** Whether the work that goes on after the answer is done; the answer itself counts as done otherwise. */
+  /** Returns true once the work that follows the answer is done. Default: the answer ends it. */
   readonly isSettled?: () => Promise<boolean>;
   /** Judges the state after the restart, then repeats what a client would. */
   readonly check: () => Promise<void>;
