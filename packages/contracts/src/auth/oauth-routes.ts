@@ -1,21 +1,11 @@
 import { z } from 'zod';
 import { errorBodySchema, oauthErrorSchema } from '../core/error-body.ts';
 import { jwksSchema } from '../core/jwks.ts';
-import { FORM_BYTES_MAX } from '../core/limits.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
+import { formBody, page } from './forms.ts';
 import * as oauth from './oauth.ts';
 
 const oauthTag = { service: 'auth', errorShape: 'detail', tag: 'OAuth' } as const;
-const oauthForm = <S extends z.ZodType>(schema: S) =>
-  ({
-    contentType: 'application/x-www-form-urlencoded',
-    schema,
-    required: true,
-    bytesMax: FORM_BYTES_MAX,
-    raw: true,
-  }) as const;
-
-const page = { contentType: 'text/html', schema: z.string() } as const;
 const refusedForm = { 400: { description: 'A page that explains why the form was refused.', ...page } } as const;
 
 /** Errors of RFC 6749 section 5.2, in the format of the OAuth library. */
@@ -90,7 +80,7 @@ export const oauthRoutes = {
     crossOrigin: true,
     errorShape: 'oauth',
     summary: 'Redeem a code or refresh (RFC 6749 sections 4.1.3 and 6)',
-    request: { body: oauthForm(oauth.tokenRequestSchema) },
+    request: { body: formBody(oauth.tokenRequestSchema) },
     responses: { 200: json('Tokens.', oauth.tokenResponseSchema), ...oauthRefusals },
     errors: [],
   }),
@@ -105,7 +95,7 @@ export const oauthRoutes = {
     summary: 'Push an authorization request (RFC 9126)',
     description:
       'Then send the browser to the authorize page with only `client_id` and `request_uri`. The reference works once, within a minute.',
-    request: { body: oauthForm(oauth.pushedRequestSchema) },
+    request: { body: formBody(oauth.pushedRequestSchema) },
     responses: { 201: json('The reference to the pushed request.', oauth.pushedRequestAnswerSchema), ...oauthRefusals },
     errors: [],
   }),
@@ -119,7 +109,7 @@ export const oauthRoutes = {
     errorShape: 'oauth',
     summary: 'Revoke a token (RFC 7009)',
     description: "Ends the app's tokens, not the user's connection.",
-    request: { body: oauthForm(oauth.revocationRequestSchema) },
+    request: { body: formBody(oauth.revocationRequestSchema) },
     responses: { 200: json('Revoked, or unknown. The body is empty.', z.object({})), ...oauthRefusals },
     errors: [],
   }),
@@ -187,7 +177,7 @@ export const interactionRoutes = {
     path: '/v1/integrations/oauth/interaction/sign-in',
     caller: 'oauth_public',
     summary: 'Submit the authorize page: sign in',
-    request: { body: oauthForm(z.object({})) },
+    request: { body: formBody(z.object({})) },
     responses: {
       303: { description: 'Back to the authorize page.' },
       200: { description: 'The page again, with the errors.', ...page },
@@ -202,7 +192,7 @@ export const interactionRoutes = {
     path: '/v1/integrations/oauth/interaction/second-factor',
     caller: 'oauth_public',
     summary: 'Submit the authorize page: second factor',
-    request: { body: oauthForm(z.object({})) },
+    request: { body: formBody(z.object({})) },
     responses: {
       303: { description: 'Back to the authorize page.' },
       200: { description: 'The page again, with the errors.', ...page },
@@ -217,7 +207,7 @@ export const interactionRoutes = {
     path: '/v1/integrations/oauth/interaction/passkey',
     caller: 'oauth_public',
     summary: 'Submit the authorize page: sign in with a passkey',
-    request: { body: oauthForm(z.object({})) },
+    request: { body: formBody(z.object({})) },
     responses: {
       303: { description: 'Back to the authorize page.' },
       200: { description: 'The page again, with the errors.', ...page },
@@ -232,7 +222,7 @@ export const interactionRoutes = {
     path: '/v1/integrations/oauth/interaction/sign-up',
     caller: 'oauth_public',
     summary: 'Submit the authorize page: sign up',
-    request: { body: oauthForm(z.object({})) },
+    request: { body: formBody(z.object({})) },
     responses: {
       303: { description: 'Back to the authorize page.' },
       200: { description: 'The page again, with the errors.', ...page },
@@ -247,7 +237,7 @@ export const interactionRoutes = {
     path: '/v1/integrations/oauth/interaction/sign-out',
     caller: 'oauth_public',
     summary: 'Submit the authorize page: switch account',
-    request: { body: oauthForm(z.object({})) },
+    request: { body: formBody(z.object({})) },
     responses: { 303: { description: 'Back to the authorize page.' }, ...refusedForm },
     errors: [],
   }),
@@ -258,7 +248,7 @@ export const interactionRoutes = {
     path: '/v1/integrations/oauth/interaction/decision',
     caller: 'oauth_public',
     summary: 'Submit the authorize page: approve or deny',
-    request: { body: oauthForm(z.object({})) },
+    request: { body: formBody(z.object({})) },
     responses: {
       303: { description: "To the app's redirect URI, or back to the authorize page." },
       200: { description: 'The page again, with the errors.', ...page },

@@ -1,17 +1,10 @@
 import { z } from 'zod';
-import { FORM_BYTES_MAX } from '../core/limits.ts';
 import { defineRoute } from '../core/route.ts';
 import { localeSchema } from './accounts.ts';
+import { formBody, page } from './forms.ts';
 
 const pages = { service: 'auth', errorShape: 'detail', tag: 'Accounts', caller: 'public' } as const;
-const page = { contentType: 'text/html', schema: z.string() } as const;
-const form = {
-  contentType: 'application/x-www-form-urlencoded',
-  schema: z.object({}),
-  required: true,
-  bytesMax: FORM_BYTES_MAX,
-  raw: true,
-} as const;
+const form = formBody(z.object({}));
 
 const NEXT_CHARACTERS_MAX = 4096;
 

@@ -17,13 +17,7 @@ import {
   usageHistorySchema,
   usageSchema,
 } from './usage.ts';
-import {
-  autoTopUpSchema,
-  topUpRequestSchema,
-  topUpSessionSchema,
-  walletSchema,
-  walletTransactionSchema,
-} from './wallets.ts';
+import { walletRoutes } from './wallet-routes.ts';
 
 const detail = { service: 'billing', errorShape: 'detail' } as const;
 const console = { ...detail, tag: 'Subscriptions', caller: 'console_session' } as const;
@@ -34,7 +28,6 @@ const app = {
   scopes: ['usage:read'],
   crossOrigin: true,
 } as const;
-const wallets = { ...detail, tag: 'Wallet', caller: 'console_session' } as const;
 
 /** Routes of subscriptions and plans. */
 const subscriptionRoutes = {
@@ -205,64 +198,6 @@ const receiptRoutes = {
     request: {},
     responses: { 200: json('The key set.', jwksSchema) },
     errors: [],
-  }),
-} as const;
-
-/** Routes of the API-key gateway's prepaid wallet. */
-const walletRoutes = {
-  getWallet: defineRoute({
-    ...wallets,
-    operationId: 'getWallet',
-    method: 'GET',
-    path: '/v1/gateway/wallet',
-    summary: 'Get the wallet balance',
-    request: {},
-    responses: { 200: json('The wallet.', walletSchema) },
-    errors: [],
-  }),
-  listWalletTransactions: defineRoute({
-    ...wallets,
-    operationId: 'listWalletTransactions',
-    method: 'GET',
-    path: '/v1/gateway/wallet/transactions',
-    summary: 'List the transactions of the wallet, newest first',
-    description: 'Usage is summed up per UTC day.',
-    request: { query: z.object(pageQuery) },
-    responses: { 200: json('The transactions.', pageOf(walletTransactionSchema)) },
-    errors: [],
-  }),
-  createTopUp: defineRoute({
-    ...wallets,
-    operationId: 'createTopUp',
-    method: 'POST',
-    path: '/v1/gateway/wallet/top-ups',
-    verifiedEmail: true,
-    summary: 'Buy wallet balance',
-    request: { body: jsonBody(topUpRequestSchema) },
-    responses: { 200: json('The hosted checkout.', topUpSessionSchema) },
-    errors: ['payment_provider_unavailable'],
-  }),
-  getAutoTopUp: defineRoute({
-    ...wallets,
-    operationId: 'getAutoTopUp',
-    method: 'GET',
-    path: '/v1/gateway/wallet/auto-top-up',
-    summary: 'Get the settings of automatic top-ups',
-    request: {},
-    responses: { 200: json('The settings, or the defaults.', autoTopUpSchema) },
-    errors: [],
-  }),
-  changeAutoTopUp: defineRoute({
-    ...wallets,
-    operationId: 'changeAutoTopUp',
-    method: 'PUT',
-    path: '/v1/gateway/wallet/auto-top-up',
-    summary: 'Turn automatic top-ups on or off',
-    description:
-      'Charges the saved payment method when the available balance is below `below_micros`, one charge at a time, and never more than `monthly_max_micros` in a UTC month. A failed charge turns this off and mails the owner. A purchase in the hosted checkout saves its payment method. Turning it on requires a recent authentication.',
-    request: { body: jsonBody(autoTopUpSchema) },
-    responses: { 200: json('The settings.', autoTopUpSchema) },
-    errors: ['reauthentication_required', 'payment_method_missing', 'payment_provider_unavailable'],
   }),
 } as const;
 
