@@ -1,51 +1,21 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { secondFactorRequestSchema } from '@svc/contracts';
-import { AppError, type ReplyContent } from '@svc/service-kit';
+import { AppError } from '@svc/service-kit';
 import type { FactorClaim } from '../../factors/index.ts';
-import {
-  finishSignIn,
-  pagesCookies,
-  reopenChallenge,
-  type StartedSession,
-  type StartSessionDeps,
-  signInOriginOf,
-} from '../../sessions/index.ts';
+import { finishSignIn, reopenChallenge, type StartSessionDeps } from '../../sessions/index.ts';
 import { readAssertion } from './assertion-field.ts';
-import { createPageContext } from './page-context.ts';
-import { type PageText, pageText } from './page-text.ts';
-import type { PagesDeps } from './pages-deps.ts';
-import { backToAuthorize, readForm } from './read-form.ts';
-import { type AskedStep, secondFactorPage } from './second-factor-page.ts';
-import { authorizeFrame } from './sign-in-frame.ts';
-import { EMPTY_FORM, type FormState, signInPage } from './sign-in-page.ts';
-import { messageFor, type SubmittedForm } from './submit-sign-in.ts';
+import type { PageText } from './page-text.ts';
+import type { AskedStep } from './second-factor-page.ts';
+import { EMPTY_FORM, type FormState } from './sign-in-page.ts';
+import { messageFor, type SignInOutcome, type SubmittedForm } from './submit-sign-in.ts';
 
 /** A code of an authenticator app, with the blanks that some apps show. Anything else is taken for a recovery code. */
 const TOTP_CODE = /^\s*(\d\s*){6}$/;
-
-/** Completes a sign-in with a second factor, or shows the step again with what was wrong. */
-export const submitSecondFactor = async (
-  deps: PagesDeps,
-  { req, res, source }: { req: IncomingMessage; res: ServerResponse; source: string },
-): Promise<ReplyContent> => {
-  const read = await readForm(deps, req);
-  if (!read.isTaken) return read.reply;
-  const { fields, form, app } = read;
-  const origin = signInOriginOf({ req, clientAddress: source }, deps.publicBaseUrl);
-  const outcome = await finishByForm(deps, { fields, text: pageText(form.query.locale), origin });
-  if ('started' in outcome) {
-    res.appendHeader('set-cookie', pagesCookies(outcome.started, deps.publicBaseUrl));
-    return backToAuthorize(deps, form);
-  }
-  const frame = authorizeFrame(createPageContext(deps, { ...form, app, session: undefined }));
-  return 'step' in outcome ? secondFactorPage(frame, outcome) : signInPage(frame, outcome.refused);
-};
 
 /** Completes a sign-in with the fields of the second step. Returns the step, or sign-in if it is over, with its error. */
 export const finishByForm = async (
   deps: StartSessionDeps,
   { fields, text, origin }: SubmittedForm,
-): Promise<{ started: StartedSession } | AskedStep | { refused: FormState }> => {
+): Promise<SignInOutcome> => {
   const challenge = fields.get('challenge') ?? '';
   try {
     return { started: await finishSignIn(deps, { challenge, claim: readClaim(challenge, fields) }, origin) };

@@ -20,16 +20,20 @@ import { EMPTY_FORM, type FormState, signInPage } from './sign-in-page.ts';
 
 const SECONDS_PER_MINUTE = 60;
 
-/** Signs in and goes back to the authorize page, or shows the form again with its errors. */
-export const submitSignIn = async (
+/** Result of a form that begins a session: the session, the second step, or the form with its errors. */
+export type SignInOutcome = { started: StartedSession } | AskedStep | { refused: FormState };
+
+/** Signs in by one of the forms and goes back to the authorize page, or shows what comes next. */
+export const answerSignInForm = async (
   deps: PagesDeps,
   { req, res, source }: { req: IncomingMessage; res: ServerResponse; source: string },
+  signInBy: (deps: StartSessionDeps, form: SubmittedForm) => Promise<SignInOutcome>,
 ): Promise<ReplyContent> => {
   const read = await readForm(deps, req);
   if (!read.isTaken) return read.reply;
   const { fields, form, app } = read;
   const origin = signInOriginOf({ req, clientAddress: source }, deps.publicBaseUrl);
-  const outcome = await signInByForm(deps, { fields, text: pageText(form.query.locale), origin });
+  const outcome = await signInBy(deps, { fields, text: pageText(form.query.locale), origin });
   if ('started' in outcome) {
     res.appendHeader('set-cookie', pagesCookies(outcome.started, deps.publicBaseUrl));
     return backToAuthorize(deps, form);
@@ -49,7 +53,7 @@ export interface SubmittedForm {
 export const signInByForm = async (
   deps: StartSessionDeps,
   { fields, text, origin }: SubmittedForm,
-): Promise<{ started: StartedSession } | AskedStep | { refused: FormState }> => {
+): Promise<SignInOutcome> => {
   const email = fields.get('email') ?? '';
   const credentials = createSessionRequestSchema.safeParse({ email, password: fields.get('password') ?? '' });
   try {
