@@ -89,9 +89,6 @@ export const startSession = async (
   account: AccountRecord,
   origin: SignInOrigin,
 ): Promise<StartedSession> => {
-  if (account.eraseAt !== null) throw new AppError('account_deletion_pending');
-  const isKnown = deps.devices.recognise(origin.deviceToken, account) !== undefined;
-  if (isKnown) return await insertNewSession(deps, deps.database, { account, origin });
   return await deps.transact((trx) => startSessionIn(deps, trx, { account, origin }));
 };
 
