@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { AppError, bind } from '../src/index.ts';
-import { startTestApp, testAuthenticators, testRoutes } from './support/test-app.ts';
+import { startTestApp, testRoutes } from './support/test-app.ts';
+import { testAuthenticators } from './support/test-authenticators.ts';
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 

@@ -16,7 +16,8 @@ import {
   type TraceConfig,
 } from '../src/index.ts';
 import { internalTestRoutes } from './support/internal-contract.ts';
-import { collectLogs, serve, startTestApp, testAuthenticators, testBindings, testRoutes } from './support/test-app.ts';
+import { collectLogs, serve, startTestApp, testBindings, testRoutes } from './support/test-app.ts';
+import { testAuthenticators } from './support/test-authenticators.ts';
 
 const TOKEN = 'inference-gateway:service-credential-1';
 const TRACE = '0af7651916cd43dd8448eb211c80319c';

@@ -4,8 +4,6 @@ import { defineRoute, json, jsonBody, optionalJsonBody, type RouteDefinition } f
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 import {
-  AppError,
-  type Authenticators,
   type Binding,
   bind,
   createLogger,
@@ -14,6 +12,7 @@ import {
   type Metrics,
   type ServiceAppOptions,
 } from '../../src/index.ts';
+import { testAuthenticators } from './test-authenticators.ts';
 
 const base = { service: 'auth', errorShape: 'detail', tag: 'Test', summary: 'Test', errors: [] } as const;
 
@@ -179,36 +178,6 @@ export const testRoutes = {
     responses: { 200: json('ok', z.unknown()) },
   }),
 } as const satisfies Record<string, RouteDefinition>;
-
-/** Accepts five tokens, named after their properties. */
-export const testAuthenticators: Authenticators = {
-  console_session: async (token) => {
-    if (!/^session-(business|personal|unverified)$/.test(token)) throw new AppError('invalid_token');
-    const accountType = token === 'session-business' ? 'business' : 'personal';
-    const isEmailUnverified = token === 'session-unverified';
-    const ids = { userId: 'usr_1', sessionId: 'ses_1' };
-    const times = { authenticatedAt: new Date(0), expiresAt: new Date(0) };
-    return { kind: 'console_session', ...ids, accountType, isEmailUnverified, ...times };
-  },
-  oauth_access_token: async (token) => {
-    if (!token.startsWith('access-')) throw new AppError('invalid_token');
-    const scopes = new Set(token === 'access-inference' ? ['inference'] : ['usage:read']);
-    return {
-      kind: 'oauth_access_token',
-      userId: 'usr_1',
-      clientId: 'app_1',
-      grantId: 'grt_1',
-      tokenId: 't',
-      scopes,
-      expiresAt: new Date(0),
-    };
-  },
-  api_key: async (token) => {
-    if (token === 'unreachable') throw new AppError('service_unavailable');
-    if (token !== 'svc_sk_good') throw new AppError('invalid_api_key');
-    return { kind: 'api_key', keyId: 'key_1', userId: 'usr_1' };
-  },
-};
 
 /** Answers each route with the handler's input. */
 export const testBindings: Binding[] = [
