@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 
-/** What auth has announced about the end of accounts, until the payment provider has been told. */
+/** Announced ends of accounts that the payment provider still has to carry out. */
 export const up = async (knex: Knex): Promise<void> => {
   await knex.raw(`
 CREATE TABLE account_endings (
