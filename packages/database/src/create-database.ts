@@ -33,7 +33,6 @@ export interface DatabaseOptions {
 type Created = (failure: unknown, connection: DriverConnection) => void;
 
 /**
-/**
  * Creates a pool that connects with its first query. `int8` arrives as a number and throws beyond 2^53, `timestamptz` as a
  * Date, `date` and `numeric` as text. The caller ends it with `destroy()`. Throws RangeError for a URL with TLS parameters
  * beside a CA file.

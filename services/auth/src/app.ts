@@ -216,6 +216,7 @@ const createSliceDeps = async ({ config, database, relay, clock, logger, metrics
     currency: config.BILLING_CURRENCY,
     areDetailsReadable: (text: string | undefined) => readBudgetProposal(text, config.BILLING_CURRENCY) !== 'malformed',
     billing: createBillingClient({ baseUrl: config.BILLING_INTERNAL_URL, token: config.INTERNAL_API_TOKEN }),
+    exportDatabase: { url: config.DATABASE_URL, caFile: config.DATABASE_CA_FILE },
     holders: {
       billing: holderClient(config, config.BILLING_INTERNAL_URL),
       gateway: holderClient(config, config.INFERENCE_GATEWAY_INTERNAL_URL),

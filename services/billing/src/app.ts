@@ -87,7 +87,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
       ...subscriptionInternalRoutes(common),
       ...usageInternalRoutes(common),
       ...receiptInternalRoutes(receipts),
-      ...personalDataRoutes(common),
+      ...personalDataRoutes({ url: config.DATABASE_URL, caFile: config.DATABASE_CA_FILE }),
       ...parts.operatorBindings,
       ...restoreRoutes({
         service: SERVICE,

@@ -104,7 +104,7 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
     ...common,
     bindings: [
       ...routesOperatorRoutes({ routes, providerKey, clock }),
-      ...personalDataRoutes(connections),
+      ...personalDataRoutes({ url: config.DATABASE_URL, caFile: config.DATABASE_CA_FILE }),
       ...outboxRoutes({ service: SERVICE, ...connections }),
       ...restoreRoutes({ service: SERVICE, database: connections.database }),
       ...inboxRoutes({ service: SERVICE, ...connections, consumers: () => consumers }),

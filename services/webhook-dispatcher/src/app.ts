@@ -91,7 +91,7 @@ export const createApp = async (deps: AppDeps): Promise<App> => {
     internalApp: createPrivateApp(deps, [
       ...configurationOperatorRoutes({ database, secretBox }),
       ...laneOperatorRoutes({ database }),
-      ...personalDataRoutes({ database }),
+      ...personalDataRoutes({ url: config.DATABASE_URL, caFile: config.DATABASE_CA_FILE }),
       ...inboxRoutes({ service: SERVICE, database, messaging, consumers: () => consumers }),
     ]),
   };

@@ -1,24 +1,45 @@
 import { once } from 'node:events';
 import { HANDLED, type Reply, type RequestContext } from './binding.ts';
 
-/** Writes a part of a body, and waits while the reader is behind. Rejects if the caller goes away. */
+/** Writes a part of a body, and waits while the reader is behind. Rejects if the reader goes away or stops reading. */
 export type WriteText = (text: string) => Promise<void>;
 
+/** Longest wait for a reader that is behind. Below the time that a transaction may be idle, which feeds many streams. */
+const STALLED_MS = 20_000;
+/** Head of a body that is kept back, so that a failure at the beginning still gets a status. */
+const HEAD_CHARACTERS = 64 * 1024;
+
+export interface JsonStreamOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly stalledMs?: number;
+}
+
 /**
- * Answers 200 with a JSON body that `produce` writes piece by piece. A failure before the first piece is answered as usual;
+ * Answers 200 with a JSON body that `produce` writes piece by piece. A failure within the first 64 KiB is answered as usual;
  * a later one ends the connection, so that the reader sees an incomplete body.
  */
 export const sendJsonStream = async (
   { res, signal }: Pick<RequestContext<never>, 'res' | 'signal'>,
   produce: (write: WriteText) => Promise<void>,
-  headers: Readonly<Record<string, string>> = {},
+  { headers = {}, stalledMs = STALLED_MS }: JsonStreamOptions = {},
 ): Promise<Reply> => {
+  let head = '';
+  const send: WriteText = async (text) => {
+    signal.throwIfAborted();
+    if (!res.headersSent) res.writeHead(200, { 'content-type': 'application/json; charset=utf-8', ...headers });
+    if (res.write(text)) return;
+    await once(res, 'drain', { signal: AbortSignal.any([signal, AbortSignal.timeout(stalledMs)]) });
+  };
   try {
     await produce(async (text) => {
-      signal.throwIfAborted();
-      if (!res.headersSent) res.writeHead(200, { 'content-type': 'application/json; charset=utf-8', ...headers });
-      if (!res.write(text)) await once(res, 'drain', { signal });
+      if (!res.headersSent && head.length + text.length < HEAD_CHARACTERS) head += text;
+      else {
+        const kept = head;
+        head = '';
+        await send(kept + text);
+      }
     });
+    if (head !== '') await send(head);
   } catch (error) {
     if (!res.headersSent) throw error;
     res.destroy(error instanceof Error ? error : undefined);

@@ -1,13 +1,12 @@
 import { internalRoutes } from '@svc/contracts';
 import { streamSections } from '@svc/database';
 import type { Clock, InternalClient, WriteText } from '@svc/service-kit';
-import type { Knex } from 'knex';
 import { SECOND_MS } from '../time.ts';
 import { SECTIONS } from './sections.ts';
 
 export interface ExportAccountDeps {
-  readonly database: Knex;
   readonly clock: Clock;
+  readonly exportDatabase: Parameters<typeof streamSections>[0];
   /** The other services that hold data about people. */
   readonly holders: Readonly<Record<'billing' | 'gateway' | 'dispatcher', Pick<InternalClient, 'stream'>>>;
 }
@@ -15,8 +14,8 @@ export interface ExportAccountDeps {
 const TIMEOUT_MS = 300 * SECOND_MS;
 
 /**
- * Writes everything that all services hold about a person as one JSON object. Throws `service_unavailable` before the first
- * byte if one of them does not answer.
+ * Writes everything that all services hold about a person as one JSON object, one service after the other, so that none
+ * keeps a transaction open while another is read. Throws `service_unavailable` if one does not answer.
  */
 export const exportAccount = async (
   deps: ExportAccountDeps,
@@ -25,19 +24,18 @@ export const exportAccount = async (
 ): Promise<void> => {
   const input = { params: { svc_user_id: userId }, timeoutMs: TIMEOUT_MS, signal };
   const { billing, gateway, dispatcher } = deps.holders;
-  const [ofBilling, ofGateway, ofDispatcher] = await Promise.all([
-    billing.stream(internalRoutes.exportBillingData, input),
-    gateway.stream(internalRoutes.exportGatewayData, input),
-    dispatcher.stream(internalRoutes.exportWebhookData, input),
-  ]);
-  await write(
-    `{"version":1,"svc_user_id":${JSON.stringify(userId)},"created_at":"${deps.clock().toISOString()}","auth":`,
-  );
-  await streamSections(deps.database, SECTIONS, { id: userId, write });
-  const others = { billing: ofBilling, inference_gateway: ofGateway, webhook_dispatcher: ofDispatcher };
-  for (const [name, pieces] of Object.entries(others)) {
+  const others = {
+    billing: () => billing.stream(internalRoutes.exportBillingData, input),
+    inference_gateway: () => gateway.stream(internalRoutes.exportGatewayData, input),
+    webhook_dispatcher: () => dispatcher.stream(internalRoutes.exportWebhookData, input),
+  };
+  await write(`{"version":1,"svc_user_id":${JSON.stringify(userId)},"created_at":"${deps.clock().toISOString()}"`);
+  for (const [name, open] of Object.entries(others)) {
+    const pieces = await open();
     await write(`,"${name}":`);
     for await (const piece of pieces) await write(piece);
   }
+  await write(',"auth":');
+  await streamSections(deps.exportDatabase, SECTIONS, { id: userId, write });
   await write('}');
 };

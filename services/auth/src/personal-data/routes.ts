@@ -20,7 +20,7 @@ export const personalDataRoutes = (deps: ExportAccountDeps): Binding[] => {
         sendJsonStream(
           context,
           (write) => exportAccount(deps, { userId: context.caller.userId, signal: context.signal }, write),
-          { 'content-disposition': 'attachment; filename="svc-export.json"', 'cache-control': 'no-store' },
+          { headers: { 'content-disposition': 'attachment; filename="svc-export.json"', 'cache-control': 'no-store' } },
         ),
       ),
     ),

@@ -5,46 +5,46 @@ export const SECTIONS: readonly ExportSection[] = [
   {
     name: 'account',
     sql: `SELECT id AS svc_user_id, email, account_type, business_name, display_name, locale, created_at, email_verified_at,
-      has_second_factor, erase_at FROM accounts WHERE id = :id`,
+      has_second_factor, erase_at FROM accounts WHERE id = $1`,
   },
   {
     name: 'sessions',
     sql: `SELECT id, created_at, authenticated_at, last_used_at, expires_at, user_agent, network FROM console_sessions
-      WHERE user_id = :id ORDER BY created_at`,
+      WHERE user_id = $1 ORDER BY created_at`,
   },
   {
     name: 'authenticator_apps',
-    sql: `SELECT id, name, created_at, confirmed_at, last_used_at FROM totp_factors WHERE user_id = :id ORDER BY created_at`,
+    sql: `SELECT id, name, created_at, confirmed_at, last_used_at FROM totp_factors WHERE user_id = $1 ORDER BY created_at`,
   },
   {
     name: 'passkeys',
-    sql: `SELECT id, name, transports, created_at, last_used_at FROM passkeys WHERE user_id = :id ORDER BY created_at`,
+    sql: `SELECT id, name, transports, created_at, last_used_at FROM passkeys WHERE user_id = $1 ORDER BY created_at`,
   },
   {
     name: 'single_sign_on',
-    sql: `SELECT issuer, subject, linked_at FROM sso_identities WHERE user_id = :id ORDER BY linked_at`,
+    sql: `SELECT issuer, subject, linked_at FROM sso_identities WHERE user_id = $1 ORDER BY linked_at`,
   },
   {
     name: 'connections',
     sql: `SELECT client_id, scope, connected_at, last_used_at, ended_at, is_paused, budget_limit_micros, budget_period,
-      budget_expires_at FROM connections WHERE user_id = :id ORDER BY connected_at`,
+      budget_expires_at FROM connections WHERE user_id = $1 ORDER BY connected_at`,
   },
   {
     name: 'grants',
-    sql: `SELECT id, client_id, scope, created_at, last_used_at, expires_at FROM grants WHERE user_id = :id ORDER BY created_at, id`,
+    sql: `SELECT id, client_id, scope, created_at, last_used_at, expires_at FROM grants WHERE user_id = $1 ORDER BY created_at, id`,
   },
   {
     name: 'connection_history',
     sql: `SELECT id, client_id, action, scope, network, client_kind, happened_at FROM connection_audit
-      WHERE user_id = :id ORDER BY happened_at, id`,
+      WHERE user_id = $1 ORDER BY happened_at, id`,
   },
   {
     name: 'apps',
     sql: `SELECT client_id, name, description, client_type, redirect_uris, homepage_url, privacy_policy_url, active, created_at,
-      updated_at FROM apps WHERE owner_user_id = :id AND deleted_at IS NULL ORDER BY created_at`,
+      updated_at FROM apps WHERE owner_user_id = $1 AND deleted_at IS NULL ORDER BY created_at`,
   },
   {
     name: 'mails',
-    sql: `SELECT id, kind, recipient, created_at, sent_at FROM mails WHERE user_id = :id ORDER BY created_at, id`,
+    sql: `SELECT id, kind, recipient, created_at, sent_at FROM mails WHERE user_id = $1 ORDER BY created_at, id`,
   },
 ];

@@ -5,13 +5,13 @@ export const SECTIONS: readonly ExportSection[] = [
   {
     name: 'api_keys',
     sql: `SELECT id, name, prefix, expires_at, requests_per_minute, tokens_per_minute, monthly_limit_micros, models, active, created_at,
-      last_used_at, deleted_at FROM api_keys WHERE svc_user_id = :id ORDER BY created_at, id`,
+      last_used_at, deleted_at FROM api_keys WHERE svc_user_id = $1 ORDER BY created_at, id`,
   },
   {
     name: 'usage_records',
     sql: `SELECT request_id, started_at, kind, client_id, key_id, service,
       CASE WHEN kind = 'api_key' THEN model END AS model, input_tokens, cached_input_tokens, output_tokens, reasoning_tokens,
       audio_ms, outcome, cost_micros, status, streamed, duration_ms
-      FROM usage_records WHERE svc_user_id = :id ORDER BY started_at, request_id`,
+      FROM usage_records WHERE svc_user_id = $1 ORDER BY started_at, request_id`,
   },
 ];

@@ -4,6 +4,6 @@ import type { ExportSection } from '@svc/database';
 export const SECTIONS: readonly ExportSection[] = [
   {
     name: 'connections',
-    sql: `SELECT client_id, is_connected, scope, connected_at FROM connections WHERE svc_user_id = :id ORDER BY client_id`,
+    sql: `SELECT client_id, is_connected, scope, connected_at FROM connections WHERE svc_user_id = $1 ORDER BY client_id`,
   },
 ];
