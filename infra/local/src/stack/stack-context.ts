@@ -42,13 +42,15 @@ export const prepareStack = async (
   const release = await takeDataDirectory(dataDirectory);
   try {
     const paths = pathsOf(dataDirectory);
-    const port = await chooseIngressPort(settings);
+    await checkIngressPort(settings);
     const secrets = loadSecrets({ file: join(dataDirectory, 'secrets.json'), cluster: paths.cluster });
-    const ports = await choosePorts({
-      names: portNames(settings),
+    const claimed = await choosePorts({
+      names: [...(settings.port === 0 ? [INGRESS] : []), ...portNames(settings)],
       file: join(dataDirectory, 'ports.json'),
       env: settings.env,
     });
+    const { ports } = claimed;
+    const port = ports.get(INGRESS) ?? settings.port;
     const baseUrl = settings.publicBaseUrl ?? `http://127.0.0.1:${port}`;
     const stackFile = createStackFile(join(dataDirectory, 'stack.json'), baseUrl);
     const addresses: StackContext['addresses'] = new Map();
@@ -70,13 +72,18 @@ export const prepareStack = async (
       addresses,
       logOf,
       paths,
-      release,
+      release: () => {
+        claimed.release();
+        release();
+      },
     };
   } catch (error) {
     release();
     throw error;
   }
 };
+
+const INGRESS = 'ingress';
 
 const portNames = (settings: StackSettings): readonly string[] => [
   'postgres',
@@ -89,12 +96,8 @@ const portNames = (settings: StackSettings): readonly string[] => [
   ...consolePorts(settings),
 ];
 
-const chooseIngressPort = async ({ port, host, dataDirectory, env }: StackSettings): Promise<number> => {
-  if (port === 0) {
-    const chosen = await choosePorts({ names: ['ingress'], file: join(dataDirectory, 'ingress-port.json'), env: {} });
-    return chosen.get('ingress') ?? 0;
-  }
-  if (await isPortFree(port, host)) return port;
+const checkIngressPort = async ({ port, host, env }: StackSettings): Promise<void> => {
+  if (port === 0 || (await isPortFree(port, host))) return;
   const example = env['SVC_DATA_DIR'] ? '' : ' (beside another copy also SVC_DATA_DIR=.local-2)';
   throw new StartError(
     `Port ${port} is taken by another program. Start with another one: PORT=${port + 1} npx pnpm start${example}`,

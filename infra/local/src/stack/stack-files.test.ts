@@ -14,9 +14,23 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
+/** Finds a free port of the range that is no guard of a block. */
+const freeBelowEphemeral = async (): Promise<number> => {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    if (port % 50 !== 0 && (await isPortFree(port)) && (await isPortFree(port - (port % 50)))) return port;
+  }
+};
+
 describe('ports', () => {
   const names = ['auth', 'auth-internal'];
-  const choose = (env: NodeJS.ProcessEnv = {}) => choosePorts({ names, file: join(directory, 'ports.json'), env });
+  const claim = (file = 'ports.json', env: NodeJS.ProcessEnv = {}, of = names) =>
+    choosePorts({ names: of, file: join(directory, file), env });
+  const choose = async (env: NodeJS.ProcessEnv = {}, of = names) => {
+    const { ports, release } = await claim('ports.json', env, of);
+    release();
+    return ports;
+  };
 
   test('are free, below the ephemeral range, and the same at every start', async () => {
     const ports = await choose();
@@ -27,7 +41,7 @@ describe('ports', () => {
 
   test('are kept for parts that a start leaves out', async () => {
     const ports = await choose();
-    await choosePorts({ names: ['auth'], file: join(directory, 'ports.json'), env: {} });
+    await choose({}, ['auth']);
     expect(await choose()).toEqual(ports);
   });
 
@@ -41,6 +55,23 @@ describe('ports', () => {
     await expect(choose({ AUTH_PORT: String(ports.get('auth')) })).rejects.toThrow(/AUTH_PORT.* is taken/);
     await new Promise((done) => taker.close(done));
     expect(await isPortFree(ports.get('auth') ?? 0)).toBe(true);
+  });
+
+  test('differ between stacks that start at one time, also if one returns to ports that another has claimed', async () => {
+    const before = await choose();
+    const claims = await Promise.all(Array.from({ length: 20 }, (_, index) => claim(`ports-${index}.json`)));
+    writeFileSync(join(directory, 'ports-20.json'), JSON.stringify(Object.fromEntries(claims[0]?.ports ?? [])));
+    claims.push(await claim('ports-20.json'));
+    const all = claims.flatMap(({ ports }) => [...ports.values()]);
+    expect(new Set(all).size).toBe(42);
+    for (const { release } of claims) release();
+    expect(await choose()).toEqual(before);
+  });
+
+  test('of an earlier release are kept if they are free', async () => {
+    const scattered = { auth: await freeBelowEphemeral(), 'auth-internal': await freeBelowEphemeral() };
+    writeFileSync(join(directory, 'ports.json'), JSON.stringify(scattered));
+    expect(Object.fromEntries(await choose())).toEqual(scattered);
   });
 
   test('follow the person’s variables', async () => {
