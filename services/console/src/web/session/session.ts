@@ -17,6 +17,8 @@ export interface Session extends TokenSource {
   readonly resume: () => Promise<void>;
   /** Takes over a session that another call has begun, such as a change of password. */
   readonly adopt: (created: Answer<'resumeSession'>) => void;
+  /** Takes over a changed profile of the account. */
+  readonly updateAccount: (account: Account) => void;
   /** Takes over a new token of the same session. */
   readonly renewToken: (renewed: Answer<'reauthenticate'>) => void;
   /** Ends the session everywhere. Rejects, still signed in, where the service could not be told. */
@@ -65,6 +67,7 @@ export const createSession = (transport: Transport): Session => {
       return renewing;
     },
     adopt: begin,
+    updateAccount: (account) => set({ status: 'signed_in', account }, token),
     renewToken: ({ session_token }) => set(state, session_token),
     signOut: async () => {
       await transport.send('deleteSession', {}, { token }).catch((error: unknown) => {
