@@ -5,6 +5,7 @@ import { Card, Page } from '../ui/index.ts';
 import { ChangeEmailForm } from './change-email-form.tsx';
 import { ChangePasswordForm } from './change-password-form.tsx';
 import { ProfileCard } from './profile-card.tsx';
+import { SessionsCard } from './sessions-card.tsx';
 import { VerifyEmailCard } from './verify-email-card.tsx';
 
 /** Who is signed in, how, and where. */
@@ -15,6 +16,7 @@ export const AccountPage = (): ReactElement => {
     <Page title={texts.title} lead={texts.lead}>
       {!email_verified && <VerifyEmailCard />}
       <ProfileCard />
+      <SessionsCard />
       <Card title={texts.passwordTitle} lead={texts.endsSessions}>
         <ChangePasswordForm />
       </Card>

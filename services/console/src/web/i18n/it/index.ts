@@ -4,6 +4,7 @@ import { apps, webhooks } from './business.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
 import { keys, usage, wallet } from './gateway.ts';
 import { overlap } from './overlap.ts';
+import { factors, ownData, sessions } from './security.ts';
 
 /** All texts in Italian. */
 export const it: Messages = {
@@ -14,6 +15,9 @@ export const it: Messages = {
   serviceFaults,
   session,
   account,
+  sessions,
+  factors,
+  ownData,
   links,
   overview,
   plans,
