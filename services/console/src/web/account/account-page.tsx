@@ -1,4 +1,5 @@
 import type { ReactElement } from 'react';
+import { FactorsCard } from '../factors/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { useAccount } from '../session/index.ts';
 import { Card, Page } from '../ui/index.ts';
@@ -16,6 +17,7 @@ export const AccountPage = (): ReactElement => {
     <Page title={texts.title} lead={texts.lead}>
       {!email_verified && <VerifyEmailCard />}
       <ProfileCard />
+      <FactorsCard />
       <SessionsCard />
       <Card title={texts.passwordTitle} lead={texts.endsSessions}>
         <ChangePasswordForm />

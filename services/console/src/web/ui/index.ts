@@ -18,6 +18,7 @@ export { Loaded, Loading } from './loading.tsx';
 export { Notice } from './notice.tsx';
 export { Page } from './page.tsx';
 export { OVERLAP_SECONDS, type Overlap, RotateDialog } from './rotate-dialog.tsx';
+export { saveFile } from './save-file.ts';
 export { Secret } from './secret.tsx';
 export { type Column, Table } from './table.tsx';
 export { Time, useNow } from './time.tsx';
