@@ -5,6 +5,8 @@ import { useAccount } from '../session/index.ts';
 import { Card, Page } from '../ui/index.ts';
 import { ChangeEmailForm } from './change-email-form.tsx';
 import { ChangePasswordForm } from './change-password-form.tsx';
+import { DeleteAccountCard } from './delete-account-card.tsx';
+import { OwnDataCard } from './own-data-card.tsx';
 import { ProfileCard } from './profile-card.tsx';
 import { SessionsCard } from './sessions-card.tsx';
 import { VerifyEmailCard } from './verify-email-card.tsx';
@@ -25,6 +27,8 @@ export const AccountPage = (): ReactElement => {
       <Card title={texts.emailTitle} lead={texts.emailLead}>
         <ChangeEmailForm />
       </Card>
+      <OwnDataCard />
+      <DeleteAccountCard />
     </Page>
   );
 };
