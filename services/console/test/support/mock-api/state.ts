@@ -3,6 +3,8 @@ import type {
   App,
   Connection,
   DailyUse,
+  Factor,
+  ListedSession,
   Plan,
   routes,
   Subscription,
@@ -47,6 +49,17 @@ export interface Possessions {
   subscription: Subscription | null;
   balanceMicros: number;
   transactions: WalletTransaction[];
+  /** Sessions beside the one of the page. */
+  otherSessions: ListedSession[];
+  factors: Factor[];
+  recoveryCodes: string[];
+  /** Secrets of authenticator apps by factor, base32; also of apps that are not confirmed yet. */
+  totpSecrets: Map<string, string>;
+  /** Credential ids of passkeys. */
+  passkeys: Set<string>;
+  /** The challenge that the next passkey must sign. */
+  challenge: string;
+  isDeleted: boolean;
 }
 
 /** The whole world of the mock API. */
@@ -104,6 +117,8 @@ export const possessionsOf = (state: MockState, userId: string): Possessions => 
   const created: Possessions = {
     ...{ apps: [], connections: [], keys: [], usage: [], planUse: new Map() },
     ...{ subscription: null, balanceMicros: 0, transactions: [] },
+    ...{ otherSessions: [], factors: [], recoveryCodes: [], totpSecrets: new Map(), passkeys: new Set() },
+    ...{ challenge: '', isDeleted: false },
   };
   state.possessions.set(userId, created);
   return created;
