@@ -215,6 +215,7 @@ const messaging: Dashboard = {
           ],
         },
         single('Relays', 'short', 'sum by (service) (outbox_relay_leading)', '{{service}}'),
+        single('Epochs begun in a day', 'short', 'max by (service) (outbox_epochs_recent)', '{{service}}'),
       ],
     },
     {
@@ -225,6 +226,12 @@ const messaging: Dashboard = {
           'reqps',
           'sum by (consumer, outcome) (rate(messages_consumed_total[5m]))',
           '{{consumer}} {{outcome}}',
+        ),
+        single(
+          'Facts dropped as too old, per hour',
+          'short',
+          'sum by (consumer) (increase(facts_dropped_total[1h]))',
+          '{{consumer}}',
         ),
         single('Messages waiting', 'short', 'max by (consumer) (messages_waiting)', '{{consumer}}'),
         single('Dead letters', 'short', 'max by (consumer) (dead_letters_unresolved)', '{{consumer}}'),

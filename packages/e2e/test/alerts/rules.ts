@@ -4,7 +4,7 @@ import { durationSeconds, evaluate, type Moment, metricsOf } from './promql/eval
 import { type Labels, labelsKey, type SeriesStore } from './promql/series.ts';
 
 /** Folder of the alert rules that operators load. */
-export const RULES = new URL('../../../../infra/observability/alerts/', import.meta.url).pathname;
+export const RULES = new URL('../../../../infra/observability/generated/rules/', import.meta.url).pathname;
 
 /** An alert as its rule file states it. */
 export interface Rule {
