@@ -3,16 +3,18 @@ import { allInternalRoutes, allRoutes, serviceNames } from '@svc/contracts';
 import { describe, expect, test } from 'vitest';
 import { dashboards } from '../src/dashboards/dashboards.ts';
 import { listSeries, readCatalog } from '../src/metrics/metric-names.ts';
-import { readAlertFiles } from '../src/rules/alert-groups.ts';
+import { recordedSeries } from '../src/objectives/burn-rate-rules.ts';
+import { objectives } from '../src/objectives/objectives.ts';
+import { ruleFiles } from '../src/rules/rule-files.ts';
 import { RUNBOOKS_URL } from '../src/rules/runbook-url.ts';
 import { parseQuery, type Selector } from './support/promql.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8');
 
-const alerts = Object.values(readAlertFiles())
-  .flat()
-  .flatMap(({ rules }) => rules);
+const rules = Object.values(ruleFiles()).flatMap((groups) => groups.flatMap((group) => group.rules));
+const alerts = rules.filter((rule) => 'alert' in rule);
+const recordings = rules.filter((rule) => 'record' in rule);
 
 /** Names of PostgreSQL's catalog in the statements of runbooks. */
 const POSTGRES_NAMES = new Set([
@@ -26,6 +28,7 @@ const catalogText = [
 const catalog = readCatalog(read('infra/observability/generated/metrics.yaml'));
 /** Prometheus creates this series for each target. */
 const series = listSeries(catalog).set('up', new Set());
+for (const name of recordedSeries) series.set(name, new Set(['objective']));
 /** Returns the TypeScript sources below a folder, without tests. */
 const sourceFiles = (folder: URL): string[] => {
   let entries: string[];
@@ -85,6 +88,9 @@ const selectorFaults = ({ metric, matchers }: Selector): string[] => {
   });
 };
 
+/** Prometheus fills in the objective of an alert. */
+const OBJECTIVE_LABEL = '{{ $labels.objective }}';
+
 /** Returns the page that an address leads to, and the heading in it. */
 const runbookOf = (url: string): { page: string; heading: string | undefined } => {
   expect(url.startsWith(`${RUNBOOKS_URL}/`)).toBe(true);
@@ -119,9 +125,16 @@ describe.each(alerts.map((alert) => [alert.alert, alert] as const))('alert %s', 
     const text = read(page);
     expect(text.startsWith(`# ${name}\n\n`)).toBe(true);
     for (const part of ['\n## Diagnosis\n\n- ', '\n## Remedy\n\n- ']) expect(text).toContain(part);
-    if (heading !== undefined) expect(headingsOf(text)).toContain(heading);
+    const headings =
+      heading === OBJECTIVE_LABEL ? objectives.map(({ id }) => id) : heading === undefined ? [] : [heading];
+    expect(headingsOf(text)).toEqual(expect.arrayContaining(headings));
   });
 });
+
+test.each(recordings.map(({ record, labels, expr }) => [`${record} of ${labels.objective}`, expr] as const))(
+  '%s uses only existing metrics',
+  (_name, expr) => expect(faultsOf(expr)).toEqual([]),
+);
 
 test('every page belongs to an alert', () => {
   const pages = readdirSync(new URL('docs/runbooks/', ROOT)).map((file) => `docs/runbooks/${file}`);
@@ -162,6 +175,22 @@ describe.each(dashboards.map((dashboard) => [dashboard.uid, dashboard] as const)
     const titles = panels.map(([title]) => title);
     expect(titles).toEqual([...new Set(titles)]);
   });
+});
+
+test('docs/objectives.md states the objectives', () => {
+  const rows = [...read('docs/objectives.md').matchAll(/^\| ([a-z]+-[a-z]+) \| (\S+) % \| (.+) \|$/gm)];
+  expect(rows.map(([, id, target, statement]) => [id, Number(target), statement])).toEqual(
+    objectives.map(({ id, budget, statement }) => [id, Number((100 * (1 - budget)).toFixed(3)), statement]),
+  );
+});
+
+test('each latency of an objective is the bound of a bucket', () => {
+  const buckets = /REQUEST_SECONDS = \[([^\]]+)\]/.exec(
+    read('packages/service-kit/src/metrics/create-metrics.ts'),
+  )?.[1];
+  const bounds = objectives.flatMap(({ failures }) => /le=~?"([\d.]+)/.exec(failures)?.[1] ?? []);
+  expect(bounds.length).toBe(3);
+  expect(buckets?.split(', ')).toEqual(expect.arrayContaining(bounds));
 });
 
 describe('the list of metrics', () => {

@@ -1,4 +1,8 @@
+import { type BurnRateGroup, burnRateGroups } from '../objectives/burn-rate-rules.ts';
 import { readAlertFiles } from './alert-groups.ts';
 
-/** All rules that Prometheus loads: groups by file name. */
-export const ruleFiles = (): Record<string, readonly object[]> => readAlertFiles();
+/** Returns all rules that Prometheus loads: groups by file name. */
+export const ruleFiles = (): Record<string, readonly BurnRateGroup[]> => ({
+  ...readAlertFiles(),
+  'objectives.yaml': burnRateGroups(),
+});
