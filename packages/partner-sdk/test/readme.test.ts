@@ -12,10 +12,11 @@ import { callWithCare } from './samples/errors.ts';
 import { connector as sampleConnector, userTokens as sampleTokens } from './samples/setup.ts';
 import { tell } from './samples/stream.ts';
 import { transcribe } from './samples/transcribe.ts';
-import { createApp } from './samples/webhooks.ts';
+import { startApp } from './samples/webhooks.ts';
 import { createApp as createFastifyApp } from './samples/webhooks-fastify.ts';
 import { CLIENT_ID, deliveryOf, SECRET, snapshot, testEvent, USER_ID } from './support/deliveries.ts';
 import { listen } from './support/listen.ts';
+import { CLIENT_SECRET, startStandInEvents } from './support/stand-in-events.ts';
 import { startStandInOAuth } from './support/stand-in-oauth.ts';
 import {
   chunk,
@@ -120,7 +121,10 @@ describe('the samples', () => {
   });
 
   test('webhooks: with Express and PostgreSQL, and with Fastify', async () => {
-    const partner = await listen(createApp(database.knex, { signingSecret: SECRET, clientId: CLIENT_ID }));
+    const events = await startStandInEvents();
+    const credentials = { clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, signingSecret: SECRET };
+    const { app: receiving, caughtUp } = startApp(database.knex, { baseUrl: events.url, ...credentials });
+    const partner = await listen(receiving);
     for (const each of [testEvent(1), snapshot(2, 1), snapshot(2, 1)]) {
       const delivery = deliveryOf(each);
       const headers = { 'content-type': 'application/json', 'x-svc-signature': String(delivery.headers) };
@@ -130,6 +134,8 @@ describe('the samples', () => {
     }
     expect(await database.knex('svc_subscriptions')).toEqual([{ svc_user_id: USER_ID, status: 'active' }]);
     await partner.stop();
+    await caughtUp.stop();
+    await events.stop();
 
     const store = createMemoryWebhookStore();
     const receiver = createWebhookReceiver({ secret: SECRET, clientId: CLIENT_ID, store, handle: async () => {} });
