@@ -6,6 +6,7 @@ import { type TestDatabase, testDatabase } from '@svc/testing';
 import express from 'express';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ConnectionEndedError, type ConnectSession, createConnector, OutcomeUnknownError } from '../src/index.ts';
+import { describeBudget } from './samples/budget.ts';
 import { ask } from './samples/chat.ts';
 import { connectRoutes } from './samples/connect.ts';
 import { callWithCare } from './samples/errors.ts';
@@ -118,6 +119,19 @@ describe('the samples', () => {
     expect(await callWithCare(chat)).toBe('Used up until 2026-10-08T00:00:00.000Z.');
     expect(await callWithCare(() => Promise.reject(new ConnectionEndedError(USER_ID)))).toContain('connect again');
     expect(new OutcomeUnknownError({ code: 'x', message: '' })).toBeInstanceOf(SvcError);
+  });
+
+  test('budget: names what is left of the limit', async () => {
+    const app = { paused: false, used_micros: 1_600_000, held_micros: 0, limit_micros: 2_000_000, period: 'week' };
+    const usage = {
+      ...{ status: null, plan: null, period: null, weekly: null, monthly: null },
+      ...{ pending_requests: 0, max_pending_requests: 2, services: { chat: true, audio_transcription: false } },
+      app: { ...app, resets_at: null, expires_at: null },
+    };
+    const unlimited = { ...usage, app: { ...usage.app, limit_micros: null, period: null } };
+    service.answerNext(json(200, usage), json(200, unlimited));
+    expect(await describeBudget(client(), 'EUR')).toBe('€0.40 of €2.00 left');
+    expect(await describeBudget(client(), 'EUR')).toBeUndefined();
   });
 
   test('webhooks: with Express and PostgreSQL, and with Fastify', async () => {
