@@ -8,6 +8,7 @@ export const billingBindings = (state: MockState): Binding[] => [
   ...checkoutBindings(state),
   ...sandboxBindings(state),
   ...walletBindings(state),
+  ...settingBindings(state),
 ];
 
 const NO_USE = { requests: 0, cost_micros: 0 };
@@ -127,4 +128,15 @@ const walletBindings = (state: MockState): Binding[] => [
     status: 200,
     body: { data: possessionsOf(state, caller.userId).transactions, has_more: false },
   })),
+];
+
+const settingBindings = (state: MockState): Binding[] => [
+  bind(routes.getAlertSettings, async ({ caller }) => ({
+    status: 200,
+    body: possessionsOf(state, caller.userId).alerts,
+  })),
+  bind(routes.changeAlertSettings, async ({ caller, body }) => {
+    possessionsOf(state, caller.userId).alerts = body;
+    return { status: 200, body };
+  }),
 ];

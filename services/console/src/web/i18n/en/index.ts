@@ -1,4 +1,5 @@
 import { account, connections, links, overview, plans, session } from './account.ts';
+import { alerts } from './alerts.ts';
 import { apps, webhooks } from './business.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
 import { keys, usage, wallet } from './gateway.ts';
@@ -21,6 +22,7 @@ export const en = {
   keys,
   wallet,
   usage,
+  alerts,
   apps,
   webhooks,
 };

@@ -1,5 +1,6 @@
 import type { Messages } from '../en/index.ts';
 import { account, connections, links, overview, plans, session } from './account.ts';
+import { alerts } from './alerts.ts';
 import { apps, webhooks } from './business.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
 import { keys, usage, wallet } from './gateway.ts';
@@ -22,6 +23,7 @@ export const it: Messages = {
   keys,
   wallet,
   usage,
+  alerts,
   apps,
   webhooks,
 };
