@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { hasChromium, useBrowser } from '../support/browser.ts';
 import { useConsole } from '../support/console.ts';
-import { addPerson, openAs } from '../support/people.ts';
+import { failNext } from '../support/mock-api/index.ts';
+import { addPerson, openAs, PASSWORD } from '../support/people.ts';
 
 describe.skipIf(!hasChromium())('alerts', () => {
   const console = useConsole();
@@ -27,5 +28,48 @@ describe.skipIf(!hasChromium())('alerts', () => {
     await page.getByRole('button', { name: 'Save changes' }).click();
     await page.getByText('The alerts are saved').first().waitFor();
     expect(person.has.alerts).toEqual({ thresholds_percent: [33, 50, 90, 100], wallet_below_micros: null });
+  });
+});
+
+describe.skipIf(!hasChromium())('the automatic top-up', () => {
+  const console = useConsole();
+  const browser = useBrowser();
+  beforeEach(() => browser.expectComplaints('Failed to load resource'));
+
+  test('asks for the password and a saved payment method before it is on, and turns off at once', async () => {
+    const person = addPerson(console, 'personal');
+    const page = await openAs({ browser, console, person }, '/wallet');
+    for (const token of console.state.sessions.keys()) console.state.staleSessions.add(token);
+    await page.getByRole('button', { name: 'Set it up' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Automatic top-up' });
+    await dialog.getByLabel('Add (EUR)').fill('25,50');
+    await dialog.getByLabel('At most in a month').fill('25');
+    await dialog.getByRole('button', { name: 'Turn on' }).click();
+    await dialog.getByText('At least the amount of one top-up.').waitFor();
+    await dialog.getByLabel('At most in a month').fill('51');
+    await dialog.getByRole('button', { name: 'Turn on' }).click();
+    const question = page.getByRole('dialog', { name: 'Confirm that it is you' });
+    await question.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await dialog.getByText('No payment method is saved yet.').waitFor();
+    await dialog.getByRole('link', { name: 'Look at plans' }).waitFor();
+    person.has.hasPaymentMethod = true;
+    await dialog.getByRole('button', { name: 'Turn on' }).click();
+    await page.getByText('When less than €5.00 is available, €25.50 is added.').waitFor();
+    await page.getByText('Charges at most €51.00 in a calendar month (UTC).').waitFor();
+    expect(person.has.autoTopUp).toMatchObject({ enabled: true, below_micros: 5_000_000 });
+    for (const token of console.state.sessions.keys()) console.state.staleSessions.add(token);
+    await page.getByRole('button', { name: 'Turn off' }).click();
+    await page.getByRole('button', { name: 'Set it up' }).waitFor();
+    expect(person.has.autoTopUp).toMatchObject({ enabled: false, amount_micros: 25_500_000 });
+  });
+
+  test('says that nothing was charged while the payment provider does not answer', async () => {
+    const person = addPerson(console, 'personal');
+    failNext(console.faults, 'changeAutoTopUp', 'payment_provider_unavailable');
+    const page = await openAs({ browser, console, person }, '/wallet');
+    await page.getByRole('button', { name: 'Set it up' }).click();
+    await page.getByRole('button', { name: 'Turn on' }).click();
+    await page.getByText('The payment provider does not answer. Nothing was charged').waitFor();
   });
 });

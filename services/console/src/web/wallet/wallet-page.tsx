@@ -3,6 +3,7 @@ import { useSearchParams } from 'react-router';
 import { type Answer, useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { ButtonLink, Card, Loaded, Notice, Page } from '../ui/index.ts';
+import { AutoTopUpCard } from './auto-top-up-card.tsx';
 import { TopUpForm } from './top-up-form.tsx';
 import { TransactionsCard } from './transactions-card.tsx';
 
@@ -29,6 +30,7 @@ export const WalletPage = (): ReactElement => {
           <Card title={texts.topUp} lead={texts.topUpLead}>
             <TopUpForm currency={wallet.data.currency} />
           </Card>
+          <AutoTopUpCard currency={wallet.data.currency} />
           <TransactionsCard currency={wallet.data.currency} />
         </>
       )}

@@ -1,6 +1,6 @@
 import { newId, routes } from '@svc/contracts';
-import { AppError, type Binding, bind } from '@svc/service-kit';
-import { type Checkout, daysFromNow, type MockState, PLANS, possessionsOf, subscriptionTo } from './state.ts';
+import { AppError, type Binding, bind, requireRecentAuthentication } from '@svc/service-kit';
+import { type Checkout, daysFromNow, type MockState, PLANS, possessionsOf, STEP_UP, subscriptionTo } from './state.ts';
 
 /** The routes of the billing service that the pages call. */
 export const billingBindings = (state: MockState): Binding[] => [
@@ -137,6 +137,17 @@ const settingBindings = (state: MockState): Binding[] => [
   })),
   bind(routes.changeAlertSettings, async ({ caller, body }) => {
     possessionsOf(state, caller.userId).alerts = body;
+    return { status: 200, body };
+  }),
+  bind(routes.getAutoTopUp, async ({ caller }) => ({
+    status: 200,
+    body: possessionsOf(state, caller.userId).autoTopUp,
+  })),
+  bind(routes.changeAutoTopUp, async ({ caller, body }) => {
+    const owned = possessionsOf(state, caller.userId);
+    if (body.enabled) requireRecentAuthentication(caller, STEP_UP);
+    if (body.enabled && !owned.hasPaymentMethod) throw new AppError('payment_method_missing');
+    owned.autoTopUp = body;
     return { status: 200, body };
   }),
 ];

@@ -92,6 +92,9 @@ export const PLANS: readonly Plan[] = [
   },
 ];
 
+/** How recently people must have proved who they are for sensitive acts. */
+export const STEP_UP = { maxAgeSeconds: 900, clock: () => new Date() };
+
 /** An empty world. */
 export const createState = (): MockState => ({
   accounts: new Map(),

@@ -2,7 +2,7 @@ import { account, connections, links, overview, plans, session } from './account
 import { alerts } from './alerts.ts';
 import { apps, webhooks } from './business.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
-import { keys, usage, wallet } from './gateway.ts';
+import { autoTopUp, keys, usage, wallet } from './gateway.ts';
 import { overlap } from './overlap.ts';
 
 /** English, and the shape of every language. */
@@ -21,6 +21,7 @@ export const en = {
   overlap,
   keys,
   wallet,
+  autoTopUp,
   usage,
   alerts,
   apps,
