@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { hasChromium, useBrowser } from '../support/browser.ts';
 import { useConsole } from '../support/console.ts';
+import { furnish, newInvoice } from '../support/furnish.ts';
 import { failNext } from '../support/mock-api/index.ts';
 import { addPerson, openAs, PASSWORD } from '../support/people.ts';
 
@@ -17,13 +18,13 @@ describe.skipIf(!hasChromium())('alerts', () => {
     await expect.poll(() => chip('80%').getAttribute('aria-pressed')).toBe('true');
     await chip('80%').click();
     await chip('90%').click();
-    await page.getByLabel('Another share').fill('33');
+    await page.getByLabel('Another percentage').fill('33');
     await chip('Add').click();
     expect(await chip('33%').getAttribute('aria-pressed')).toBe('true');
-    await page.getByLabel('Another share').fill('101');
+    await page.getByLabel('Another percentage').fill('101');
     await page.getByRole('button', { name: 'Save changes' }).click();
     await page.getByText('A whole number from 1 to 100.').waitFor();
-    await page.getByLabel('Another share').fill('');
+    await page.getByLabel('Another percentage').fill('');
     await page.getByLabel('When the wallet falls below').fill('');
     await page.getByRole('button', { name: 'Save changes' }).click();
     await page.getByText('The alerts are saved').first().waitFor();
@@ -71,5 +72,29 @@ describe.skipIf(!hasChromium())('the automatic top-up', () => {
     await page.getByRole('button', { name: 'Set it up' }).click();
     await page.getByRole('button', { name: 'Turn on' }).click();
     await page.getByText('The payment provider does not answer. Nothing was charged').waitFor();
+  });
+});
+
+describe.skipIf(!hasChromium())('invoices', () => {
+  const console = useConsole();
+  const browser = useBrowser();
+
+  test('are listed page by page, each with the links that it has', async () => {
+    const person = addPerson(console, 'personal');
+    furnish(console, person);
+    const page = await openAs({ browser, console, person }, '/wallet');
+    const rows = page.getByRole('table', { name: 'Invoices' }).getByRole('row');
+    const newest = rows.filter({ hasText: 'SVC-2026-0003' });
+    await newest.getByText('€20.00').waitFor();
+    await newest.getByText('due', { exact: true }).waitFor();
+    const link = newest.getByRole('link', { name: 'PDF SVC-2026-0003' });
+    expect(await link.getAttribute('href')).toBe('https://invoices.example/3/pdf');
+    expect(await rows.filter({ hasText: 'SVC-2026-0001' }).getByRole('link').count()).toBe(0);
+    person.has.invoices = Array.from({ length: 12 }, (_, index) => newInvoice(12 - index));
+    await page.goto(`${console.url}/plans`);
+    await expect.poll(() => rows.count()).toBe(1 + 10);
+    await page.getByRole('button', { name: 'Load more' }).click();
+    await expect.poll(() => rows.count()).toBe(1 + 12);
+    expect(await page.getByRole('button', { name: 'Load more' }).count()).toBe(0);
   });
 });

@@ -2,6 +2,7 @@ import type { ReactElement } from 'react';
 import { useSearchParams } from 'react-router';
 import { type Answer, useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
+import { InvoicesCard } from '../invoices/index.ts';
 import { ButtonLink, Card, Loaded, Notice, Page } from '../ui/index.ts';
 import { AutoTopUpCard } from './auto-top-up-card.tsx';
 import { TopUpForm } from './top-up-form.tsx';
@@ -32,6 +33,7 @@ export const WalletPage = (): ReactElement => {
           </Card>
           <AutoTopUpCard currency={wallet.data.currency} />
           <TransactionsCard currency={wallet.data.currency} />
+          <InvoicesCard />
         </>
       )}
     </Page>

@@ -150,4 +150,10 @@ const settingBindings = (state: MockState): Binding[] => [
     owned.autoTopUp = body;
     return { status: 200, body };
   }),
+  bind(routes.listInvoices, async ({ caller, query }) => {
+    const { invoices } = possessionsOf(state, caller.userId);
+    const start = query.after === undefined ? 0 : invoices.findIndex(({ id }) => id === query.after) + 1;
+    const data = invoices.slice(start, start + query.limit);
+    return { status: 200, body: { data, has_more: start + data.length < invoices.length } };
+  }),
 ];

@@ -117,6 +117,24 @@ export const autoTopUp = {
   toPlans: 'Look at plans',
 };
 
+/** Invoices of the payment provider. */
+export const invoices = {
+  title: 'Invoices',
+  lead: 'For your plan and for top-ups of the wallet, newest first.',
+  none: 'Nothing has been bought yet.',
+  columns: {
+    number: 'Number',
+    date: 'Date',
+    description: 'Description',
+    total: 'Total',
+    status: 'Status',
+    links: 'Open',
+  },
+  statuses: { open: 'due', paid: 'paid', uncollectible: 'unpaid', void: 'void' },
+  view: 'View',
+  pdf: 'PDF',
+};
+
 /** What API keys have used. */
 export const usage = {
   title: 'Usage',

@@ -2,7 +2,7 @@ import { account, connections, links, overview, plans, session } from './account
 import { alerts } from './alerts.ts';
 import { apps, webhooks } from './business.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
-import { autoTopUp, keys, usage, wallet } from './gateway.ts';
+import { autoTopUp, invoices, keys, usage, wallet } from './gateway.ts';
 import { overlap } from './overlap.ts';
 
 /** English, and the shape of every language. */
@@ -22,6 +22,7 @@ export const en = {
   keys,
   wallet,
   autoTopUp,
+  invoices,
   usage,
   alerts,
   apps,

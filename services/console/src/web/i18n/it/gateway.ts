@@ -119,6 +119,24 @@ export const autoTopUp: Messages['autoTopUp'] = {
   toPlans: 'Guarda i piani',
 };
 
+/** Invoices of the payment provider, in Italian. */
+export const invoices: Messages['invoices'] = {
+  title: 'Fatture',
+  lead: 'Per il tuo piano e per le ricariche del portafoglio, dalla più recente.',
+  none: 'Finora nessun acquisto.',
+  columns: {
+    number: 'Numero',
+    date: 'Data',
+    description: 'Descrizione',
+    total: 'Totale',
+    status: 'Stato',
+    links: 'Apri',
+  },
+  statuses: { open: 'da pagare', paid: 'pagata', uncollectible: 'non pagata', void: 'annullata' },
+  view: 'Vedi',
+  pdf: 'PDF',
+};
+
 /** What API keys have used, in Italian. */
 export const usage: Messages['usage'] = {
   title: 'Consumi',

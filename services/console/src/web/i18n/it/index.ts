@@ -3,7 +3,7 @@ import { account, connections, links, overview, plans, session } from './account
 import { alerts } from './alerts.ts';
 import { apps, webhooks } from './business.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
-import { autoTopUp, keys, usage, wallet } from './gateway.ts';
+import { autoTopUp, invoices, keys, usage, wallet } from './gateway.ts';
 import { overlap } from './overlap.ts';
 
 /** All texts in Italian. */
@@ -23,6 +23,7 @@ export const it: Messages = {
   keys,
   wallet,
   autoTopUp,
+  invoices,
   usage,
   alerts,
   apps,
