@@ -8,7 +8,13 @@ import {
   type ServiceName,
 } from './core/index.ts';
 import { inferenceGatewayRoutes } from './inference-gateway/index.ts';
-import { inboxOperations, outboxOperations, restoreOperations, serviceOperations } from './operations/index.ts';
+import {
+  accountOperations,
+  inboxOperations,
+  outboxOperations,
+  restoreOperations,
+  serviceOperations,
+} from './operations/index.ts';
 import { webhookDispatcherRoutes } from './webhook-dispatcher/index.ts';
 
 /** Public routes by operation id. Bindings, ingress, documents and clients are derived from this table. */
@@ -34,6 +40,7 @@ export const allRoutes: readonly RouteDefinition[] = Object.values(routes);
 export const allInternalRoutes: readonly RouteDefinition[] = [
   ...Object.values(internalRoutes),
   ...Object.values(serviceOperations),
+  ...Object.values(accountOperations),
   ...Object.values(restoreOperations),
   ...Object.values(outboxOperations).flatMap((operations) => Object.values(operations)),
   ...Object.values(inboxOperations).flatMap((operations) => Object.values(operations)),

@@ -13,6 +13,7 @@ import {
   type PeriodicWork,
 } from '@svc/service-kit';
 import type { Knex } from 'knex';
+import { accountOperationRoutes } from './account-operations/index.ts';
 import { accountRoutes, createPasswordHasher, createPasswordRules, createSignUps } from './accounts/index.ts';
 import {
   appInternalRoutes,
@@ -90,6 +91,10 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
   const housekeeping = startHousekeeping(deps);
   const resets = startResets(deps);
   const erasures = startErasures(deps, suspensions.wake);
+  const wakeErasure = (): void => {
+    suspensions.wake();
+    erasures.wake();
+  };
   const mailer = startMailer({ ...deps, metrics: parts.metrics });
   parts.metrics.gauge({
     name: 'auth_suspensions_waiting',
@@ -98,10 +103,11 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
     read: () => countSuspensions(deps.database).catch(() => Number.NaN),
   });
   return {
-    publicApp: createPublicApp(parts, deps, { suspensions, resets, erasures }),
+    publicApp: createPublicApp(parts, { ...deps, wakeErasure }, { suspensions, resets }),
     internalApp: createInternal(parts, [
       ...appInternalRoutes(deps),
       ...signingKeyOperatorRoutes({ ...deps, ...deps.keyRotation }),
+      ...accountOperationRoutes({ ...deps, wakeErasure }),
       ...parts.operatorBindings,
     ]),
     keys: deps.keys,
@@ -124,8 +130,8 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
 
 const createPublicApp = (
   { config, metrics }: AppDeps,
-  deps: SliceDeps,
-  { suspensions, resets, erasures }: Readonly<Record<'suspensions' | 'resets' | 'erasures', PeriodicWork>>,
+  deps: SliceDeps & { readonly wakeErasure: () => void },
+  { suspensions, resets }: Readonly<Record<'suspensions' | 'resets', PeriodicWork>>,
 ): RequestListener => {
   const server = createOauthServer(deps);
   return createServiceApp({
@@ -136,13 +142,7 @@ const createPublicApp = (
       ...credentialRoutes(deps),
       ...factorRoutes(deps),
       ...profileRoutes(deps),
-      ...erasureRoutes({
-        ...deps,
-        wakeErasure: () => {
-          suspensions.wake();
-          erasures.wake();
-        },
-      }),
+      ...erasureRoutes(deps),
       ...personalDataRoutes(deps),
       ...recoveryRoutes({ ...deps, wakeResets: resets.wake }),
       ...ssoRoutes(deps),

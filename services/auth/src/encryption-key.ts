@@ -29,7 +29,7 @@ export const seal = (key: Buffer, plain: Buffer, context: string): Buffer => {
   return Buffer.concat([Buffer.from([FORMAT]), iv, cipher.getAuthTag(), body]);
 };
 
-/** A sealed value does not open: another key, another context, or somebody changed it. */
+/** A sealed value does not open: another key, another context, or a changed value. */
 export class SealBroken extends Error {
   override readonly name = 'SealBroken';
 }

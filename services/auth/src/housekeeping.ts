@@ -21,12 +21,11 @@ const BATCH = 1_000;
 /** Statements for one kind of row and round; the rest waits for the next round. */
 const BATCHES_MAX = 50;
 
-/** How long an operator can see what was sent, and what was given up. */
+/** Time in which an operator can see sent and failed mails. */
 const MAILS_KEPT_MS = 7 * DAY_MS;
-/** How long a user can look back; longer than a year, so that last year's is still there. */
+/** Time that a user can look back: longer than a year, so that the same day of last year is there. */
 const AUDIT_KEPT_MS = 400 * DAY_MS;
 
-/** What tidying up needs. */
 export interface HousekeepingDeps {
   readonly database: Executor;
   readonly clock: Clock;

@@ -113,7 +113,7 @@ describe('POST /v1/console/account/password with revoke_access', () => {
 });
 
 describe('a consent while access ends', () => {
-  test('leaves no live grant, in whatever order the two commit', async () => {
+  test('leaves no live grant, in either order of the commits', async () => {
     for (let round = 0; round < 5; round += 1) {
       person = await newPerson(service);
       const consents = Array.from({ length: 8 }, (_, index) => {

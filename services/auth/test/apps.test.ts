@@ -232,7 +232,7 @@ describe('PATCH an app', () => {
     expect(answer.body).toEqual({ detail: [expect.objectContaining({ loc, type })] });
   });
 
-  test('not found: an unknown app, and one of somebody else, alike', async () => {
+  test('not found: an unknown app, and another owner’s, alike', async () => {
     const { clientId } = await newApp(service, other);
     const answers = [
       await one(clientId, 'PATCH', { json: { active: false } }),
@@ -294,7 +294,7 @@ describe('rotating the secret', () => {
     }
   });
 
-  test('conflict: a public app has none; not found: somebody else’s', async () => {
+  test('conflict: a public app has none; not found: another owner’s', async () => {
     const publicApp = await newApp(service, owner);
     const answer = await rotate(publicApp.clientId);
     expect(answer.status).toBe(409);
@@ -349,7 +349,7 @@ describe('icons', () => {
     expect((await put(clientId, bytes, contentType)).status).toBe(status);
   });
 
-  test('not found: somebody else’s app', async () => {
+  test('not found: another owner’s app', async () => {
     const { clientId } = await newApp(service, other);
     expect((await put(clientId, png)).status).toBe(404);
   });
@@ -367,7 +367,7 @@ describe('deleting', () => {
     expect(connections.text).not.toContain(app.clientId);
   });
 
-  test('not found: somebody else’s', async () => {
+  test('not found: another owner’s', async () => {
     const { clientId } = await newApp(service, other);
     expect((await one(clientId, 'DELETE')).status).toBe(404);
   });

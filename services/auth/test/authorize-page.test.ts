@@ -314,7 +314,7 @@ describe('refusing', () => {
     expectPage(await browser.submit(page, 'sign-in', { email: 'a\0@b.example', password: PASSWORD }), 400);
   });
 
-  test('a browser without cookies is told so', async () => {
+  test('a browser without cookies gets a page that says so', async () => {
     const page = await newBrowser(service).open(authorizePath(newVerifier()));
     const shown = await newBrowser(service).submit(page, 'sign-in', { email: person.email, password: PASSWORD });
     expectPage(shown, 400);
@@ -368,7 +368,7 @@ describe('hardening', () => {
     expect(answered.location).toMatch(/^com\.example\.notes:\/cb\?code=svc_ac_/);
   });
 
-  test('a Host header of somebody else reaches neither links nor redirects', async () => {
+  test('a forged Host header reaches neither links nor redirects', async () => {
     const browser = newBrowser(service);
     const page = await browser.open(authorizePath(newVerifier()), { 'x-forwarded-host': 'evil.example' });
     const answered = await browser.submitOnce(page, 'sign-in', { email: person.email, password: PASSWORD });

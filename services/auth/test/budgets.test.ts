@@ -206,7 +206,7 @@ describe('RFC 9396 authorization details', () => {
     expect(body).toMatchObject({ authorization_details_types_supported: ['inference_budget'] });
   });
 
-  test.each(malformed)('§5: %s is told to the app at its redirect URI', async (_name, details) => {
+  test.each(malformed)('§5: %s is reported to the app at its redirect URI', async (_name, details) => {
     const answer = await call(`${service.url}/v1/integrations/oauth/authorize?${query(details)}`);
     expect(answer.status).toBe(303);
     const target = new URL(answer.headers.get('location') ?? '');

@@ -109,7 +109,7 @@ test('success: a consent on the page, a replayed code, a revocation by the app a
   });
 });
 
-test("not found: nothing ever happened; somebody else's trail is not shown", async () => {
+test("not found: nothing ever happened; another person's trail is not shown", async () => {
   const [person, stranger] = [await newPerson(service), await newPerson(service)];
   await consent(person, '203.0.113.1');
   expect((await audit(stranger)).status).toBe(404);

@@ -268,7 +268,7 @@ describe('connections', () => {
     expect(facts[2]?.payload['connected_at']).not.toBe(facts[0]?.payload['connected_at']);
   });
 
-  test('replay and not found: not connected, unknown, or somebody else’s', async () => {
+  test('replay and not found: not connected, unknown, or another person’s', async () => {
     const friend = await newPerson(service);
     await connect(service, { app, person: friend });
     expect((await disconnect(friend, app.clientId)).status).toBe(204);

@@ -221,7 +221,7 @@ describe('suspending an app with many connections', () => {
   const patch = (clientId: string, active: boolean) =>
     call(`${service.url}/v1/integrations/apps/${clientId}`, { method: 'PATCH', token: owner.token, json: { active } });
 
-  test('cuts off all of them at once, then tells of the end of each once', async () => {
+  test('cuts off all of them at once, then announces the end of each once', async () => {
     const suspended = await newApp(service, owner);
     const userIds = await seedConnections(suspended.clientId);
     const answer = await patch(suspended.clientId, false);

@@ -73,7 +73,7 @@ describe('a known device', () => {
     expect(browser.cookies.has('svc_session')).toBe(true);
   });
 
-  test('has ten failures of its own, counted in parallel too', async () => {
+  test('has ten separate failures, counted in parallel too', async () => {
     const device = await deviceOf();
     const answers = await Promise.all(Array.from({ length: 30 }, () => signIn({ device, password: 'a wrong guess' })));
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);

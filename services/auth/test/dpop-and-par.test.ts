@@ -136,7 +136,7 @@ describe('DPoP', () => {
     await replica.stop();
   });
 
-  test('RFC 9449 §4.3: a proof for another address is refused, whatever host the request names', async () => {
+  test('RFC 9449 §4.3: a proof for another address is refused, for any host that the request names', async () => {
     const forged = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' };
     const path = new URL(tokenUrl()).pathname;
     const elsewhere = await redeemWith(await prove(await newKey(), { htu: `https://evil.example${path}` }), {}, forged);
@@ -208,7 +208,7 @@ describe('POST /v1/integrations/oauth/par', () => {
     expect(tokens.status).toBe(200);
   });
 
-  test('RFC 9126 §2.3: a client that does not prove itself, or names what it may not, is told at once', async () => {
+  test('RFC 9126 §2.3: a client that does not prove itself, or names what it may not, is refused at once', async () => {
     const wrong = await push({}, { ...confidentialApp, secret: 'svc_cs_wrong' });
     expect([wrong.status, textAt(wrong, 'error')]).toEqual([401, 'invalid_client']);
     const elsewhere = await push({ redirect_uri: 'https://evil.example/' });
@@ -223,7 +223,7 @@ describe('POST /v1/integrations/oauth/par', () => {
     ['a challenge that is none', { code_challenge: 'x'.repeat(44) }, 'invalid_request'],
     ['a language that there is not', { locale: 'fr' }, 'invalid_request'],
     ['a scope that there is not', { scope: 'admin' }, 'invalid_scope'],
-  ])('RFC 9126 §2.1: %s is told to the app, not to the browser', async (_name, form, error) => {
+  ])('RFC 9126 §2.1: %s is reported to the app, not to the browser', async (_name, form, error) => {
     const answer = await push(form);
     expect([answer.status, textAt(answer, 'error')]).toEqual([400, error]);
   });
@@ -317,7 +317,7 @@ describe('an app that asks for it', () => {
     expect((await patch(app, { active: true, dpop_bound_access_tokens: 'yes' })).status).toBe(422);
   });
 
-  test('RFC 9126 §6: what was not pushed is asked of nobody: neither page, nor console, nor a mark of another request', async () => {
+  test('RFC 9126 §6: what was not pushed is never asked: neither page, nor console, nor a mark of another request', async () => {
     const app = await appOf({ require_pushed_authorization_requests: true });
     const plain = {
       client_id: app.clientId,

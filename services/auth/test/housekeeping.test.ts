@@ -47,7 +47,7 @@ test('what can still be asked for stays, what cannot is removed', async () => {
   expect(await Promise.all(['authorization_codes', 'refresh_tokens', 'grants'].map(count))).toEqual([0, 0, 0]);
 });
 
-test('a grant that nobody used for a month is forgotten; its connection stays and remembers the last use', async () => {
+test('a grant unused for a month is forgotten; its connection stays and remembers the last use', async () => {
   const person = await newPerson(service);
   const app = await newApp(service, await newPerson(service, 'business'));
   const { grantId } = await connect(service, { app, person });

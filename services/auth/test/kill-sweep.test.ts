@@ -22,7 +22,7 @@ import { putWriteStops, type WriteStops } from './support/write-stops.ts';
 
 /**
  * The real process is killed before a write, or before a commit, of everything that belongs together. The write that was
- * under way is lost with its connection, or lands though nobody is there any more. After the restart nothing is half-done,
+ * under way is lost with its connection, or lands though the process is gone. After the restart nothing is half-done,
  * and a client that repeats itself gets what it should. Which writes there are is part of what is tested.
  *
  * A run kills before some of them, which the seed chooses; KILL_SWEEP=full kills before each, one after the other.
@@ -296,7 +296,7 @@ test('a suspension: cut off at once or not at all, and then it completes by itse
   ]);
 }, 600_000);
 
-test('a deletion: the app is gone for everybody or nobody, and its last fact comes once, after the others', async () => {
+test('a deletion: the app is gone for everyone or for no one, and its last fact comes once, after the others', async () => {
   const points = await sweep('deletion', async () => {
     const small = await newApp(service, owner, { client_type: 'confidential' });
     await seedConnections(small.clientId, PEOPLE_OF_A_SMALL_APP);

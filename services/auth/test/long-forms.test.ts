@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AuthService, startAuthService } from './support/auth-service.ts';
 
 let service: AuthService;
-/** One connection, as an ingress keeps it for whoever comes next. */
+/** One connection, as an ingress keeps it for the next caller. */
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ describe.each([
     expect(await postForm(endpoint, FORM_BYTES_MAX + 1, isChunked)).toEqual([413, 'invalid_request']);
   });
 
-  test('that is much too long leaves nothing in the connection for whoever uses it next', async () => {
+  test('that is much too long leaves nothing in the connection for its next user', async () => {
     for (const isChunked of [true, false]) {
       expect(await postForm(endpoint, 1_000_000, isChunked)).toEqual([413, 'invalid_request']);
       expect(await postForm(endpoint, 100, isChunked)).toEqual(judged);

@@ -148,7 +148,7 @@ const playExchange = async (
     return;
   }
   const isGood = grant.isAlive && !grant.code.isUsed && !isVerifierWrong;
-  // A code that is presented again was stolen, whoever presents it.
+  // A code that is presented again was stolen, no matter who presents it.
   if (grant.code.isUsed) grant.isAlive = false;
   expect(answer.status, answer.text).toBe(isGood ? 200 : 400);
   if (!isGood) return;

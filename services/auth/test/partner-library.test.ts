@@ -84,7 +84,7 @@ describe.each(kinds)('openid-client, given only the issuer, as a %s app', (_kind
 
 describe('metadata', () => {
   test.each(['openid-configuration', 'oauth-authorization-server'])(
-    'RFC 8414 §3: %s names the paths that are served, whatever host is asked for',
+    'RFC 8414 §3: %s names the paths that are served, for any host',
     async (name) => {
       const answer = await call(`${service.url}/.well-known/${name}`, {
         headers: { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https', forwarded: 'host=evil.example' },

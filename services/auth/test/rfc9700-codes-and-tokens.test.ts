@@ -21,7 +21,7 @@ import {
   STATE,
 } from './support/partner.ts';
 
-/** What RFC 9700 asks of codes and tokens, by clause; what it asks of pages and addresses stands in `rfc9700.test.ts`. */
+/** RFC 9700 on codes and tokens, by clause. Pages and addresses: `rfc9700.test.ts`. */
 
 let service: AuthService;
 let owner: Person;
@@ -125,7 +125,7 @@ describe('codes', () => {
     expect((await redeem(service, { app, code, verifier })).status).toBe(200);
   }, 120_000);
 
-  test('§4.7: state comes back as it was sent, whatever is in it', async () => {
+  test('§4.7: state comes back as it was sent, with any characters', async () => {
     const state = `${STATE} +&=#%20"<é>`;
     const answer = await call(`${service.url}/v1/integrations/oauth/authorize`, {
       token: person.token,

@@ -17,7 +17,7 @@ import {
   STATE,
 } from './support/partner.ts';
 
-/** What RFC 9700 asks for and no other file of these tests names, by clause. */
+/** Clauses of RFC 9700 that no other test file names. */
 
 let service: AuthService;
 let person: Person;

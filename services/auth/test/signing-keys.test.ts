@@ -88,7 +88,7 @@ describe('signing keys', () => {
     expect((await states()).sort()).toEqual(['active', 'next']);
   });
 
-  test('a next key that nobody could know yet does not sign', async () => {
+  test('a next key that no verifier can know yet does not sign', async () => {
     await service
       .database('signing_keys')
       .where({ state: 'active' })

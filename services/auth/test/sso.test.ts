@@ -161,7 +161,7 @@ describe('GET /v1/console/sso/callback', () => {
     ['says nothing of verification', { email_verified: undefined }],
     ['names no address', { email: undefined }],
     ['names what is no address', { email: 'nobody' }],
-  ])('forbidden: the provider %s, so nobody is signed in, linked or made', async (_what, over) => {
+  ])('forbidden: the provider %s, so no account is signed in, linked or made', async (_what, over) => {
     const person = await newPerson(service);
     const { email_verified, email } = { email_verified: true, email: person.email, ...over };
     upstream.person = {
@@ -258,7 +258,7 @@ test('the authorize page offers it, and asks for consent afterwards', async () =
   expect(consent.text).toContain('Test app');
 });
 
-test('the console is told that it is there, and the authorize page offers it by its name', async () => {
+test('the console learns that it is there, and the authorize page offers it by its name', async () => {
   const status = await call(`${service.url}/v1/console/sso`);
   expect([status.status, status.body]).toEqual([200, { enabled: true, name: 'Acme & Figli' }]);
   const app = await newApp(service, await newPerson(service, 'business'));

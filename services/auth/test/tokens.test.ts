@@ -388,7 +388,7 @@ describe('the form', () => {
     expect(long).toMatchObject({ status: 413, body: { error: 'invalid_request' } });
   });
 
-  test('an error is JSON, whatever the caller prefers', async () => {
+  test('an error is JSON for every Accept header', async () => {
     const answer = await postToken(
       service,
       { grant_type: 'password', client_id: app.clientId },

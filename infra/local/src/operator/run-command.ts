@@ -3,6 +3,7 @@ import type { ServiceName } from '@svc/contracts';
 import { AppError, createInternalClient, type InternalClient } from '@svc/service-kit';
 import { type AddressBook, OperatorError } from './address-book.ts';
 import { type CallService, type Command, printTable } from './command.ts';
+import { accountCommands } from './commands/account.ts';
 import { afterRestoreCommands } from './commands/after-restore.ts';
 import { deadLetterCommands } from './commands/dead-letters.ts';
 import { outboxCommands } from './commands/outbox.ts';
@@ -22,6 +23,7 @@ const commands: readonly Command[] = [
   ...afterRestoreCommands,
   ...uncertainCommands,
   ...refundCommands,
+  ...accountCommands,
   ...signingKeyCommands,
   ...signingSecretCommands,
   ...routesCommands,

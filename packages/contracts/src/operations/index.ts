@@ -1,3 +1,4 @@
+export * from './accounts.ts';
 export * from './inbox.ts';
 export * from './outbox.ts';
 export * from './restores.ts';

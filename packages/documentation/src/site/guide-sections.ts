@@ -31,7 +31,13 @@ export const siteSections: readonly SiteSection[] = [
   },
   {
     titles: { en: 'For operators', it: 'Per chi gestisce il servizio' },
-    sources: ['guides/operators.md', 'guides/one-machine.md', 'guides/restore.md', 'architecture.md'],
+    sources: [
+      'guides/operators.md',
+      'guides/one-machine.md',
+      'guides/restore.md',
+      'guides/people.md',
+      'architecture.md',
+    ],
   },
   {
     titles: { en: 'Reference', it: 'Riferimento (in inglese)' },

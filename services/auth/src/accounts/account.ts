@@ -39,6 +39,6 @@ export const toAccountJson = (account: AccountRecord): Account => ({
   email_verified: account.emailVerifiedAt !== null,
 });
 
-/** Who stands behind an app, as a person who is asked for consent reads it. */
+/** Returns the name of an app's publisher, as a person who is asked for consent reads it. */
 export const publisherName = (account: AccountRecord): string =>
   account.businessName ?? account.displayName ?? account.email;

@@ -7,7 +7,7 @@ const SECRET_BYTES = 32;
 /** Makes a secret of 256 random bits. */
 export const newClientSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64url');
 
-/** What is stored of a secret: so many random bits need no slow hash. */
+/** Returns the stored digest of a secret. So many random bits need no slow hash. */
 export const digestClientSecret = (secret: string): Buffer => hash('sha256', secret, 'buffer');
 
 /** A stored secret; `expiresAt` is set once it was rotated out. */
@@ -16,7 +16,7 @@ export interface StoredSecret {
   readonly expiresAt: Date | null;
 }
 
-/** Says whether a presented secret is one of the live ones, in the same time whatever it is. */
+/** Returns true if a presented secret is one of the live ones, in the same time for any secret. */
 export const isLiveSecret = (stored: readonly StoredSecret[], presented: string, now: Date): boolean => {
   const digest = digestClientSecret(presented);
   return stored

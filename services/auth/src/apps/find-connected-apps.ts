@@ -3,7 +3,7 @@ import type { Executor } from '../transact.ts';
 import { iconUrl } from './app.ts';
 import { listAppsByIds } from './queries.ts';
 
-/** What a list of connections shows of these apps, by id. */
+/** Finds what a list of connections shows of these apps, by id. */
 export const findConnectedApps = async (
   deps: { database: Executor; publicBaseUrl: string },
   clientIds: readonly string[],

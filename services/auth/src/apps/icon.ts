@@ -12,7 +12,7 @@ export interface Icon {
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const JPEG = Buffer.from([0xff, 0xd8, 0xff]);
 
-/** The type of an image by its first bytes, whatever its sender calls it; undefined for anything that is not stored. */
+/** Returns the type of an image by its first bytes, not by its name; undefined for types that are not stored. */
 export const sniffIconType = (bytes: Buffer): IconType | undefined => {
   if (bytes.subarray(0, PNG.length).equals(PNG)) return 'image/png';
   if (bytes.subarray(0, JPEG.length).equals(JPEG)) return 'image/jpeg';

@@ -10,11 +10,11 @@ const ENCODED_CONTROL = /%(0|1)[0-9a-f]|%7f/i;
 const OUR_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'response'];
 /** A loopback IP, its port, and the rest. */
 const LOOPBACK_IP = /^http:\/\/(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::(\d{1,5}))?(?=[/?]|$)/;
-/** Port 80 too, though the normal form would leave it out: whoever listens there says so. */
+/** Port 80 too, though the normal form would leave it out: an app that listens there says so. */
 const PORT = /^[1-9]\d*$/;
 const PORT_MAX = 65_535;
 
-/** Whether the app can keep a secret. */
+/** An app that is confidential can keep a secret. */
 export type ClientType = 'public' | 'confidential';
 
 /**
@@ -102,7 +102,7 @@ export const addToRedirectUri = (uri: string, parameters: Readonly<Record<string
   return `${uri}${separator}${new URLSearchParams(parameters)}`;
 };
 
-/** What a page's `form-action` must allow, as browsers apply it to the redirect that follows a form (CSP 3 section 6.4.2). */
+/** Returns the source for a page's `form-action`, which browsers apply to the redirect after a form (CSP 3 section 6.4.2). */
 export const toFormActionSource = (uri: string): string => {
   const { protocol, hostname, origin } = new URL(uri);
   // CSP has no way to write an IPv6 host.
@@ -110,7 +110,7 @@ export const toFormActionSource = (uri: string): string => {
   return hasHost ? origin : protocol;
 };
 
-/** What a person is shown of where the browser will go. */
+/** Returns what a page shows of the address that the browser will go to. */
 export const toRedirectHost = (uri: string): string => {
   const { protocol, host } = new URL(uri);
   return protocol === 'https:' || protocol === 'http:' ? host : protocol.slice(0, -1);

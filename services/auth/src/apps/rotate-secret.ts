@@ -5,7 +5,7 @@ import { digestClientSecret, newClientSecret } from './client-secret.ts';
 import { lockAppOfOwner, updateAppRow } from './queries.ts';
 import { deleteSecrets, expireSecrets, insertSecret } from './secret-queries.ts';
 
-/** The new secret, which nobody can read again. */
+/** The new secret, which cannot be read again. */
 export interface RotatedSecret {
   readonly clientId: string;
   readonly clientSecret: string;

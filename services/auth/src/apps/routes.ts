@@ -11,7 +11,6 @@ import { registerApp } from './register-app.ts';
 import { rotateSecret } from './rotate-secret.ts';
 import { type UpdateAppDeps, updateApp } from './update-app.ts';
 
-/** What the app endpoints need. */
 export interface AppRoutesDeps extends UpdateAppDeps {
   readonly database: Executor;
   readonly publicBaseUrl: string;

@@ -8,7 +8,6 @@ import { appAggregate, appFact } from './app.ts';
 import { deleteAppRow, findDeletedApp } from './queries.ts';
 import { claimSuspension, deleteSuspension } from './suspension-queries.ts';
 
-/** What the worker needs. */
 export interface SuspensionsDeps {
   readonly transact: Transact;
   readonly clock: Clock;

@@ -20,7 +20,7 @@ export const deleteSuspension = async (trx: Transaction, clientId: string): Prom
   await trx('app_suspensions').where({ client_id: clientId }).delete();
 };
 
-/** How many apps still have connections to be ended. */
+/** Counts the apps that still have connections to end. */
 export const countSuspensions = async (executor: Executor): Promise<number> => {
   const row = await executor('app_suspensions').count<{ count: number }>('* as count').first();
   return row?.count ?? 0;

@@ -1,10 +1,10 @@
 import type { ConnectionAuditEntry, newId } from '@svc/contracts';
 import { coarseNetwork } from '../network-address.ts';
 
-/** What can happen to a connection. */
+/** An act on a connection. */
 export type ConnectionAction = ConnectionAuditEntry['action'];
 
-/** Where something was asked for: kept in coarse form only. */
+/** Source of a request, in coarse form only. */
 export interface Origin {
   readonly network: string | null;
   readonly clientKind: ConnectionAuditEntry['client_kind'];
@@ -26,7 +26,7 @@ export const originOf = (clientAddress: string, clientKind: Origin['clientKind']
   clientKind,
 });
 
-/** What we do ourselves comes from nowhere. */
+/** Origin of the product's own acts. */
 export const OWN_ORIGIN: Origin = { network: null, clientKind: 'service' };
 
 /** Makes an entry; ids sort by time, which is the order of the trail. */

@@ -93,7 +93,7 @@ export const deleteCutOffGrants = async (
   );
 };
 
-/** Removes at most `limit` grants that nobody used for long, and answers how many; their connections remember the last use. */
+/** Deletes at most `limit` grants unused for long; their connections keep the last use. Returns the number. */
 export const deleteGrantsExpiredBefore = async (executor: Executor, before: Date, limit: number): Promise<number> => {
   const result: { rows: { count: number }[] } = await executor.raw(
     `WITH chosen AS (SELECT id FROM grants WHERE expires_at < :before LIMIT :limit FOR UPDATE SKIP LOCKED),

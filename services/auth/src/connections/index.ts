@@ -1,5 +1,5 @@
 export { addGrant } from './add-grant.ts';
-export { type Origin, originOf } from './audit.ts';
+export { type Origin, OWN_ORIGIN, originOf } from './audit.ts';
 export { deleteAuditEntriesBefore } from './audit-queries.ts';
 export { type ConnectionRecord, GRANT_UNUSED_MS, type GrantRecord } from './connection.ts';
 export type { ConnectedApp } from './describe-connections.ts';
@@ -9,5 +9,11 @@ export { endConnectionsOfUser } from './end-user-connections.ts';
 export { deleteGrantsExpiredBefore, type GrantJson, grantJson } from './grant-queries.ts';
 export { isConnected } from './is-connected.ts';
 export { openGrant } from './open-grant.ts';
-export { type BudgetJson, budgetJson, countStandingConnections, findConnection } from './queries.ts';
+export {
+  type BudgetJson,
+  budgetJson,
+  countStandingConnections,
+  findConnection,
+  listStandingConnections,
+} from './queries.ts';
 export { connectionRoutes } from './routes.ts';

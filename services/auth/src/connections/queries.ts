@@ -18,7 +18,7 @@ export const findConnection = async (
   return row === undefined ? undefined : camelKeys(row);
 };
 
-/** The same, locked until the transaction ends: whoever changes a connection or its set of grants does this first. */
+/** Finds a connection and locks it until the transaction ends. Every change of a connection or its grants begins with this. */
 export const lockConnection = async (
   trx: Transaction,
   key: { userId: string; clientId: string },
@@ -77,7 +77,7 @@ export const listStandingConnections = async (
   return result.rows.map(camelKeys);
 };
 
-/** How many connections stand, by app; an app without any is left out. */
+/** Counts the standing connections by app. An app without any is left out. */
 export const countStandingConnections = async (
   executor: Executor,
   clientIds: readonly string[],

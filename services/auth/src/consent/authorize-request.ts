@@ -3,7 +3,7 @@ import { AppError, invalidRequest } from '@svc/service-kit';
 import { type AppRecord, isRegisteredRedirectUri } from '../apps/index.ts';
 import { parseScope } from './scope.ts';
 
-/** What an app asks for; formally right, but nothing of it is believed before it was judged. */
+/** An app's request: well formed, but not to be trusted before it is checked. */
 export interface AuthorizeRequest {
   readonly clientId: string;
   readonly redirectUri: string;
@@ -11,7 +11,7 @@ export interface AuthorizeRequest {
   readonly codeChallenge: string;
   /** Thumbprint of the key that the code is bound to, where the app names one (RFC 9449 section 10). */
   readonly dpopThumbprint: string | undefined;
-  /** Whether the app itself has sent it here beforehand (RFC 9126), and not the browser. */
+  /** True if the app itself has pushed it (RFC 9126); false if the browser brought it. */
   readonly isPushed: boolean;
 }
 

@@ -8,13 +8,12 @@ import type { Executor } from '../transact.ts';
 import { type AuthorizeRequest, checkAuthorizeRequest } from './authorize-request.ts';
 import { scopeText } from './scope.ts';
 
-/** What the consent details need. */
 export interface GetConsentDeps {
   readonly database: Executor;
   readonly publicBaseUrl: string;
 }
 
-/** What a person needs to know to decide on a request. Throws as `checkAuthorizeRequest`. */
+/** Returns what a person needs to know to decide on a request. Throws as `checkAuthorizeRequest`. */
 export const getConsent = async (
   deps: GetConsentDeps,
   userId: string,
@@ -39,7 +38,7 @@ export const getConsent = async (
   };
 };
 
-/** Who stands behind an app. */
+/** Finds the name of an app's publisher. */
 export const findPublisher = async (deps: { database: Executor }, app: AppRecord): Promise<string> => {
   const owner = await findAccountById(deps.database, app.ownerUserId);
   if (owner === undefined) throw new Error('an app has no owner');

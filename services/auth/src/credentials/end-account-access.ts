@@ -9,7 +9,7 @@ import type { Transaction } from '../transact.ts';
 /** An account whose access ends. The caller has locked it. */
 export interface EndedAccess {
   readonly account: AccountRecord;
-  /** Where the request came from, for the audit trail of each connection. */
+  /** Source of the request, for the audit trail of each connection. */
   readonly origin: Origin;
   readonly now: Date;
   /** Keeps connections and API keys; sessions end in any case. */

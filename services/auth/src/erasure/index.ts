@@ -1,2 +1,3 @@
 export { erasureRoutes } from './routes.ts';
 export { startErasures } from './run-erasures.ts';
+export { type ScheduleErasureDeps, scheduleErasure } from './schedule-erasure.ts';

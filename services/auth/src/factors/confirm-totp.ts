@@ -12,7 +12,7 @@ import { findTotpStep } from './totp.ts';
 export const UNCONFIRMED_MS = HOUR_MS;
 
 /**
- * Puts a TOTP factor into use if the code is one of its own. That code is used up. Returns new recovery codes. Throws
+ * Puts a TOTP factor into use if the code belongs to it. That code is used up. Returns new recovery codes. Throws
  * `not_found` and `wrong_code`.
  */
 export const confirmTotp = (

@@ -1,5 +1,6 @@
 export { removeAllFactors } from './change-factors.ts';
 export { UNCONFIRMED_MS } from './confirm-totp.ts';
+export { toFactorJson } from './factor.ts';
 export type { FactorsDeps } from './factors-deps.ts';
 export { type FactorClaim, findFactorProof } from './find-factor-proof.ts';
 export {
@@ -10,6 +11,7 @@ export {
 } from './passkey-assertion.ts';
 export { createPasskeyChallenges } from './passkey-challenge.ts';
 export { deleteUsedChallengesExpiredBefore } from './passkey-queries.ts';
-export { deleteUnconfirmedTotpsBefore, listFactorsOfUser } from './queries.ts';
+export { countRecoveryCodes, deleteUnconfirmedTotpsBefore, listFactorsOfUser } from './queries.ts';
 export { relyingPartyOf } from './relying-party.ts';
+export { resetFactors } from './reset-factors.ts';
 export { factorRoutes } from './routes.ts';

@@ -21,8 +21,8 @@ export interface MailData {
   new_device: { readonly device: string | null; readonly network: string | null; readonly at: string };
   api_key_created: { readonly keyId: string; readonly at: string };
   factor_changed: {
-    readonly change: 'added' | 'removed' | 'recovery_codes_renewed' | 'recovery_code_used';
-    /** Name of the factor; empty for recovery codes. */
+    readonly change: 'added' | 'removed' | 'recovery_codes_renewed' | 'recovery_code_used' | 'reset';
+    /** Name of the factor; empty for recovery codes and a reset. */
     readonly name: string;
   };
   app_connected: { readonly appName: string };

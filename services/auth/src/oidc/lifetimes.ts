@@ -6,5 +6,5 @@ export const CODE_MS = 5 * MINUTE_MS;
 export const ACCESS_TOKEN_SECONDS = 3600;
 /** Seconds that a refresh token lives; each use makes a new one, so this counts from the last use. */
 export const REFRESH_TOKEN_SECONDS = 30 * 24 * 3600;
-/** How long a code that was never used is kept: longer than the pages that could present it again. */
+/** Time for which an unused code is kept: longer than the pages that could present it again. */
 export const UNUSED_CODE_KEPT_MS = DAY_MS;

@@ -11,5 +11,5 @@ export type OpaqueKind = keyof typeof PREFIXES;
 export const newOpaqueValue = (kind: OpaqueKind, bytes: Buffer = randomBytes(RANDOM_BYTES)): string =>
   PREFIXES[kind] + bytes.toString('base64url');
 
-/** What is stored of a value, and what it is found by. */
+/** Returns the digest under which a value is stored and found. */
 export const digestOpaqueValue = (value: string): Buffer => hash('sha256', value, 'buffer');

@@ -106,7 +106,7 @@ const redeemCode = async (deps: TokenEndpointDeps, ctx: Context, { code }: Token
   }
   const proof = await validateDpop(ctx.oidc.provider, ctx);
   if (code === undefined) throw new InvalidGrant('authorization code not found');
-  // A used code has been stolen, whoever presents it and however: this comes before every other check.
+  // A used code has been stolen, no matter who presents it: this comes before every other check.
   if (code.consumedAt !== null) return await refuseReuse(deps, ctx, code.grant);
   checkHolder(ctx, code, deps.clock());
   if (redirectUri !== code.redirectUri) throw new InvalidGrant('redirect_uri mismatch');

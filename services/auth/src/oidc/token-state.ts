@@ -59,7 +59,7 @@ interface Row {
 }
 
 /**
- * Subqueries, not joins: each stays one index look-up, whatever size the planner takes the tables for. The arrays stand in
+ * Subqueries, not joins: each stays one index look-up, for any table size that the planner assumes. The arrays stand in
  * subqueries too: if the planner sees how short they are, it plans each execution anew, which costs more than running it.
  */
 const READ_TOKEN_STATES = {

@@ -6,7 +6,6 @@ import { findSessionById, markSessionUsed } from './queries.ts';
 import { endOfSession, lastUseOf, type SessionRecord } from './session.ts';
 import { readSessionToken, type SessionClaims, type SessionTokenDeps } from './session-token.ts';
 
-/** What recognising a session needs. */
 export interface AuthenticateSessionDeps extends SessionTokenDeps {
   readonly database: Executor;
 }
@@ -70,7 +69,7 @@ export interface BrowserSession {
   readonly account: AccountRecord;
 }
 
-/** Who is signed in by this cookie's token, or undefined. */
+/** Finds the session of a cookie's token; undefined if it is not live. */
 export const findBrowserSession = async (
   deps: AuthenticateSessionDeps,
   token: string | undefined,

@@ -9,6 +9,7 @@ export { createDevices } from './devices.ts';
 export { endAllSessions } from './end-all-sessions.ts';
 export { endSession } from './end-session.ts';
 export { finishSignIn } from './finish-sign-in.ts';
+export { type ListSessionsDeps, listLiveSessions } from './list-sessions.ts';
 export {
   deleteChallengesExpiredBefore,
   deleteSessionsExpiredBefore,
@@ -18,6 +19,7 @@ export {
 } from './queries.ts';
 export { type RenewedSession, renewSession } from './renew-session.ts';
 export { sessionRoutes } from './routes.ts';
+export { lastUseOf } from './session.ts';
 export {
   clearedSessionCookies,
   pagesCookies,

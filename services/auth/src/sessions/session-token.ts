@@ -7,7 +7,6 @@ import { type KeyRing, SIGNING_ALGORITHM } from '../signing-keys/index.ts';
 import { toUnixSeconds } from '../time.ts';
 import { SESSION_SECONDS, type SessionRecord, tokenExpiryOf } from './session.ts';
 
-/** What signing and checking session tokens need. */
 export interface SessionTokenDeps {
   readonly keys: KeyRing;
   readonly publicBaseUrl: string;
@@ -18,7 +17,7 @@ export interface SessionTokenDeps {
   readonly isVerificationRequired: boolean;
 }
 
-/** What a valid session token says. */
+/** Claims of a valid session token. */
 export interface SessionClaims {
   readonly userId: string;
   readonly sessionId: string;
@@ -45,7 +44,7 @@ const claimsSchema = z.object({
   exp: z.number(),
 });
 
-/** Signs the token of a session: a JWT of its own type and audience, so that no access token passes for one. */
+/** Signs the token of a session: a JWT of a separate type and audience, so that no access token passes for one. */
 export const signSessionToken = async (
   deps: SessionTokenDeps,
   session: SessionRecord,

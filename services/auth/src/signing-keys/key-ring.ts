@@ -9,7 +9,7 @@ import { openSigningKey, type SigningKey } from './signing-key.ts';
 /** A replica that missed a rotation signs with the retired key for at most this long, which is still published. */
 const REFRESH_MS = MINUTE_MS;
 
-/** The keys of this process: what signs now, and what verifiers are told. */
+/** The keys of this process: the signing one, and those published for verifiers. */
 export interface KeyRing {
   readonly active: () => SigningKey;
   /** Every published key. */
@@ -21,7 +21,6 @@ export interface KeyRing {
   readonly stop: () => Promise<void>;
 }
 
-/** What the ring needs. */
 export interface KeyRingDeps extends RotateSigningKeysDeps {
   readonly database: Executor;
   readonly logger: Logger;

@@ -5,7 +5,6 @@ import type { KeyRing } from './key-ring.ts';
 import { listSigningKeys } from './queries.ts';
 import { type RotateSigningKeysDeps, rotateSigningKeys } from './rotate-signing-keys.ts';
 
-/** What the routes need. */
 export interface SigningKeyOperatorDeps extends RotateSigningKeysDeps {
   readonly database: Executor;
   readonly keys: KeyRing;

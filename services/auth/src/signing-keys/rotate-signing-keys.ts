@@ -14,7 +14,6 @@ import { generateSigningKey, isKeyForgettable, type StoredSigningKey } from './s
 /** Verifiers fetch the key set at least this often: a key must be published for longer before it signs. */
 const PUBLISHED_BEFORE_USE_MS = HOUR_MS;
 
-/** What rotation needs. */
 export interface RotateSigningKeysDeps {
   readonly transact: Transact;
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 import { snakeKeys } from '../key-case.ts';
 import type { Executor, Transaction } from '../transact.ts';
 
-/** Who somebody is to the OpenID provider. */
+/** Identity of a person at the OpenID provider. */
 export interface IdentityKey {
   readonly issuer: string;
   readonly subject: string;

@@ -5,7 +5,7 @@ import { type FinishSsoDeps, finishSso, ssoFailed } from './finish-sso.ts';
 import { createSsoCookie } from './sso-cookie.ts';
 import { createUpstreamProvider, type SsoSettings, UpstreamFailed } from './upstream-provider.ts';
 
-/** What single sign-on needs; without settings it is off. */
+/** Without settings single sign-on is off. */
 export interface SsoRoutesDeps extends Omit<FinishSsoDeps, 'provider'> {
   readonly sso: SsoSettings | undefined;
   readonly ssoCookieKey: Buffer;

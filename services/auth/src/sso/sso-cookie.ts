@@ -6,7 +6,7 @@ import { later, MINUTE_MS, SECOND_MS } from '../time.ts';
 import type { SsoChecks } from './upstream-provider.ts';
 
 const COOKIE: Cookie = { name: 'svc_sso', path: '/v1/console/sso', sameSite: 'Lax' };
-/** How long somebody may take at the OpenID provider. */
+/** Time that a person may take at the OpenID provider. */
 const ATTEMPT_MS = 10 * MINUTE_MS;
 const SEAL_CONTEXT = 'sso-attempt';
 

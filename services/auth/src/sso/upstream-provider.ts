@@ -2,7 +2,7 @@ import type { Clock } from '@svc/service-kit';
 import * as client from 'openid-client';
 import { HOUR_MS, SECOND_MS } from '../time.ts';
 
-/** How long any call to the OpenID provider may take. */
+/** Timeout of each call to the OpenID provider. */
 const TIMEOUT_MS = 5 * SECOND_MS;
 /** Age at which its metadata is read again. */
 const METADATA_MS = HOUR_MS;
@@ -13,11 +13,11 @@ export interface SsoSettings {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** What people call it. */
+  /** Name that people know it by. */
   readonly name: string | undefined;
 }
 
-/** What a request to the provider is checked by when the answer comes. */
+/** Values that the provider's answer must match. */
 export interface SsoChecks {
   readonly state: string;
   readonly nonce: string;
@@ -40,14 +40,14 @@ export class UpstreamFailed extends Error {
   readonly isRefusal: boolean;
 
   constructor(cause: unknown) {
-    super('the OpenID provider signed nobody in', { cause });
+    super('the OpenID provider did not sign the person in', { cause });
     this.isRefusal = cause instanceof client.AuthorizationResponseError && cause.error === 'access_denied';
   }
 }
 
 /** The OpenID provider, through openid-client. Both throw UpstreamFailed. */
 export interface UpstreamProvider {
-  /** Where to send the browser, and what to remember until it is back. */
+  /** Returns the address for the browser, and the values to keep until it is back. */
   readonly begin: () => Promise<{ url: URL; checks: SsoChecks }>;
   /** Checks the answer in this URL and asks who it is. */
   readonly finish: (url: URL, checks: SsoChecks) => Promise<UpstreamIdentity>;
@@ -85,7 +85,7 @@ const wrapFailure = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
   } catch (error) {
-    // Whatever goes wrong between us and the provider, nobody is signed in.
+    // Any failure between us and the provider means that the person is not signed in.
     throw new UpstreamFailed(error);
   }
 };

@@ -21,7 +21,7 @@ export type AttemptSubject =
   | { readonly sessionId: string; readonly email: string };
 
 /**
- * An attempt that was let in. Its outcome is judged by the quotas again before it is told: a hundred parallel guesses get
+ * An attempt that was let in. Its outcome is judged by the quotas again before it is answered: a hundred parallel guesses get
  * no more answers than a hundred in a row. Both methods throw as `begin`.
  */
 export interface Attempt {

@@ -14,7 +14,7 @@ export interface Quota {
   readonly since: Date;
 }
 
-/** When the oldest of the last `max` attempts was made, or undefined while there are fewer: once it is too old, one is free. */
+/** Returns the time of the oldest of the last `max` attempts; undefined if there are fewer. Once it is too old, one is free. */
 export const findAttemptThatFillsQuota = async (executor: Executor, quota: Quota): Promise<Date | undefined> => {
   const row = await executor<{ attempted_at: Date }>('sign_in_attempts')
     .where(quota.column, quota.value)

@@ -103,7 +103,7 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
     expect(textAt(tokens, 'svc_user_id')).toBe(person.userId);
   });
 
-  test('who only reads limits is told that it costs nothing', async () => {
+  test('an app that only reads limits is shown as costing nothing', async () => {
     const page = await openConsent({ scope: 'usage:read' });
     expect(await page.getByText('It costs nothing').isVisible()).toBe(true);
     expect(await page.getByText('Your subscription pays').count()).toBe(0);
@@ -163,7 +163,7 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
     expect([await grantsOf(person), (await grantsOf(other)).length]).toEqual([[], 1]);
   });
 
-  test('a second tab: signing in there is enough, and somebody else there is asked, not decided for', async () => {
+  test('a second tab: signing in there is enough, and another person there is asked, not decided for', async () => {
     const first = await chromium.open(address());
     const second = await chromium.openTab(first, address());
     await signIn(second);
@@ -193,7 +193,7 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
     expect(await grantsOf(person)).toHaveLength(2);
   });
 
-  test('back to the sign-in page: whoever is signed in is not asked for a password again', async () => {
+  test('back to the sign-in page: a signed-in person is not asked for a password again', async () => {
     const page = await openConsent();
     await page.goBack();
     await allow(page).waitFor();

@@ -12,7 +12,7 @@ export interface ShiftedClock {
   readonly advanceMs: (milliseconds: number) => void;
 }
 
-/** The service on real sockets, with a database of its own. */
+/** The service on real sockets, with a separate database. */
 export interface AuthService {
   /** Base URL, which is also the issuer. */
   readonly url: string;

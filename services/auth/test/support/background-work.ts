@@ -13,7 +13,7 @@ const depsOf = (service: AuthService) => ({
   logger: createLogger({ service: 'auth', level: 'silent' }),
 });
 
-/** One batch of the suspension worker of a replica of its own; false where there was nothing to do. */
+/** Returns a step of another replica's suspension worker, which returns false if there was nothing to do. */
 export const stepOf = (service: AuthService) => (): Promise<boolean> => stepSuspension(depsOf(service));
 
 /** One round of tidying up, by the service's clock. */

@@ -1,11 +1,11 @@
 import type { AuthService } from './auth-service.ts';
 
-/** What a browser shows, and what it would send back. */
+/** A page as a browser shows it, with the form it would send back. */
 export interface Shown {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** Where a redirect leads. */
+  /** Target of a redirect. */
   readonly location: string | undefined;
 }
 

@@ -8,7 +8,7 @@ import { expect } from 'vitest';
 
 /** A real browser, and what it holds against the pages that it has shown. */
 export interface Chromium {
-  /** Opens a window of its own, with its own cookies, at an address. */
+  /** Opens a new window, with separate cookies, at an address. */
   readonly open: (url: string, options?: BrowserContextOptions) => Promise<Page>;
   /** Another tab of the same window's browser. */
   readonly openTab: (beside: Page, url: string) => Promise<Page>;
@@ -17,7 +17,7 @@ export interface Chromium {
   readonly close: () => Promise<void>;
 }
 
-/** Where a Chromium is; said loudly where there is none. */
+/** Path of Chromium; says loudly that the tests are skipped if there is none. */
 export const chromiumPath = await findChromium();
 
 /** Starts it; requests to other origins than these are complaints. */
@@ -57,7 +57,7 @@ export interface CallbackPage {
   readonly close: () => void;
 }
 
-/** Starts it on a port of its own. */
+/** Starts it on a free port. */
 export const startCallbackPage = async (): Promise<CallbackPage> => {
   const callbacks: URL[] = [];
   const server = createServer((request, response) => {

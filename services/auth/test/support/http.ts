@@ -2,7 +2,7 @@
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  /** What it says as JSON, or undefined. */
+  /** Its body as JSON, or undefined. */
   readonly body: unknown;
   readonly text: string;
 }

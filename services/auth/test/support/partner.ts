@@ -2,20 +2,20 @@ import { createHash, randomBytes } from 'node:crypto';
 import { type AuthService, newEmail } from './auth-service.ts';
 import { type Answer, type CallOptions, call, textAt } from './http.ts';
 
-/** What is asked of a service that listens, in this process or another. */
+/** A listening service, in this process or another. */
 type Served = Pick<AuthService, 'url'>;
 
 export const PASSWORD = 'a long enough passphrase';
 export const REDIRECT_URI = 'https://app.example/callback';
 
-/** Somebody who signed up and in. */
+/** A person who has signed up and in. */
 export interface Person {
   readonly email: string;
   readonly userId: string;
   readonly token: string;
 }
 
-/** Signs somebody up and in. */
+/** Signs a person up and in. */
 export const newPerson = async (
   service: Served,
   accountType: 'personal' | 'business' = 'personal',

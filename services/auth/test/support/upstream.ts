@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { type Configuration, Provider } from 'oidc-provider';
 
-/** What the upstream provider says of somebody. */
+/** A person as the upstream provider describes them. */
 export interface UpstreamPerson {
   readonly sub: string;
   readonly email?: string;
@@ -9,7 +9,7 @@ export interface UpstreamPerson {
   readonly name?: string;
 }
 
-/** A second OpenID provider, on a real socket; it signs in whoever `person` is, or refuses. */
+/** A second OpenID provider, on a real socket; it signs `person` in, or refuses. */
 export interface Upstream {
   readonly issuer: string;
   person: UpstreamPerson | undefined;

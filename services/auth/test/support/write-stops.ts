@@ -8,11 +8,11 @@ export type Fate = 'lost' | 'lands';
 export interface WriteStops {
   /** From now on the n-th write waits; undefined lets all of them pass. */
   readonly arm: (n: number | undefined) => Promise<void>;
-  /** What has passed since `arm(undefined)`, in order: the table and the operation of each write, and commits. */
+  /** Lists what has passed since `arm(undefined)`, in order: the table and operation of each write, and commits. */
   readonly passed: () => Promise<string[]>;
-  /** Whether a write waits. */
+  /** Returns true if a write waits. */
   readonly isReached: () => Promise<boolean>;
-  /** Ends the wait: the write is lost with its connection, or goes on though nobody waits for its answer. */
+  /** Ends the wait: the write is lost with its connection, or goes on though its caller is gone. */
   readonly release: (fate: Fate) => Promise<void>;
 }
 
@@ -109,7 +109,7 @@ export const putWriteStops = async (database: Knex): Promise<WriteStops> => {
     release: async (fate) => {
       if (fate === 'lost') await waiting().select(database.raw('pg_terminate_backend(pid)'));
       await letGo();
-      // Whatever the dead process had begun has ended one way or the other.
+      // Everything that the dead process had begun has ended one way or the other.
       const left = () =>
         database('pg_stat_activity')
           .whereIn('application_name', [SERVICE, 'auth-relay'])

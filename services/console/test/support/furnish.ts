@@ -1,4 +1,4 @@
-import { type App, type Factor, type ListedSession, newId } from '@svc/contracts';
+import { type App, type Factor, type Invoice, type ListedSession, newId } from '@svc/contracts';
 import type { TestConsole } from './console.ts';
 import { addEvent, daysFromNow, type Possessions, subscriptionTo, type UsageRecord } from './mock-api/index.ts';
 import type { Person } from './people.ts';
@@ -63,6 +63,22 @@ export const newSession = (userAgent: string | null, daysAgo: number): ListedSes
 
 const newFactor = (type: Factor['type'], name: string, lastUsedAt: string | null): Factor => ({
   ...{ id: newId('fac'), type, name, created_at: daysFromNow(-30), last_used_at: lastUsedAt },
+});
+
+/** An invoice; the highest number is the newest. */
+export const newInvoice = (number: number, fields: Partial<Invoice> = {}): Invoice => ({
+  id: `in_${number}`,
+  number: `SVC-2026-${String(number).padStart(4, '0')}`,
+  description: 'Wallet top-up',
+  net_micros: 20_491_804,
+  tax_micros: 4_508_196,
+  total_micros: 25_000_000,
+  currency: 'EUR',
+  status: 'paid',
+  issued_at: daysFromNow(number - 40),
+  url: `https://invoices.example/${number}`,
+  pdf_url: `https://invoices.example/${number}/pdf`,
+  ...fields,
 });
 
 /** Twenty days of use through an app, and through one that is no longer connected; on some days nothing. */
@@ -144,6 +160,12 @@ export const furnish = ({ state }: TestConsole, { has }: Person): App => {
       created_at: daysFromNow(-2),
       description: 'Top-up',
     },
+  ];
+  has.autoTopUp = { ...has.autoTopUp, enabled: true };
+  has.invoices = [
+    newInvoice(3, { description: 'Standard', status: 'open', total_micros: 20_000_000 }),
+    newInvoice(2, { description: 'Automatic wallet top-up', pdf_url: null }),
+    newInvoice(1, { description: 'Wallet top-up', url: null, pdf_url: null }),
   ];
   has.planUse = newPlanUse(notes.client_id);
   has.otherSessions = [

@@ -55,7 +55,7 @@ const scopeItem = ({ query }: PageContext, scope: Scope): Html => {
   return html`<li>${tick()}<strong>${title}</strong>${more}</li>`;
 };
 
-/** Who pays for what the app does, and how much at most. */
+/** Says who pays for the app's use, and how much at most. */
 const paysBox = ({ text }: PageContext, scopes: readonly Scope[]): Html => {
   const { title, line } = scopes.includes('inference') ? text.paysUser : text.paysNobody;
   return html`<p class="pays"><strong>${title}</strong>${line}</p>`;

@@ -4,19 +4,19 @@ import { z } from 'zod';
 import { later, MINUTE_MS } from '../../time.ts';
 import { type AskedQuery, askedQuerySchema } from './asked-query.ts';
 
-/** How long a form may lie open in a browser. */
+/** Lifetime of an open form. */
 export const FORM_MS = 30 * MINUTE_MS;
 /** The longest query the contract takes, as JSON in base64, with room to spare. */
 const TOKEN_CHARACTERS_MAX = 16_384;
 
-/** What a form brings back unchanged: the app's request, and who and what it was made for. */
+/** Content that a form brings back unchanged: the app's request, and who and what it was made for. */
 export interface FormContext {
   readonly query: AskedQuery;
   /** The browser that the form was made for: no other one's cookie fits. */
   readonly browserId: string;
-  /** The session whose owner is asked, where somebody is. */
+  /** Session whose owner is asked; undefined if no one is signed in. */
   readonly sessionId: string | undefined;
-  /** Whether the app has pushed the request. */
+  /** True if the app has pushed the request. */
   readonly isPushed: boolean;
   /** Different for each page that was shown, and the same however often it is sent. */
   readonly nonce: string;

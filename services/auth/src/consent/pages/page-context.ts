@@ -14,7 +14,7 @@ const NONCE_BYTES = 18;
 const STEERING_CHARACTERS = /[\p{Cc}\p{Cf}]/gu;
 const INTERACTION_PATH = '/v1/integrations/oauth/interaction';
 
-/** What every page of one request shows and carries along. */
+/** Content and state that every page of one request shares. */
 export interface PageContext {
   readonly app: AppRecord;
   /** The app's name without characters that steer how the text around it is shown. */
@@ -24,16 +24,16 @@ export interface PageContext {
   readonly formTarget: string;
   /** The hidden field of every form. */
   readonly formToken: string;
-  /** Where single sign-on begins and comes back here, where there is one. */
+  /** Path that begins single sign-on and returns here; undefined if it is off. */
   readonly ssoPath: string | undefined;
   readonly ssoName: string | undefined;
   /** For a sign-in with any passkey. */
   readonly passkeyOptions: RequestOptions;
-  /** Where this page is, in either language. */
+  /** Returns the address of this page, in either language. */
   readonly authorizePath: (over?: Readonly<Record<string, string>>) => string;
 }
 
-/** Prepares a page for one browser and, where somebody is signed in, one session. */
+/** Prepares a page for one browser and the session in it, if there is one. */
 export const createPageContext = (
   deps: { formTokens: FormTokens; pushedMarks: PushedMarks; sso: { name: string | undefined } | undefined } & Pick<
     FactorsDeps,
@@ -93,5 +93,5 @@ export const pageFooter = (context: PageContext, links: readonly (Html | undefin
   return html`<footer>${links}<a href="${context.authorizePath({ locale: other })}" hreflang="${other}" lang="${other}">${context.text.otherLanguage}</a></footer>`;
 };
 
-/** A name that somebody else chose: it cannot turn the direction of the text around it. */
+/** Wraps a name that another person chose, so that it cannot turn the direction of the text around it. */
 export const isolated = (name: string): Html => html`<bdi>${name}</bdi>`;

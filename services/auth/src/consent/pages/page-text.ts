@@ -156,7 +156,7 @@ const en: PageText = {
   budgetTitle: 'The limit of this app',
   budgetAsked: (amount, period) => `The app proposes ${AMOUNTS_EN[period](amount)}. You can change it.`,
   budgetPresent: (amount, period) => `The present limit is ${AMOUNTS_EN[period](amount)}.`,
-  budgetNone: 'Empty: no limit of its own, only those of your plan.',
+  budgetNone: 'Empty: no separate limit, only those of your plan.',
   budgetLimit: (currency) => `It may use at most (${currency})`,
   budgetPeriod: 'How often',
   budgetPeriods: { week: 'a week', month: 'a month', total: 'in total' },

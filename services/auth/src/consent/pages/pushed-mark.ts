@@ -8,7 +8,7 @@ export interface MarkedRequest {
 }
 
 /**
- * What is pushed can be fetched once (RFC 9126 section 4), but signing in or changing the language leads to the page again.
+ * A pushed request can be fetched once (RFC 9126 section 4), but signing in or changing the language leads to the page again.
  * A mark in its address says that this query was pushed; it holds for the same browser, in either language.
  */
 export interface PushedMarks {

@@ -62,7 +62,7 @@ const denyForGood = async (
   form: FormContext,
 ): Promise<ReplyContent> => {
   const target = await deny(deps, decision);
-  // A form that asks nobody in particular can approve nothing: whoever has not signed in makes us store nothing.
+  // A form without a session can approve nothing, and a visitor who has not signed in makes us store nothing.
   if (form.sessionId === undefined) return seeOther(target);
   const digest = digestOpaqueValue(codeOf(deps.decisionKey, form));
   await insertDeniedForm(deps.database, { digest, expiresAt: later(deps.clock(), FORM_MS) });

@@ -94,6 +94,7 @@ export const english: MailTexts = {
         removed: `The second factor “${name}” was removed from your account.`,
         recovery_codes_renewed: 'New recovery codes were made for your account. The earlier ones are void.',
         recovery_code_used: 'A recovery code was used to sign in to your account. It does not work again.',
+        reset: 'Support removed every second factor and recovery code from your account. Your password now suffices.',
       }[change],
       'If it was not you, change your password now, end all sessions in the console and look at your second factors.',
     ],

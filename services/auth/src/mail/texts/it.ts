@@ -95,6 +95,8 @@ export const italian: MailTexts = {
         recovery_codes_renewed:
           'Sono stati creati nuovi codici di recupero per il tuo account. I precedenti non valgono più.',
         recovery_code_used: 'Un codice di recupero è stato usato per accedere al tuo account. Non vale più.',
+        reset:
+          'L’assistenza ha rimosso dal tuo account tutti i secondi fattori e i codici di recupero. Ora basta la password.',
       }[change],
       'Se non sei stato tu, cambia subito la password, chiudi tutte le sessioni nella console e controlla i tuoi secondi fattori.',
     ],

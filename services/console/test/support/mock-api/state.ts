@@ -1,9 +1,12 @@
 import type {
   Account,
+  AlertSettings,
   App,
+  AutoTopUp,
   Connection,
   DailyUse,
   Factor,
+  Invoice,
   ListedSession,
   Plan,
   routes,
@@ -49,6 +52,10 @@ export interface Possessions {
   subscription: Subscription | null;
   balanceMicros: number;
   transactions: WalletTransaction[];
+  invoices: Invoice[];
+  alerts: AlertSettings;
+  autoTopUp: AutoTopUp;
+  hasPaymentMethod: boolean;
   /** Sessions beside the one of the page. */
   otherSessions: ListedSession[];
   factors: Factor[];
@@ -98,6 +105,9 @@ export const PLANS: readonly Plan[] = [
   },
 ];
 
+/** How recently people must have proved who they are for sensitive acts. */
+export const STEP_UP = { maxAgeSeconds: 900, clock: () => new Date() };
+
 /** An empty world. */
 export const createState = (): MockState => ({
   accounts: new Map(),
@@ -116,7 +126,14 @@ export const possessionsOf = (state: MockState, userId: string): Possessions => 
   if (found !== undefined) return found;
   const created: Possessions = {
     ...{ apps: [], connections: [], keys: [], usage: [], planUse: new Map() },
-    ...{ subscription: null, balanceMicros: 0, transactions: [] },
+    ...{ subscription: null, balanceMicros: 0, transactions: [], invoices: [], hasPaymentMethod: false },
+    alerts: { thresholds_percent: [50, 80, 100], wallet_below_micros: 2_000_000 },
+    autoTopUp: {
+      enabled: false,
+      below_micros: 5_000_000,
+      amount_micros: 20_000_000,
+      monthly_max_micros: 100_000_000,
+    },
     ...{ otherSessions: [], factors: [], recoveryCodes: [], totpSecrets: new Map(), passkeys: new Set() },
     ...{ challenge: '', isDeleted: false },
   };

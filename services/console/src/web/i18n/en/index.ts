@@ -1,7 +1,8 @@
 import { account, connections, links, overview, plans, session } from './account.ts';
+import { alerts } from './alerts.ts';
 import { apps, webhooks } from './business.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
-import { keys, usage, wallet } from './gateway.ts';
+import { autoTopUp, invoices, keys, usage, wallet } from './gateway.ts';
 import { overlap } from './overlap.ts';
 import { factors, ownData, sessions } from './security.ts';
 
@@ -24,7 +25,10 @@ export const en = {
   overlap,
   keys,
   wallet,
+  autoTopUp,
+  invoices,
   usage,
+  alerts,
   apps,
   webhooks,
 };

@@ -1,0 +1,78 @@
+import { accountOperations, type InspectedAccount } from '@svc/contracts';
+import { argument, type Command, type CommandContext, printTable } from '../command.ts';
+
+const userIdOf = (context: CommandContext): string => argument(context, 0, 'the user id');
+
+/** Commands that help the owner of an account. */
+export const accountCommands: readonly Command[] = [
+  {
+    words: ['account', 'find'],
+    usage: '<address or user id>',
+    about: 'the account of an address or id, with its second factors and sessions',
+    run: async (context) => {
+      const wanted = argument(context, 0, 'the address or user id');
+      const body = wanted.includes('@') ? { email: wanted } : { svc_user_id: wanted };
+      printAccount(context.print, await context.call(accountOperations.findAccount, { body }));
+      return true;
+    },
+  },
+  {
+    words: ['account', 'reset-factor'],
+    usage: '<user id>',
+    about: 'remove the second factors and recovery codes of an owner who lost them',
+    run: async (context) => {
+      const svc_user_id = userIdOf(context);
+      const { removed } = await context.call(accountOperations.resetFactors, { params: { svc_user_id } });
+      context.print(
+        removed === 0 ? `${svc_user_id}: nothing to do, there is no factor` : `${svc_user_id}: ${removed} removed`,
+      );
+      return true;
+    },
+  },
+  {
+    words: ['account', 'end-sessions'],
+    usage: '<user id> [--access]',
+    about: 'sign an account out everywhere; with --access also end its connections and API keys',
+    options: { access: { type: 'boolean' } },
+    run: async (context) => {
+      const svc_user_id = userIdOf(context);
+      const body = { access: context.values['access'] === true };
+      const { ended } = await context.call(accountOperations.endAccountSessions, { params: { svc_user_id }, body });
+      context.print(`${svc_user_id}: ${ended} sessions ended${body.access ? ', with connections and API keys' : ''}`);
+      return true;
+    },
+  },
+  {
+    words: ['account', 'erase'],
+    usage: '<user id> [--at-once]',
+    about: 'end all access to an account and have it erased, after the delay or at once',
+    options: { 'at-once': { type: 'boolean' } },
+    run: async (context) => {
+      const svc_user_id = userIdOf(context);
+      const body = { at_once: context.values['at-once'] === true };
+      const { erased_at } = await context.call(accountOperations.eraseAccount, { params: { svc_user_id }, body });
+      context.print(`${svc_user_id}: erased at ${erased_at}`);
+      return true;
+    },
+  },
+];
+
+const printAccount = (print: (line: string) => void, found: InspectedAccount): void => {
+  const { account, factors } = found;
+  printTable(
+    print,
+    ['ACCOUNT', account.svc_user_id],
+    [
+      ['address', `${account.email} (${account.email_verified ? 'verified' : 'not verified'})`],
+      ['type', account.account_type],
+      ['created', account.created_at],
+      ['password', found.has_password],
+      ['second factors', factors.map(({ type }) => type).join(', ') || null],
+      ['recovery codes left', found.recovery_codes_left],
+      ['sessions', found.sessions],
+      ['last used', found.last_used_at],
+      ['connected apps', found.connections],
+      ['erased at', found.erased_at],
+    ],
+  );
+};

@@ -1,0 +1,1 @@
+export { accountOperationRoutes } from './routes.ts';

@@ -1,0 +1,40 @@
+import { accountOperations } from '@svc/contracts';
+import { AppError, type Binding, bind } from '@svc/service-kit';
+import { OWN_ORIGIN } from '../connections/index.ts';
+import { type ScheduleErasureDeps, scheduleErasure } from '../erasure/index.ts';
+import { resetFactors } from '../factors/index.ts';
+import { type EndAccountSessionsDeps, endAccountSessions } from './end-account-sessions.ts';
+import { findAccount } from './find-account.ts';
+
+export interface AccountOperationsDeps extends EndAccountSessionsDeps, ScheduleErasureDeps {
+  readonly erasureDelayMs: number;
+}
+
+/** Serves the operator's commands on accounts. */
+export const accountOperationRoutes = (deps: AccountOperationsDeps): Binding[] => [
+  bind(accountOperations.findAccount, async ({ body }) => ({
+    status: 200,
+    body: orNotFound(await findAccount(deps, body)),
+  })),
+  bind(accountOperations.resetFactors, async ({ params }) => ({
+    status: 200,
+    body: { removed: orNotFound(await resetFactors(deps, params.svc_user_id)) },
+  })),
+  bind(accountOperations.endAccountSessions, async ({ params, body }) => {
+    const ended = await endAccountSessions(deps, { userId: params.svc_user_id, access: body.access });
+    return { status: 200, body: { ended: orNotFound(ended) } };
+  }),
+  bind(accountOperations.eraseAccount, async ({ params, body }) => {
+    const erasedAt = await scheduleErasure(deps, {
+      userId: params.svc_user_id,
+      origin: OWN_ORIGIN,
+      delayMs: body.at_once ? 0 : deps.erasureDelayMs,
+    });
+    return { status: 200, body: { erased_at: orNotFound(erasedAt).toISOString() } };
+  }),
+];
+
+const orNotFound = <T>(found: T | undefined): T => {
+  if (found === undefined) throw new AppError('not_found');
+  return found;
+};

@@ -1,0 +1,58 @@
+import { appendToOutbox } from '@svc/messaging';
+import { type AccountWithPassword, lockAccount, mailDeletion, updateErasure } from '../accounts/index.ts';
+import { suspendAppsOfOwner } from '../apps/index.ts';
+import type { Origin } from '../connections/index.ts';
+import { endAccountAccess } from '../credentials/index.ts';
+import type { MailOutboxDeps } from '../mail/index.ts';
+import { voidMailedTokens } from '../mailed-tokens/index.ts';
+import { later } from '../time.ts';
+import type { Transact } from '../transact.ts';
+import { nextDeletion } from './deletion-fact.ts';
+
+export interface ScheduleErasureDeps extends MailOutboxDeps {
+  readonly transact: Transact;
+  /** Wakes the workers that end the connections of apps and erase accounts. */
+  readonly wakeErasure: () => void;
+}
+
+export interface ErasureRequest {
+  readonly userId: string;
+  readonly origin: Origin;
+  /** 0 erases at once, and then the owner cannot cancel. */
+  readonly delayMs: number;
+  /** Throws if the locked account may not be erased. */
+  readonly check?: (locked: AccountWithPassword) => void;
+}
+
+/**
+ * Ends all access to an account, deactivates its apps and has it erased after the delay. Returns the time of the erasure,
+ * which a request can bring forward, not put off; undefined if there is no such account.
+ */
+export const scheduleErasure = async (
+  deps: ScheduleErasureDeps,
+  { userId, origin, delayMs, check }: ErasureRequest,
+): Promise<Date | undefined> => {
+  const now = deps.clock();
+  const scheduled = await deps.transact(async (trx) => {
+    // Apps before their owner, as consents lock them.
+    await suspendAppsOfOwner(deps, trx, { ownerUserId: userId, now });
+    const locked = await lockAccount(trx, userId);
+    if (locked === undefined) return undefined;
+    check?.(locked);
+    const account = { ...locked.account, eraseAt: later(now, delayMs) };
+    if (locked.account.eraseAt !== null && locked.account.eraseAt <= account.eraseAt) return locked.account.eraseAt;
+    // One may have been registered before the account was locked.
+    await suspendAppsOfOwner(deps, trx, { ownerUserId: userId, now });
+    const fact = nextDeletion(account);
+    await updateErasure(trx, userId, { eraseAt: account.eraseAt, deletionVersion: fact.version });
+    await voidMailedTokens(trx, userId, {
+      purposes: ['verify_email', 'reset_password', 'confirm_email', 'cancel_deletion'],
+    });
+    if (delayMs > 0) await mailDeletion(deps, trx, account);
+    await endAccountAccess(deps, trx, { account, origin, now, keepAccess: false });
+    await appendToOutbox(trx, fact.requested(account.eraseAt));
+    return account.eraseAt;
+  });
+  deps.wakeErasure();
+  return scheduled;
+};
