@@ -98,7 +98,7 @@ const newPlanUse = (clientId: string): Possessions['planUse'] => {
   );
 };
 
-/** Gives somebody a bit of everything. Answers the app that has a webhook. */
+/** Gives a person some of everything. Returns the app that has a webhook. */
 export const furnish = ({ state }: TestConsole, { has }: Person): App => {
   const notes = newApp('Notes for teams');
   has.apps = [
