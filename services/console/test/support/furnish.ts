@@ -55,16 +55,6 @@ export const newUsage = (keyId: string, daysAgo: number, fields: Partial<UsageRe
   ...fields,
 });
 
-/** A session of another device, some days old. */
-export const newSession = (userAgent: string | null, daysAgo: number): ListedSession => ({
-  ...{ id: newId('ses'), created_at: daysFromNow(-daysAgo), last_used_at: daysFromNow(-daysAgo / 2) },
-  ...{ user_agent: userAgent, source: '198.51.100.0/24', is_current: false },
-});
-
-const newFactor = (type: Factor['type'], name: string, lastUsedAt: string | null): Factor => ({
-  ...{ id: newId('fac'), type, name, created_at: daysFromNow(-30), last_used_at: lastUsedAt },
-});
-
 /** An invoice; the highest number is the newest. */
 export const newInvoice = (number: number, fields: Partial<Invoice> = {}): Invoice => ({
   id: `in_${number}`,
@@ -79,6 +69,16 @@ export const newInvoice = (number: number, fields: Partial<Invoice> = {}): Invoi
   url: `https://invoices.example/${number}`,
   pdf_url: `https://invoices.example/${number}/pdf`,
   ...fields,
+});
+
+/** A session of another device, some days old. */
+export const newSession = (userAgent: string | null, daysAgo: number): ListedSession => ({
+  ...{ id: newId('ses'), created_at: daysFromNow(-daysAgo), last_used_at: daysFromNow(-daysAgo / 2) },
+  ...{ user_agent: userAgent, source: '198.51.100.0/24', is_current: false },
+});
+
+const newFactor = (type: Factor['type'], name: string, lastUsedAt: string | null): Factor => ({
+  ...{ id: newId('fac'), type, name, created_at: daysFromNow(-30), last_used_at: lastUsedAt },
 });
 
 /** Twenty days of use through an app, and through one that is no longer connected; on some days nothing. */
@@ -98,7 +98,7 @@ const newPlanUse = (clientId: string): Possessions['planUse'] => {
   );
 };
 
-/** Gives somebody a bit of everything. Answers the app that has a webhook. */
+/** Gives a person some of everything. Returns the app that has a webhook. */
 export const furnish = ({ state }: TestConsole, { has }: Person): App => {
   const notes = newApp('Notes for teams');
   has.apps = [

@@ -96,14 +96,14 @@ type BodyOf<R> = R extends { body: { raw: true } }
       ? { body?: z.input<S> }
       : unknown;
 
-/** What a call of this route takes, by the contract. */
+/** Parameters, query and body of a route, by the contract. */
 export type Input<K extends OperationName> = ParamsOf<RequestOf<K>> & QueryOf<RequestOf<K>> & BodyOf<RequestOf<K>>;
 
 type AnswerOf<A> = {
   [S in keyof A]: A[S] extends { schema: infer Z extends z.ZodType } ? z.output<Z> : undefined;
 }[keyof A];
 
-/** What this route answers, by the contract; undefined where it answers nothing. */
+/** Body that a route answers, by the contract; undefined if it has none. */
 export type Answer<K extends OperationName> = AnswerOf<Routes[K]['responses']>;
 
 /** One element of what a list answers. */

@@ -11,7 +11,7 @@ type Assertion = NonNullable<Input<'reauthenticate'>['body']['assertion']>;
 /** Converts between the JSON of the API and the browser's interface, also where the browser cannot. Loaded on first use. */
 const loadLibrary = () => import('@simplewebauthn/browser');
 
-/** Whether this browser knows passkeys. */
+/** Returns true if this browser supports passkeys. */
 export const canUsePasskeys = (): boolean => 'PublicKeyCredential' in window;
 
 /** Asks the person to make a passkey. Rejects with PasskeyError. */

@@ -1,10 +1,10 @@
 import type { Account } from '@svc/contracts';
 import { type Answer, ApiError, type TokenSource, type Transport } from '../api/index.ts';
 
-/** Why nobody is signed in. */
+/** Reason why no one is signed in. */
 export type SignedOutReason = 'none' | 'expired' | 'signed_out';
 
-/** Whether somebody is signed in. */
+/** State of the session in this browser. */
 export type SessionState =
   | { status: 'signed_out'; reason: SignedOutReason }
   | { status: 'deleted'; erasedAt: string }

@@ -5,7 +5,6 @@ import { Button } from './button.tsx';
 import { ErrorNotice } from './error-notice.tsx';
 import { useFocusAfterwards } from './use-focus-afterwards.ts';
 
-/** What a confirmation asks. */
 export interface ConfirmDialogProps {
   readonly isOpen: boolean;
   readonly onClose: () => void;

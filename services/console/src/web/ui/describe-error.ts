@@ -3,10 +3,10 @@ import { ApiError } from '../api/index.ts';
 import type { Formats, Messages } from '../i18n/index.ts';
 import { PasskeyError } from '../passkeys/index.ts';
 
-/** An error as a person is told of it. */
+/** An error as a person reads it. */
 export interface DescribedError {
   readonly title: string;
-  /** What to do next. */
+  /** The next step. */
   readonly text: string;
   readonly requestId: string | undefined;
   /** Trying the same again makes sense. */

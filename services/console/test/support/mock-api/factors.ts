@@ -38,7 +38,7 @@ const newChallenge = (owned: Possessions): string => {
   return owned.challenge;
 };
 
-/** What the browser says that the passkey has signed. */
+/** Returns true if the browser's client data answers the open challenge. */
 const isAnswerTo = (owned: Possessions, type: string, clientDataJson: string): boolean => {
   const data = JSON.parse(Buffer.from(clientDataJson, 'base64url').toString());
   return data.type === type && data.challenge === owned.challenge;

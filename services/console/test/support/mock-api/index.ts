@@ -11,7 +11,7 @@ import { webhookBindings } from './webhooks.ts';
 export * from './state.ts';
 export { addEvent } from './webhooks.ts';
 
-/** How the mock API misbehaves when told to. */
+/** Faults that a test can switch on. */
 export interface Faults {
   /** Errors by operation id; each is answered once. */
   readonly once: Map<string, AppError>;
@@ -24,7 +24,6 @@ export const failNext = (faults: Faults, operationId: string, code: ErrorCode, h
   faults.once.set(operationId, new AppError(code, undefined, { headers }));
 };
 
-/** How the mock API is made. */
 export interface MockApiOptions {
   readonly state: MockState;
   readonly faults: Faults;

@@ -105,7 +105,7 @@ export const PLANS: readonly Plan[] = [
   },
 ];
 
-/** How recently people must have proved who they are for sensitive acts. */
+/** Age of the proof of identity that sensitive acts accept. */
 export const STEP_UP = { maxAgeSeconds: 900, clock: () => new Date() };
 
 /** An empty world. */
@@ -120,7 +120,7 @@ export const createState = (): MockState => ({
   icons: new Map(),
 });
 
-/** What an account has; nothing at first. */
+/** Returns the possessions of an account; at first it has none. */
 export const possessionsOf = (state: MockState, userId: string): Possessions => {
   const found = state.possessions.get(userId);
   if (found !== undefined) return found;

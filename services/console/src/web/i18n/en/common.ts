@@ -60,7 +60,7 @@ export const shell = {
   unreachableTitle: 'The service cannot be reached',
 };
 
-/** What went wrong, and what to do next, by error code. */
+/** Errors with the next step, by code. */
 export const errors = {
   title: 'That did not work',
   next: {
@@ -142,7 +142,7 @@ export const faults = {
   notAccepted: 'This value is not accepted.',
 };
 
-/** What services say of a value, by their English text. Where a text is missing here, the service's own is shown. */
+/** Texts of the services about a value, by the English text. One that is missing here is shown as the service sent it. */
 export const serviceFaults: Readonly<Record<string, string>> = {
   'this password is one of the most common ones': 'This password is one of the most common ones. Choose another.',
   'the password must not be made of the address or the name':

@@ -1,4 +1,4 @@
-/** Where the account is signed in. */
+/** Devices that are signed in. */
 export const sessions = {
   title: 'Where you are signed in',
   lead: 'Sign out a device that you no longer use. If you do not know one, change your password too.',
@@ -67,7 +67,7 @@ export const factors = {
   renewText: 'The ones that you have stop working at once.',
 };
 
-/** What is held about a person: export and deletion. */
+/** Export and deletion of a person's data. */
 export const ownData = {
   title: 'Your data',
   exportText: 'One file with everything that we hold about you. It has no secrets, and no prompts or answers.',

@@ -63,7 +63,7 @@ export const shell: Messages['shell'] = {
   unreachableTitle: 'Il servizio non è raggiungibile',
 };
 
-/** What went wrong, and what to do next, in Italian. */
+/** Errors with the next step, in Italian. */
 export const errors: Messages['errors'] = {
   title: 'Non è riuscito',
   next: {
@@ -146,7 +146,7 @@ export const faults: Messages['faults'] = {
   notAccepted: 'Questo valore non è accettato.',
 };
 
-/** What services say of a value, by their English text, in Italian. */
+/** Texts of the services about a value, in Italian. */
 export const serviceFaults: Messages['serviceFaults'] = {
   'this password is one of the most common ones': 'Questa password è fra le più comuni. Scegline un’altra.',
   'the password must not be made of the address or the name':

@@ -1,6 +1,6 @@
 import type { Messages } from '../en/index.ts';
 
-/** Where the account is signed in, in Italian. */
+/** Devices that are signed in, in Italian. */
 export const sessions: Messages['sessions'] = {
   title: 'Dove hai fatto l’accesso',
   lead: 'Disconnetti un dispositivo che non usi più. Se non lo riconosci, cambia anche la password.',
@@ -70,7 +70,7 @@ export const factors: Messages['factors'] = {
   renewText: 'Quelli che hai smettono subito di funzionare.',
 };
 
-/** What is held about a person, in Italian. */
+/** Export and deletion of a person's data, in Italian. */
 export const ownData: Messages['ownData'] = {
   title: 'I tuoi dati',
   exportText: 'Un file con tutto quello che conserviamo su di te. Non contiene segreti, né richieste o risposte.',
