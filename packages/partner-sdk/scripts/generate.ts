@@ -102,6 +102,8 @@ export const STANDARD_WEBHOOK_HEADERS = { id: '${id}', timestamp: '${timestamp}'
 
 export const WEBHOOK_TOLERANCE_SECONDS = ${contract.WEBHOOK_TOLERANCE_SECONDS};
 
+export const WEBHOOK_EVENTS_PATH = '${routes.listOwnWebhookEvents.path}';
+
 export const webhookEventNames = [${contract.webhookEventNames.map((name) => `'${name}'`).join(', ')}] as const;
 
 ${renderSchemas(webhookSchemas)}

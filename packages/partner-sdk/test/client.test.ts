@@ -3,11 +3,14 @@ import { freePort } from '@svc/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   type AccessTokenRequest,
+  AppLimitError,
   ConnectionEndedError,
   createSvcClient,
   OutcomeUnknownError,
+  remainingBudgetMicros,
   type SvcClient,
   SvcError,
+  type Usage,
   ValidationFailedError,
 } from '../src/index.ts';
 import {
@@ -123,6 +126,16 @@ describe('success', () => {
   });
 });
 
+describe('remainingBudgetMicros', () => {
+  test('subtracts what is used and held, stops at 0, and is undefined without a limit', () => {
+    const withApp = (more: object) => remainingBudgetMicros({ ...USAGE, app: { ...USAGE.app, ...more } } as Usage);
+    expect(withApp({})).toBe(1_600_000);
+    expect(withApp({ held_micros: 100_000 })).toBe(1_500_000);
+    expect(withApp({ limit_micros: 300_000 })).toBe(0);
+    expect(withApp({ limit_micros: null })).toBeUndefined();
+  });
+});
+
 describe('errors of the service', () => {
   test('a reached cap carries its reset time and is not retryable', async () => {
     service.answerNext(failure(402, 'weekly_limit_exceeded', { resets_at: '2026-10-08T00:00:00Z' }));
@@ -134,6 +147,20 @@ describe('errors of the service', () => {
       isRetryable: false,
     });
     expect(error.resetsAt).toEqual(new Date('2026-10-08T00:00:00Z'));
+  });
+
+  test.each([
+    [402, 'app_limit_exceeded', '2026-10-08T00:00:00Z'],
+    [402, 'app_limit_exceeded', null],
+    [402, 'app_budget_expired', undefined],
+    [403, 'connection_paused', undefined],
+  ])('%i %s, resetting at %s: carries the page on which the user can change the limit', async (status, code, at) => {
+    const manageUrl = 'https://svc.example/connections';
+    service.answerNext(failure(status, code, { resets_at: at, manage_url: manageUrl }));
+    const error = await errorOf(client.chat(HELLO));
+    expect(error).toBeInstanceOf(AppLimitError);
+    expect(error).toMatchObject({ status, code, manageUrl, isRetryable: false });
+    expect(error.resetsAt).toEqual(typeof at === 'string' ? new Date(at) : undefined);
   });
 
   test('too many pending requests are retryable after a pause', async () => {

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => oauth.stop());
 beforeEach(() => {
   connector = makeConnector();
-  Object.assign(oauth, { hasGrace: true, expiresIn: 3600, delayMs: 0 });
+  Object.assign(oauth, { hasGrace: true, expiresIn: 3600, delayMs: 0, grantedDetails: undefined });
   oauth.tokenRequests.length = 0;
 });
 
@@ -79,6 +79,34 @@ describe('begin', () => {
     expect(new URL(url).searchParams.get('prompt')).toBe('none');
     const callback = new URLSearchParams({ error: 'login_required', state: session.state, iss: oauth.url });
     expect(await reasonOf(connector.finish(`/callback?${callback}`, session))).toBe('interaction_required');
+  });
+});
+
+describe('a budget', () => {
+  test('RFC 9396 §2: is proposed in the authorize request and read from every token response', async () => {
+    const expiresAt = new Date('2026-12-31T00:00:00Z');
+    const budget = { limitMicros: 2_000_000, currency: 'EUR', period: 'week', expiresAt } as const;
+    const { url, session } = await connector.begin({ budget });
+    expect(JSON.parse(new URL(url).searchParams.get('authorization_details') ?? '')).toEqual([
+      {
+        type: 'inference_budget',
+        limit_micros: 2_000_000,
+        currency: 'EUR',
+        period: 'week',
+        expires_at: '2026-12-31T00:00:00.000Z',
+      },
+    ]);
+    const granted = { type: 'inference_budget', limit_micros: 500_000, currency: 'EUR', period: 'month' };
+    oauth.grantedDetails = [{ ...granted, expires_at: '2026-12-31T00:00:00Z' }];
+    const { tokens } = await connector.finish(oauth.decide(url, true), session);
+    const expected = { limitMicros: 500_000, currency: 'EUR', period: 'month' };
+    expect(tokens.budget).toEqual({ ...expected, expiresAtMs: expiresAt.getTime() });
+    oauth.grantedDetails = [granted];
+    expect((await connector.refresh(tokens)).budget).toEqual(expected);
+  });
+
+  test('is absent if the user has granted none', async () => {
+    expect(await connect()).not.toHaveProperty('budget');
   });
 });
 

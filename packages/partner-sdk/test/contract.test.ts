@@ -9,6 +9,7 @@ import { chatCompletionShape } from '../src/inference/chat.ts';
 import { transcriptionShape } from '../src/inference/transcription.ts';
 import * as server from '../src/server.ts';
 import { accepts, type Shape } from '../src/shape.ts';
+import { eventsPageShape } from '../src/webhooks/fetch-events.ts';
 
 /** Values that no field of the contract accepts together with every other type. */
 const WRONG = [undefined, null, 'x', -1, 1.5, true, [], {}];
@@ -134,6 +135,21 @@ describe('webhooks', () => {
     expect(server.WEBHOOK_SIGNATURE_HEADER).toBe(contract.WEBHOOK_SIGNATURE_HEADER);
     expect(server.STANDARD_WEBHOOK_HEADERS).toEqual(contract.STANDARD_WEBHOOK_HEADERS);
     expect(webhooks.WEBHOOK_TOLERANCE_SECONDS).toBe(contract.WEBHOOK_TOLERANCE_SECONDS);
+  });
+
+  test('a page of missed events is read as the contract states it', () => {
+    expect(webhooks.WEBHOOK_EVENTS_PATH).toBe(contract.routes.listOwnWebhookEvents.path);
+    const event = {
+      event_id: `evt_${'0'.repeat(26)}`,
+      event: 'integration.test',
+      sequence: 1,
+      generation: 1,
+      created: 1,
+      status: 'skipped',
+      payload: '{}',
+    };
+    const page = contract.pageOf(contract.ownWebhookEventSchema).parse({ data: [event], has_more: false });
+    expect(eventsPageShape(page)).toEqual(page);
   });
 
   const directory = new URL('samples/webhooks/', new URL('../../contracts/', import.meta.url));

@@ -6,16 +6,18 @@ import { type TestDatabase, testDatabase } from '@svc/testing';
 import express from 'express';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ConnectionEndedError, type ConnectSession, createConnector, OutcomeUnknownError } from '../src/index.ts';
+import { describeBudget } from './samples/budget.ts';
 import { ask } from './samples/chat.ts';
 import { connectRoutes } from './samples/connect.ts';
 import { callWithCare } from './samples/errors.ts';
 import { connector as sampleConnector, userTokens as sampleTokens } from './samples/setup.ts';
 import { tell } from './samples/stream.ts';
 import { transcribe } from './samples/transcribe.ts';
-import { createApp } from './samples/webhooks.ts';
+import { startApp } from './samples/webhooks.ts';
 import { createApp as createFastifyApp } from './samples/webhooks-fastify.ts';
 import { CLIENT_ID, deliveryOf, SECRET, snapshot, testEvent, USER_ID } from './support/deliveries.ts';
 import { listen } from './support/listen.ts';
+import { CLIENT_SECRET, startStandInEvents } from './support/stand-in-events.ts';
 import { startStandInOAuth } from './support/stand-in-oauth.ts';
 import {
   chunk,
@@ -119,8 +121,24 @@ describe('the samples', () => {
     expect(new OutcomeUnknownError({ code: 'x', message: '' })).toBeInstanceOf(SvcError);
   });
 
+  test('budget: names what is left of the limit', async () => {
+    const app = { paused: false, used_micros: 1_600_000, held_micros: 0, limit_micros: 2_000_000, period: 'week' };
+    const usage = {
+      ...{ status: null, plan: null, period: null, weekly: null, monthly: null },
+      ...{ pending_requests: 0, max_pending_requests: 2, services: { chat: true, audio_transcription: false } },
+      app: { ...app, resets_at: null, expires_at: null },
+    };
+    const unlimited = { ...usage, app: { ...usage.app, limit_micros: null, period: null } };
+    service.answerNext(json(200, usage), json(200, unlimited));
+    expect(await describeBudget(client(), 'EUR')).toBe('€0.40 of €2.00 left');
+    expect(await describeBudget(client(), 'EUR')).toBeUndefined();
+  });
+
   test('webhooks: with Express and PostgreSQL, and with Fastify', async () => {
-    const partner = await listen(createApp(database.knex, { signingSecret: SECRET, clientId: CLIENT_ID }));
+    const events = await startStandInEvents();
+    const credentials = { clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, signingSecret: SECRET };
+    const { app: receiving, caughtUp } = startApp(database.knex, { baseUrl: events.url, ...credentials });
+    const partner = await listen(receiving);
     for (const each of [testEvent(1), snapshot(2, 1), snapshot(2, 1)]) {
       const delivery = deliveryOf(each);
       const headers = { 'content-type': 'application/json', 'x-svc-signature': String(delivery.headers) };
@@ -130,6 +148,8 @@ describe('the samples', () => {
     }
     expect(await database.knex('svc_subscriptions')).toEqual([{ svc_user_id: USER_ID, status: 'active' }]);
     await partner.stop();
+    await caughtUp.stop();
+    await events.stop();
 
     const store = createMemoryWebhookStore();
     const receiver = createWebhookReceiver({ secret: SECRET, clientId: CLIENT_ID, store, handle: async () => {} });

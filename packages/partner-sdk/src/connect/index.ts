@@ -10,4 +10,4 @@ export {
   type ConnectStart,
   createConnector,
 } from './connector.ts';
-export type { TokenSet } from './token-set.ts';
+export type { GrantedBudget, TokenSet } from './token-set.ts';

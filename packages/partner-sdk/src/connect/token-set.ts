@@ -1,5 +1,16 @@
 import { tokenResponseShape } from '../generated/contract.ts';
-import { ShapeError } from '../shape.ts';
+import { type Infer, ShapeError } from '../shape.ts';
+
+/** The limit of this app's use of the user's plan, as the user has granted it. */
+export interface GrantedBudget {
+  /** In millionths of the currency. */
+  readonly limitMicros: number;
+  readonly currency: string;
+  /** `week` and `month` are windows of the subscription; `total` counts until the user removes the limit. */
+  readonly period: 'week' | 'month' | 'total';
+  /** Time after which the app can use nothing until the user renews the limit, in milliseconds since the epoch. */
+  readonly expiresAtMs?: number;
+}
 
 /** Tokens of one connected user. Plain JSON, so that any store can hold it. Encrypt it at rest. */
 export interface TokenSet {
@@ -11,6 +22,8 @@ export interface TokenSet {
   readonly scope: string;
   /** Expiry of the access token, in milliseconds since the epoch. */
   readonly expiresAtMs: number;
+  /** The user's limit as of this token response; absent without one. The user may change it at any time. */
+  readonly budget?: GrantedBudget;
 }
 
 /** Reads the answer to a token request sent at `askedAtMs`. Throws a `ShapeError` if the answer is incomplete. */
@@ -26,5 +39,15 @@ export const toTokenSet = (answer: unknown, askedAtMs: number): TokenSet => {
     refreshToken: tokens.refresh_token,
     scope: tokens.scope,
     expiresAtMs: askedAtMs + tokens.expires_in * 1000,
+    ...toBudget(tokens.authorization_details?.[0]),
   };
+};
+
+type Detail = NonNullable<Infer<typeof tokenResponseShape>['authorization_details']>[number];
+
+const toBudget = (detail: Detail | undefined): { budget?: GrantedBudget } => {
+  if (detail === undefined) return {};
+  const { limit_micros: limitMicros, currency, period, expires_at: expiresAt } = detail;
+  const expiry = expiresAt === undefined ? {} : { expiresAtMs: Date.parse(expiresAt) };
+  return { budget: { limitMicros, currency, period, ...expiry } };
 };

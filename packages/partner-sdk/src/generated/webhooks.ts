@@ -9,6 +9,8 @@ export const STANDARD_WEBHOOK_HEADERS = { id: 'webhook-id', timestamp: 'webhook-
 
 export const WEBHOOK_TOLERANCE_SECONDS = 300;
 
+export const WEBHOOK_EVENTS_PATH = '/v1/integrations/webhook/events';
+
 export const webhookEventNames = ['integration.connected', 'integration.revoked', 'subscription.updated', 'subscription.ended', 'integration.test'] as const;
 
 export const webhookEventShape = variants('event', {

@@ -12,6 +12,7 @@ export {
   type WithRequestId,
 } from './svc-client.ts';
 export {
+  AppLimitError,
   OutcomeUnknownError,
   StreamInterruptedError,
   SvcError,
@@ -20,4 +21,4 @@ export {
   type ValidationFault,
 } from './svc-error.ts';
 export type { Transcription, TranscriptionRequest } from './transcription.ts';
-export type { Capabilities, RequestUsage, Usage } from './usage.ts';
+export { type Capabilities, type RequestUsage, remainingBudgetMicros, type Usage } from './usage.ts';

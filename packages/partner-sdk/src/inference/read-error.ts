@@ -1,7 +1,7 @@
 import { readBytes } from '../bytes.ts';
-import { accepts, either, integer, list, object, openObject, optional, text } from '../shape.ts';
+import { accepts, either, integer, list, nullable, object, openObject, optional, text } from '../shape.ts';
 import { isRetryableAnswer } from './error-codes.ts';
-import { OutcomeUnknownError, SvcError, ValidationFailedError } from './svc-error.ts';
+import { AppLimitError, OutcomeUnknownError, SvcError, ValidationFailedError } from './svc-error.ts';
 
 const ERROR_BYTES_MAX = 1024 * 1024;
 
@@ -12,7 +12,12 @@ const validationErrorShape = object({
 
 /** Body of every other error. */
 const errorBodyShape = object({
-  detail: openObject({ code: text(), message: text(), resets_at: optional(text()) }),
+  detail: openObject({
+    code: text(),
+    message: text(),
+    resets_at: optional(nullable(text())),
+    manage_url: optional(text()),
+  }),
 });
 
 /** Converts an error response. `isBilled`: the request may have cost something. */
@@ -34,6 +39,7 @@ export const readError = async (response: Response, isBilled: boolean): Promise<
   const { code, message, resets_at: resetsAt, ...details } = body.detail;
   const parts = { code, message, status, requestId, details, resetsAt: readTime(resetsAt), retryAfterSeconds };
   if (code === 'upstream_timeout_uncertain') return new OutcomeUnknownError(parts);
+  if (details.manage_url !== undefined) return new AppLimitError(details.manage_url, parts);
   return new SvcError({ ...parts, isRetryable: isRetryableAnswer(code, status, isBilled) });
 };
 
@@ -50,7 +56,7 @@ const readJson = async (response: Response): Promise<unknown> => {
   }
 };
 
-const readTime = (text: string | undefined): Date | undefined => {
+const readTime = (text: string | null | undefined): Date | undefined => {
   const time = new Date(text ?? Number.NaN);
   return Number.isNaN(time.getTime()) ? undefined : time;
 };

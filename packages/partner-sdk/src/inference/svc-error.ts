@@ -63,6 +63,22 @@ export class ValidationFailedError extends SvcError {
 }
 
 /**
+ * The user's limit for this app refused the request, and nothing was billed. `code` is `app_limit_exceeded`,
+ * `app_budget_expired` or `connection_paused`. For `app_limit_exceeded`, `resetsAt` is the time when the limit starts
+ * again; a limit of period `total` has none.
+ */
+export class AppLimitError extends SvcError {
+  override readonly name = 'AppLimitError';
+  /** Page on which the user can change the limit. Link to it. */
+  readonly manageUrl: string;
+
+  constructor(manageUrl: string, parts: SvcErrorParts) {
+    super(parts);
+    this.manageUrl = manageUrl;
+  }
+}
+
+/**
  * The request may have been served and billed, but its answer is lost. Do not repeat it blindly: call `requestUsage`
  * with the request id, or repeat it with the same idempotency key, which serves it at most once.
  */

@@ -6,7 +6,9 @@ export {
   type FastifyRequestLike,
   fastifyWebhook,
 } from './fastify-webhook.ts';
+export type { WebhookEventsOptions } from './fetch-events.ts';
 export { fetchWebhook, type HonoContextLike, honoWebhook } from './fetch-webhook.ts';
+export { type CaughtUp, type KeepCaughtUpOptions, keepCaughtUp } from './keep-caught-up.ts';
 export { createMemoryWebhookStore } from './memory-webhook-store.ts';
 export {
   createPostgresWebhookStore,
@@ -15,15 +17,20 @@ export {
   type PostgresWebhookStore,
   webhookTablesSql,
 } from './postgres-webhook-store.ts';
+export type { DeliveryContext, SequenceGap } from './process-event.ts';
 export type { WebhookHeaders } from './signature-headers.ts';
 export { type SigningSecret, type VerifyWebhookOptions, verifyWebhook } from './verify-webhook.ts';
 export { readWebhookEnvelope, type WebhookEnvelope, type WebhookEvent } from './webhook-event.ts';
 export {
+  WebhookEventsError,
+  type WebhookEventsErrorReason,
+  WebhookEventsLostError,
+} from './webhook-events-error.ts';
+export {
+  type CatchUp,
   createWebhookReceiver,
   type Delivery,
-  type DeliveryContext,
   type Receipt,
-  type SequenceGap,
   type WebhookReceiver,
   type WebhookReceiverOptions,
 } from './webhook-receiver.ts';

@@ -40,7 +40,7 @@ export const verifyWebhook = async (
   if (!(ageSeconds <= (options.toleranceSeconds ?? WEBHOOK_TOLERANCE_SECONDS))) {
     throw new WebhookRejectedError('timestamp_out_of_tolerance');
   }
-  return readEvent(body, options.integrationId);
+  return parseEvent(body, options.integrationId);
 };
 
 const toBytes = (rawBody: unknown): Uint8Array => {
@@ -56,7 +56,11 @@ export const readSecrets = (secret: SigningSecret): readonly string[] => {
   throw new TypeError('secret must be the signing secret of the webhook configuration');
 };
 
-const readEvent = (body: Uint8Array, integrationId: string | undefined): WebhookEvent => {
+/**
+ * Parses the body of an event whose origin is certain. Throws `WebhookRejectedError`, or `UnknownWebhookEventError` for a
+ * kind that this release does not know.
+ */
+export const parseEvent = (body: Uint8Array, integrationId: string | undefined): WebhookEvent => {
   let parsed: unknown;
   try {
     parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));

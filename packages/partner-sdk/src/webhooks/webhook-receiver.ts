@@ -1,24 +1,14 @@
+import { closeGap, type GapClosing } from './close-gap.ts';
+import { createEventsFetcher, type WebhookEventsOptions } from './fetch-events.ts';
+import { type DeliveryContext, processEvent, type ReadEvent, reportGap, type SequenceGap } from './process-event.ts';
 import type { WebhookHeaders } from './signature-headers.ts';
 import { readSecrets, type SigningSecret, verifyWebhook } from './verify-webhook.ts';
-import type { WebhookEnvelope, WebhookEvent } from './webhook-event.ts';
+import type { WebhookEvent } from './webhook-event.ts';
 import { UnknownWebhookEventError, WebhookRejectedError } from './webhook-rejected-error.ts';
 import type { WebhookStore } from './webhook-store.ts';
 
-export interface DeliveryContext {
-  /**
-   * True if a later event was processed before this one. Stale snapshots never reach the handler; for other kinds the
-   * handler decides if a later event has superseded this one.
-   */
-  readonly isLate: boolean;
-}
-
-/** Sequences that were never received between two processed events: skipped or cancelled by the owner, or lost here. */
-export interface SequenceGap {
-  readonly integrationId: string;
-  readonly from: number;
-  /** Last missing sequence. */
-  readonly to: number;
-}
+/** Time for closing a gap during a delivery. The service gives up on an attempt after 10 s. */
+const GAP_MS_MAX = 6_000;
 
 /** A webhook request as received. */
 export interface Delivery {
@@ -34,11 +24,15 @@ export interface Delivery {
  * - `duplicate`: the event was processed before.
  * - `stale`: a later snapshot of the same user was processed before.
  * - `ignored`: authentic, but of a kind that this release does not know.
+ * - `behind`: earlier events are missing, and fetching them takes longer than the delivery may. The service will deliver
+ *   again; `catchUp()` does not wait for it.
  * - `rejected`: not authentic, or malformed.
- * - `failed`: the handler or the store failed. Everything was rolled back, and the service will deliver again.
+ * - `failed`: the handler or the store failed, or missing events could not be fetched. Everything was rolled back, and
+ *   the service will deliver again.
  */
 export type Receipt =
   | { readonly outcome: 'processed' | 'duplicate' | 'stale' | 'ignored'; readonly status: 204 }
+  | { readonly outcome: 'behind'; readonly status: 503 }
   | { readonly outcome: 'rejected'; readonly status: number; readonly error: WebhookRejectedError }
   | { readonly outcome: 'failed'; readonly status: 500; readonly error: unknown };
 
@@ -52,16 +46,38 @@ export interface WebhookReceiverOptions<Trx> {
    * effects may repeat. Finish within 10 s, after which the service gives up on the attempt.
    */
   readonly handle: (event: WebhookEvent, trx: Trx, context: DeliveryContext) => Promise<void>;
-  /** Called for missing events, in the same transaction. If it throws, everything is rolled back. */
+  /**
+   * Lets the receiver fetch missed events. Then every event is processed in order, and a gap is closed before the event
+   * behind it is processed.
+   */
+  readonly events?: WebhookEventsOptions | undefined;
+  /**
+   * Called for missing events, in the same transaction. If it throws, everything is rolled back. With `events` it is
+   * called only for those that the service no longer has; without it, such a loss stops the receiver.
+   */
   readonly onGap?: ((gap: SequenceGap, trx: Trx) => void | Promise<void>) | undefined;
   readonly toleranceSeconds?: number | undefined;
   readonly clock?: (() => Date) | undefined;
+}
+
+export interface CatchUp {
+  /** Number of events that reached the handler. */
+  readonly processed: number;
+  /** Sequence up to which the receiver is done. */
+  readonly lastSequence: number;
 }
 
 /** Receives the events of one app. */
 export interface WebhookReceiver {
   /** Never rejects because of a delivery or the handler: the receipt carries the error. */
   receive(delivery: Delivery): Promise<Receipt>;
+  /**
+   * Fetches and processes every event that the receiver has missed, regardless of what the service has delivered. Call
+   * it at start-up, or let `keepCaughtUp` do it. It may be stopped or killed at any time, and run beside deliveries.
+   * Throws `WebhookEventsError`, `WebhookEventsLostError`, errors of the handler and the store, and the reason of an
+   * aborted signal.
+   */
+  catchUp(options?: { readonly signal?: AbortSignal | undefined }): Promise<CatchUp>;
 }
 
 /**
@@ -70,25 +86,40 @@ export interface WebhookReceiver {
  */
 export const createWebhookReceiver = <Trx>(options: WebhookReceiverOptions<Trx>): WebhookReceiver => {
   readSecrets(options.secret);
+  const gapClosing = toGapClosing(options);
   return {
     receive: async (delivery) => {
       try {
         const read = await readDelivery(delivery, options);
-        const outcome = await options.store.inTransaction((trx) => processOnce(options, trx, read));
-        return { outcome, status: 204 };
+        return await (gapClosing === undefined
+          ? processAlone(options, read)
+          : processInOrder(gapClosing, read, options.clock));
       } catch (error) {
         if (error instanceof WebhookRejectedError) return { outcome: 'rejected', status: error.status, error };
         return { outcome: 'failed', status: 500, error };
       }
     },
+    catchUp: async ({ signal } = {}) => {
+      if (gapClosing === undefined) throw new TypeError('catchUp() needs the option `events`');
+      const isOver = (): boolean => {
+        signal?.throwIfAborted();
+        return false;
+      };
+      const { processed, lastSequence } = await closeGap(gapClosing, { isOver });
+      return { processed, lastSequence };
+    },
   };
 };
 
-interface ReadEvent {
-  readonly envelope: WebhookEvent | WebhookEnvelope;
-  /** Undefined if the kind is unknown. */
-  readonly event: WebhookEvent | undefined;
-}
+const toGapClosing = <Trx>(options: WebhookReceiverOptions<Trx>): GapClosing<Trx> | undefined => {
+  const { clientId, store, handle, onGap, events } = options;
+  if (events === undefined) return undefined;
+  const { startAfterSequence = 0 } = events;
+  if (!Number.isSafeInteger(startAfterSequence) || startAfterSequence < 0) {
+    throw new TypeError('events.startAfterSequence must be a sequence, or 0');
+  }
+  return { clientId, store, handle, onGap, startAfterSequence, fetchEvents: createEventsFetcher(clientId, events) };
+};
 
 const readDelivery = async <Trx>(delivery: Delivery, options: WebhookReceiverOptions<Trx>): Promise<ReadEvent> => {
   try {
@@ -104,31 +135,40 @@ const readDelivery = async <Trx>(delivery: Delivery, options: WebhookReceiverOpt
   }
 };
 
-const processOnce = async <Trx>(
-  { store, handle, onGap }: WebhookReceiverOptions<Trx>,
-  trx: Trx,
-  { envelope, event }: ReadEvent,
-): Promise<'processed' | 'duplicate' | 'stale' | 'ignored'> => {
-  const { integration_id: integrationId, event_id: eventId, sequence } = envelope;
-  const last = await store.lockIntegration(trx, integrationId);
-  const isNew = await store.insertMarker(trx, { integrationId, eventId, event: envelope.event, sequence });
-  if (!isNew) return 'duplicate';
-  if (last === undefined || sequence > last) await store.updateLastSequence(trx, integrationId, sequence);
-  if (last !== undefined && sequence > last + 1)
-    await onGap?.({ integrationId, from: last + 1, to: sequence - 1 }, trx);
-  if (event === undefined) return 'ignored';
-  if (!(await isCurrent(store, trx, event))) return 'stale';
-  await handle(event, trx, { isLate: last !== undefined && sequence < last });
-  return 'processed';
+/** Processes an event as it arrives, and reports the sequences that did not arrive before it. */
+const processAlone = async <Trx>(options: WebhookReceiverOptions<Trx>, read: ReadEvent): Promise<Receipt> => {
+  const { store } = options;
+  const { integration_id: integrationId, sequence } = read.envelope;
+  const outcome = await store.inTransaction(async (trx) => {
+    const last = await store.lockIntegration(trx, integrationId);
+    await reportGap(options, trx, { integrationId, sequence, last, isLost: false });
+    return await processEvent(options, trx, { ...read, last });
+  });
+  return { outcome, status: 204 };
 };
 
-/** Returns false for a subscription snapshot that is older than the latest one processed. */
-const isCurrent = async <Trx>(store: WebhookStore<Trx>, trx: Trx, event: WebhookEvent): Promise<boolean> => {
-  if (event.event !== 'subscription.updated' && event.event !== 'subscription.ended') return true;
-  return await store.takeSnapshotPlace(trx, {
-    integrationId: event.integration_id,
-    svcUserId: event.user.svc_user_id,
-    revision: event.data.revision,
-    sequence: event.sequence,
-  });
+/** Processes an event behind all earlier ones, which it fetches first if they are missing. */
+const processInOrder = async <Trx>(
+  gap: GapClosing<Trx>,
+  read: ReadEvent,
+  clock = () => new Date(),
+): Promise<Receipt> => {
+  const { store, startAfterSequence } = gap;
+  const { integration_id: integrationId, sequence } = read.envelope;
+  const endsAtMs = clock().getTime() + GAP_MS_MAX;
+  // The service has no event between this sequence and the delivered one.
+  let knownUpTo = sequence - 1;
+  for (;;) {
+    const outcome = await store.inTransaction(async (trx) => {
+      const last = await store.lockIntegration(trx, integrationId);
+      if ((last ?? startAfterSequence) < knownUpTo) return undefined;
+      await reportGap(gap, trx, { integrationId, sequence, last, isLost: true });
+      return await processEvent(gap, trx, { ...read, last });
+    });
+    if (outcome !== undefined) return { outcome, status: 204 };
+    const isOver = (): boolean => clock().getTime() >= endsAtMs;
+    const { isClosed, lastSequence } = await closeGap(gap, { below: sequence, isOver });
+    if (!isClosed) return { outcome: 'behind', status: 503 };
+    knownUpTo = lastSequence;
+  }
 };

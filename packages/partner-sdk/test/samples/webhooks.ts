@@ -1,12 +1,32 @@
-import { createPostgresWebhookStore, createWebhookReceiver, expressWebhook } from '@svc/partner-sdk/server';
+import {
+  type CaughtUp,
+  createPostgresWebhookStore,
+  createWebhookReceiver,
+  expressWebhook,
+  keepCaughtUp,
+} from '@svc/partner-sdk/server';
 import express from 'express';
 import type { Knex } from 'knex';
 
-export const createApp = (knex: Knex, settings: { signingSecret: string; clientId: string }): express.Express => {
+interface Settings {
+  readonly baseUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly signingSecret: string;
+}
+
+/** Stop `caughtUp` before you close the database. */
+interface Started {
+  readonly app: express.Express;
+  readonly caughtUp: CaughtUp;
+}
+
+export const startApp = (knex: Knex, settings: Settings): Started => {
   const receiver = createWebhookReceiver({
     secret: settings.signingSecret,
     clientId: settings.clientId,
     store: createPostgresWebhookStore(knex),
+    events: { baseUrl: settings.baseUrl, clientSecret: settings.clientSecret },
     handle: async (event, trx) => {
       const { svc_user_id } = event.user;
       switch (event.event) {
@@ -24,7 +44,9 @@ export const createApp = (knex: Knex, settings: { signingSecret: string; clientI
           break;
       }
     },
-    onGap: ({ from, to }) => process.emitWarning(`The webhooks ${from} to ${to} never arrived.`),
+    onGap: ({ from, to }) => process.emitWarning(`The service no longer has the events ${from} to ${to}.`),
   });
-  return express().post('/webhooks', expressWebhook(receiver)).use(express.json());
+  const caughtUp = keepCaughtUp(receiver, { onError: (error) => process.emitWarning(String(error)) });
+  const app = express().post('/webhooks', expressWebhook(receiver)).use(express.json());
+  return { app, caughtUp };
 };

@@ -33,6 +33,8 @@ export interface StandInOAuth extends Listening {
   /** True if the predecessor of the newest refresh token is still accepted. */
   readonly hasGrace: boolean;
   expiresIn: number;
+  /** `authorization_details` of the token responses. */
+  grantedDetails: readonly object[] | undefined;
   /** Delay of the token endpoint in milliseconds. */
   readonly delayMs: number;
 }
@@ -53,6 +55,7 @@ export const startStandInOAuth = async (): Promise<StandInOAuth> => {
       expires_in: oauth.expiresIn,
       scope: 'inference usage:read',
       svc_user_id: oauth.svcUserId,
+      authorization_details: oauth.grantedDetails,
     };
   };
 
@@ -115,6 +118,7 @@ export const startStandInOAuth = async (): Promise<StandInOAuth> => {
     revoked: [],
     hasGrace: true,
     expiresIn: 3600,
+    grantedDetails: undefined,
     delayMs: 0,
     decide: (authorizeUrl, approved) => {
       const query = new URL(authorizeUrl).searchParams;

@@ -5,6 +5,9 @@ import { clearSessionCookie, readSessionCookie, type SessionStore, setSessionCoo
 import { textsOf, type View } from '../texts/index.ts';
 import type { Partner } from './partner.ts';
 
+/** Proposed on the consent page, where the user may change or remove it. */
+const PROPOSED_LIMIT = { limitMicros: 2_000_000, period: 'week' } as const;
+
 export interface ConnectRoutesDeps {
   readonly sessions: SessionStore;
   readonly partner: () => Partner | undefined;
@@ -20,7 +23,8 @@ export const connectRoutes = ({ sessions, partner, serviceUrl }: ConnectRoutesDe
       // The start page names the problem.
       if (current === undefined) return response.redirect(303, '/');
       try {
-        const { url, session: flow } = await current.connector.begin({ locale: textsOf(request).locale });
+        const budget = { ...PROPOSED_LIMIT, currency: current.currency };
+        const { url, session: flow } = await current.connector.begin({ locale: textsOf(request).locale, budget });
         let session = sessions.find(readSessionCookie(request));
         if (session === undefined) {
           const created = sessions.create();

@@ -19,6 +19,8 @@ import type { Registration } from '../registration/index.ts';
 /** A registered app. */
 export interface Partner {
   readonly clientId: string;
+  /** Currency of the service's plans. */
+  readonly currency: string;
   readonly connector: Connector;
   readonly receiver: WebhookReceiver;
   /** Stores the tokens of a newly connected user. */
@@ -40,7 +42,7 @@ export interface PartnerDeps {
 
 /** Assembles the SDK's parts. */
 export const createPartner = ({ baseUrl, redirectUri, registration, inbox, clock }: PartnerDeps): Partner => {
-  const { clientId, clientSecret, signingSecret } = registration;
+  const { clientId, clientSecret, signingSecret, currency } = registration;
   // An http base URL is the operator's choice, for example for a stack under another local name.
   const allowInsecure = baseUrl.startsWith('http:');
   const connector = createConnector({ issuer: baseUrl, clientId, clientSecret, redirectUri, allowInsecure });
@@ -63,6 +65,7 @@ export const createPartner = ({ baseUrl, redirectUri, registration, inbox, clock
 
   return {
     clientId,
+    currency,
     connector,
     receiver: createWebhookReceiver({ secret: signingSecret, clientId, store: createMemoryWebhookStore(), handle }),
     keep: async (tokens) => {

@@ -37,7 +37,7 @@ export const sendHome = async (
   }
   const shown =
     usage.status === 'fulfilled'
-      ? usageView(usage.value, view)
+      ? usageView(usage.value, view, partner.currency)
       : html`<section id="usage">${problemView(describeProblem(usage.reason, view))}</section>`;
   const transcribes = capabilities.status === 'fulfilled' ? capabilities.value.services.audio_transcription : undefined;
   response.send(

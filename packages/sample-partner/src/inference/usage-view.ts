@@ -1,35 +1,47 @@
 import { type Html, html } from '@svc/pages';
-import type { Usage } from '@svc/partner-sdk';
+import { remainingBudgetMicros, type Usage } from '@svc/partner-sdk';
 import type { Texts, View } from '../texts/index.ts';
+import { formatMoney } from './format-money.ts';
 
-const MICROS_PER_UNIT = 1_000_000;
 type Window = NonNullable<Usage['weekly']>;
+type Money = (micros: number) => string;
 
-/** Renders the shared limits of the subscription as bars. The page's script replaces `#usage` after each request. */
-export const usageView = (
-  usage: Usage,
-  { texts, serviceUrl }: View,
-): Html => html`<section id="usage" aria-labelledby="usage-title">
+/**
+ * Renders what the user's limit leaves to this app, and the shared limits of the subscription as bars. The page's
+ * script replaces `#usage` after each request.
+ */
+export const usageView = (usage: Usage, { texts, serviceUrl }: View, currency: string): Html => {
+  const money: Money = (micros) => formatMoney(micros, currency, texts.locale);
+  return html`<section id="usage" aria-labelledby="usage-title">
 <h2 id="usage-title">${texts.usage.title}${usage.plan !== null && html`: ${usage.plan.name}`}</h2>
 ${
   usage.weekly === null || usage.monthly === null
     ? html`<p>${texts.usage.none} <a href="${serviceUrl}">${texts.usage.choose}</a>${texts.usage.thenReturn}</p>`
-    : html`<div class="bars">${bar('weekly', usage.weekly, texts)}${bar('monthly', usage.monthly, texts)}</div>`
+    : html`${budgetView(usage, texts, money)}
+<p><a id="manage" href="${new URL('/connections', serviceUrl).href}">${texts.usage.manage}</a></p>
+<div class="bars">${bar('weekly', usage.weekly, { texts, money })}${bar('monthly', usage.monthly, { texts, money })}</div>`
 }
 <p class="hint">${texts.usage.shared(usage.pending_requests, usage.max_pending_requests)}</p>
 </section>`;
+};
 
-const bar = (name: 'weekly' | 'monthly', window: Window, { usage }: Texts): Html => html`<div class="bar">
+const budgetView = (usage: Usage, { usage: texts }: Texts, money: Money): Html => {
+  const { limit_micros: limit, period, paused, used_micros: used } = usage.app;
+  const left = remainingBudgetMicros(usage);
+  return html`<p id="app-budget" class="budget">${
+    limit === null || left === undefined || period === null
+      ? texts.noLimit(money(used))
+      : texts.left[period](money(left), money(limit))
+  }${paused && html` <strong>${texts.paused}</strong>`}</p>`;
+};
+
+const bar = (
+  name: 'weekly' | 'monthly',
+  window: Window,
+  { texts: { usage }, money }: { texts: Texts; money: Money },
+): Html => html`<div class="bar">
 <label for="${name}-use">${name === 'weekly' ? usage.week : usage.month}: ${usage.used(window.used_percent)}</label>
 <progress id="${name}-use" max="${window.limit_micros}" value="${Math.min(window.used_micros, window.limit_micros)}"></progress>
-<span class="hint"><span id="${name}-micros" data-micros="${window.used_micros}">${units(window.used_micros)}</span> ${usage.of} ${units(window.limit_micros)};
+<span class="hint"><span id="${name}-micros" data-micros="${window.used_micros}">${money(window.used_micros)}</span> ${usage.of} ${money(window.limit_micros)};
 ${usage.resets} <time datetime="${window.resets_at}">${window.resets_at.slice(0, 16).replace('T', ' ')} UTC</time></span>
 </div>`;
-
-/** Formats micros as an exact decimal number. */
-const units = (micros: number): string => {
-  const fraction = String(micros % MICROS_PER_UNIT)
-    .padStart(6, '0')
-    .replace(/0{1,4}$/, '');
-  return `${Math.trunc(micros / MICROS_PER_UNIT)}.${fraction}`;
-};

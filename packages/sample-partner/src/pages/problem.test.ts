@@ -1,4 +1,4 @@
-import { ConnectError, ConnectionEndedError, OutcomeUnknownError, SvcError } from '@svc/partner-sdk';
+import { AppLimitError, ConnectError, ConnectionEndedError, OutcomeUnknownError, SvcError } from '@svc/partner-sdk';
 import { describe, expect, test } from 'vitest';
 import { en, it as italian } from '../texts/index.ts';
 import { describeProblem } from './problem.ts';
@@ -31,6 +31,24 @@ describe('describing a problem', () => {
   test('names the end of a limit', () => {
     const resetsAt = new Date('2026-11-27T12:00:00Z');
     expect(problemOf('weekly_limit_exceeded', 402, { resetsAt }).message).toContain('27 Nov 2026 12:00:00 GMT');
+  });
+
+  test('takes a refusal to connect as a choice, not as an error', () => {
+    const { status, isChoice } = describeProblem(new ConnectError('denied'), VIEW);
+    expect([status, isChoice]).toEqual([200, true]);
+  });
+
+  test.each([
+    ['app_limit_exceeded', /does not cover.*starts again on Fri, 27 Nov 2026/],
+    ['app_budget_expired', /has expired/],
+    ['connection_paused', /have paused/],
+  ])('links to the page that lifts %s', (code, words) => {
+    const resetsAt = code === 'app_limit_exceeded' ? new Date('2026-11-27T12:00:00Z') : undefined;
+    const error = new AppLimitError('https://svc.example/connections', { code, status: 402, message: '', resetsAt });
+    expect(describeProblem(error, VIEW)).toMatchObject({
+      message: expect.stringMatching(words),
+      action: { href: 'https://svc.example/connections' },
+    });
   });
 
   test('suggests a retry only if nothing was billed', () => {

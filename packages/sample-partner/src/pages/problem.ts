@@ -1,4 +1,4 @@
-import { ConnectError, ConnectionEndedError, OutcomeUnknownError, SvcError } from '@svc/partner-sdk';
+import { AppLimitError, ConnectError, ConnectionEndedError, OutcomeUnknownError, SvcError } from '@svc/partner-sdk';
 import type { Texts, View } from '../texts/index.ts';
 
 /** Problem and next step in the user's words. */
@@ -7,12 +7,17 @@ export interface Problem {
   readonly status: number;
   readonly message: string;
   readonly action?: { readonly label: string; readonly href: string } | undefined;
+  /** Nothing went wrong, so it is not shown as an error. */
+  readonly isChoice?: boolean | undefined;
 }
 
 /** Describes an error of the SDK; rethrows any other. */
 export const describeProblem = (error: unknown, { texts, serviceUrl }: View): Problem => {
   const connect = { label: texts.problem.connectAgain, href: '/connect' };
   if (error instanceof ConnectionEndedError) return { status: 401, message: texts.problem.ended, action: connect };
+  if (error instanceof ConnectError && error.reason === 'denied') {
+    return { status: 200, message: texts.problem.denied, action: connect, isChoice: true };
+  }
   if (error instanceof ConnectError) {
     return {
       status: error.reason === 'unavailable' ? 503 : 400,
@@ -40,6 +45,9 @@ const callMessage = (
 ): Omit<Problem, 'status'> => {
   const request = error.requestId === undefined ? '' : problem.request(error.requestId);
   if (error instanceof OutcomeUnknownError) return { message: problem.unknown(request), action: service };
+  if (error instanceof AppLimitError) {
+    return { message: appLimitMessage(error, problem), action: { label: problem.changeLimit, href: error.manageUrl } };
+  }
   switch (error.code) {
     case 'subscription_inactive':
       return { message: problem.inactive, action: service };
@@ -59,4 +67,10 @@ const callMessage = (
       // The service's message, since it has more codes than this app has texts.
       return { message: `${error.message}${error.isRetryable ? problem.tryAgain : ''}${request}` };
   }
+};
+
+const appLimitMessage = ({ code, resetsAt }: AppLimitError, problem: Texts['problem']): string => {
+  if (code === 'app_budget_expired') return problem.appExpired;
+  if (code === 'connection_paused') return problem.appPaused;
+  return problem.appLimit(resetsAt === undefined ? '' : problem.appLimitFrom(resetsAt.toUTCString()));
 };

@@ -1,6 +1,7 @@
 import type { ConsoleApi } from './console-api.ts';
 import { ensureApp } from './ensure-app.ts';
 import { ensureWebhook } from './ensure-webhook.ts';
+import { readCurrency } from './read-currency.ts';
 import type { RegistrationFile } from './registration-file.ts';
 import { signIn } from './sign-in.ts';
 
@@ -18,6 +19,8 @@ export interface Registration {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly signingSecret: string;
+  /** Currency of the service's plans. */
+  readonly currency: string;
 }
 
 /** Brings the account, the app and its webhook to the desired state; idempotent. Throws `RegistrationError`. */
@@ -27,7 +30,7 @@ export const register = async (deps: RegisterDeps): Promise<Registration> => {
   try {
     const { clientId, clientSecret } = await ensureApp({ api, file, token, redirectUri });
     const { signingSecret } = await ensureWebhook({ api, file, token, clientId, url: webhookUrl });
-    return { clientId, clientSecret, signingSecret };
+    return { clientId, clientSecret, signingSecret, currency: await readCurrency(api) };
   } finally {
     // The session is no longer needed. If this fails, it expires.
     await api({ method: 'DELETE', path: '/v1/console/session', token }).catch(() => undefined);

@@ -78,6 +78,8 @@ const withoutApp = ({ accounts, apps }: StandInService, call: string, body: Fiel
         : [401, { detail: { code: 'invalid_credentials', message: '' } }];
     case 'DELETE /v1/console/session':
       return [204];
+    case 'GET /v1/subscriptions/plans':
+      return [200, { data: [{ id: 'plus', price: { amount_micros: 5_000_000, currency: 'EUR', interval: 'month' } }] }];
     case 'GET /v1/integrations/apps':
       return [200, { data: apps.map(({ client_secret: _, webhook: __, ...app }) => app) }];
     case 'POST /v1/integrations/apps': {

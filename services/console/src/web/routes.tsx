@@ -19,6 +19,7 @@ const ConnectionsPage = lazy(async () => ({ default: (await import('./connection
 const KeysPage = lazy(async () => ({ default: (await import('./keys/index.ts')).KeysPage }));
 const WalletPage = lazy(async () => ({ default: (await import('./wallet/index.ts')).WalletPage }));
 const UsagePage = lazy(async () => ({ default: (await import('./usage/index.ts')).UsagePage }));
+const AlertsPage = lazy(async () => ({ default: (await import('./alerts/index.ts')).AlertsPage }));
 const AppsPage = lazy(async () => ({ default: (await import('./apps/index.ts')).AppsPage }));
 const RegisterAppPage = lazy(async () => ({ default: (await import('./apps/index.ts')).RegisterAppPage }));
 const AppSettingsPage = lazy(async () => ({ default: (await import('./apps/index.ts')).AppSettingsPage }));
@@ -64,6 +65,7 @@ const SignedInPages = (): ReactElement => {
             <Route path="/wallet" element={<WalletPage />} />
             <Route path="/wallet/return" element={<ReturnPage />} />
             <Route path="/usage" element={<UsagePage />} />
+            <Route path="/usage/alerts" element={<AlertsPage />} />
             <Route path="/apps" element={<ForBusiness page={<AppsPage />} />} />
             <Route path="/apps/new" element={<ForBusiness page={<RegisterAppPage />} />} />
             <Route path="/apps/:clientId" element={<ForBusiness page={<AppSettingsPage />} />} />

@@ -1,4 +1,4 @@
-import { type App, newId } from '@svc/contracts';
+import { type App, type Invoice, newId } from '@svc/contracts';
 import type { TestConsole } from './console.ts';
 import { addEvent, daysFromNow, type Possessions, subscriptionTo, type UsageRecord } from './mock-api/index.ts';
 import type { Person } from './people.ts';
@@ -52,6 +52,22 @@ export const newUsage = (keyId: string, daysAgo: number, fields: Partial<UsageRe
   started_at: daysFromNow(-daysAgo),
   first_event_ms: 210,
   duration_ms: 1_840,
+  ...fields,
+});
+
+/** An invoice; the highest number is the newest. */
+export const newInvoice = (number: number, fields: Partial<Invoice> = {}): Invoice => ({
+  id: `in_${number}`,
+  number: `SVC-2026-${String(number).padStart(4, '0')}`,
+  description: 'Wallet top-up',
+  net_micros: 20_491_804,
+  tax_micros: 4_508_196,
+  total_micros: 25_000_000,
+  currency: 'EUR',
+  status: 'paid',
+  issued_at: daysFromNow(number - 40),
+  url: `https://invoices.example/${number}`,
+  pdf_url: `https://invoices.example/${number}/pdf`,
   ...fields,
 });
 
@@ -134,6 +150,12 @@ export const furnish = ({ state }: TestConsole, { has }: Person): App => {
       created_at: daysFromNow(-2),
       description: 'Top-up',
     },
+  ];
+  has.autoTopUp = { ...has.autoTopUp, enabled: true };
+  has.invoices = [
+    newInvoice(3, { description: 'Standard', status: 'open', total_micros: 20_000_000 }),
+    newInvoice(2, { description: 'Automatic wallet top-up', pdf_url: null }),
+    newInvoice(1, { description: 'Wallet top-up', url: null, pdf_url: null }),
   ];
   has.planUse = newPlanUse(notes.client_id);
   state.webhooks.set(notes.client_id, {

@@ -80,18 +80,26 @@ export const inspectEveryPage = (locale: 'en' | 'it'): void => {
       },
     );
 
-    test.each(['account', 'plans', 'connections', 'keys', 'wallet', 'usage', 'apps', 'no-such-page', 'plans/return'])(
-      '/%s, with nothing there yet and with everything',
-      async (path) => {
-        const person = addPerson(console, 'business', locale);
-        const page = await openAs({ browser, console, person }, `/${path}`, options);
-        await inspect(page, nameOf(`${path.replace('/', '-')}-empty`));
-        furnish(console, person);
-        await page.reload();
-        await page.locator('h1').waitFor();
-        await inspect(page, nameOf(path.replace('/', '-')));
-      },
-    );
+    test.each([
+      'account',
+      'plans',
+      'connections',
+      'keys',
+      'wallet',
+      'usage',
+      'usage/alerts',
+      'apps',
+      'no-such-page',
+      'plans/return',
+    ])('/%s, with nothing there yet and with everything', async (path) => {
+      const person = addPerson(console, 'business', locale);
+      const page = await openAs({ browser, console, person }, `/${path}`, options);
+      await inspect(page, nameOf(`${path.replace('/', '-')}-empty`));
+      furnish(console, person);
+      await page.reload();
+      await page.locator('h1').waitFor();
+      await inspect(page, nameOf(path.replace('/', '-')));
+    });
 
     test('the overview of a person and of a business', async () => {
       const person = addPerson(console, 'personal', locale);

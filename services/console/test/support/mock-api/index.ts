@@ -3,7 +3,7 @@ import { AppError, type Binding, createLogger, createMetrics, createServiceApp }
 import { authBindings } from './auth.ts';
 import { billingBindings } from './billing.ts';
 import { gatewayBindings } from './gateway.ts';
-import type { MockState } from './state.ts';
+import { type MockState, STEP_UP } from './state.ts';
 import { webhookBindings } from './webhooks.ts';
 
 export * from './state.ts';
@@ -48,7 +48,7 @@ export const createMockApi = ({ state, faults, without = [] }: MockApiOptions) =
       .filter(({ route }) => !without.includes(route.operationId))
       .map((binding) => misbehave(binding, faults)),
     authenticate: { console_session: async (token) => authenticate(state, token) },
-    stepUp: { maxAgeSeconds: 900, clock: () => new Date() },
+    stepUp: STEP_UP,
     logger: createLogger({ service: 'mock-api', level: 'fatal' }),
     metrics: createMetrics('mock-api'),
     responseValidation: true,

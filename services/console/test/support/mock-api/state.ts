@@ -1,8 +1,11 @@
 import type {
   Account,
+  AlertSettings,
   App,
+  AutoTopUp,
   Connection,
   DailyUse,
+  Invoice,
   Plan,
   routes,
   Subscription,
@@ -47,6 +50,10 @@ export interface Possessions {
   subscription: Subscription | null;
   balanceMicros: number;
   transactions: WalletTransaction[];
+  invoices: Invoice[];
+  alerts: AlertSettings;
+  autoTopUp: AutoTopUp;
+  hasPaymentMethod: boolean;
 }
 
 /** The whole world of the mock API. */
@@ -85,6 +92,9 @@ export const PLANS: readonly Plan[] = [
   },
 ];
 
+/** How recently people must have proved who they are for sensitive acts. */
+export const STEP_UP = { maxAgeSeconds: 900, clock: () => new Date() };
+
 /** An empty world. */
 export const createState = (): MockState => ({
   accounts: new Map(),
@@ -103,7 +113,14 @@ export const possessionsOf = (state: MockState, userId: string): Possessions => 
   if (found !== undefined) return found;
   const created: Possessions = {
     ...{ apps: [], connections: [], keys: [], usage: [], planUse: new Map() },
-    ...{ subscription: null, balanceMicros: 0, transactions: [] },
+    ...{ subscription: null, balanceMicros: 0, transactions: [], invoices: [], hasPaymentMethod: false },
+    alerts: { thresholds_percent: [50, 80, 100], wallet_below_micros: 2_000_000 },
+    autoTopUp: {
+      enabled: false,
+      below_micros: 5_000_000,
+      amount_micros: 20_000_000,
+      monthly_max_micros: 100_000_000,
+    },
   };
   state.possessions.set(userId, created);
   return created;

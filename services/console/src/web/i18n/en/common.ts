@@ -107,6 +107,8 @@ export const errors = {
       'Nothing has been bought with this account yet, so there is no portal. Choose a plan first.',
     payment_provider_unavailable:
       'The payment provider does not answer. Nothing was charged: try again in a few minutes.',
+    payment_method_missing:
+      'No payment method is saved yet. Top up once, or subscribe to a plan: the checkout saves the method you pay with.',
     webhook_not_configured: 'No webhook address is set for this app. Set one first.',
     event_not_queued: 'This event is not waiting any more. The list has been read again.',
     event_not_failed:

@@ -1,7 +1,8 @@
 import { account, connections, links, overview, plans, session } from './account.ts';
+import { alerts } from './alerts.ts';
 import { apps, webhooks } from './business.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
-import { keys, usage, wallet } from './gateway.ts';
+import { autoTopUp, invoices, keys, usage, wallet } from './gateway.ts';
 import { overlap } from './overlap.ts';
 
 /** English, and the shape of every language. */
@@ -20,7 +21,10 @@ export const en = {
   overlap,
   keys,
   wallet,
+  autoTopUp,
+  invoices,
   usage,
+  alerts,
   apps,
   webhooks,
 };

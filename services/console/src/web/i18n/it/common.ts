@@ -110,6 +110,8 @@ export const errors: Messages['errors'] = {
       'Con questo account non è stato ancora acquistato nulla, quindi non c’è un portale. Scegli prima un piano.',
     payment_provider_unavailable:
       'Il fornitore dei pagamenti non risponde. Non è stato addebitato nulla: riprova fra qualche minuto.',
+    payment_method_missing:
+      'Non c’è ancora un metodo di pagamento salvato. Fai una ricarica o scegli un piano: il checkout salva il metodo con cui paghi.',
     webhook_not_configured: 'Per questa app non è impostato un indirizzo webhook. Impostane prima uno.',
     event_not_queued: 'Questo evento non è più in attesa. L’elenco è stato aggiornato.',
     event_not_failed:

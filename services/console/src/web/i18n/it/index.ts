@@ -1,8 +1,9 @@
 import type { Messages } from '../en/index.ts';
 import { account, connections, links, overview, plans, session } from './account.ts';
+import { alerts } from './alerts.ts';
 import { apps, webhooks } from './business.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
-import { keys, usage, wallet } from './gateway.ts';
+import { autoTopUp, invoices, keys, usage, wallet } from './gateway.ts';
 import { overlap } from './overlap.ts';
 
 /** All texts in Italian. */
@@ -21,7 +22,10 @@ export const it: Messages = {
   overlap,
   keys,
   wallet,
+  autoTopUp,
+  invoices,
   usage,
+  alerts,
   apps,
   webhooks,
 };
