@@ -4,7 +4,7 @@ import { type Manifest, valueAt } from './kustomize/manifest.ts';
 import { containersOf, type DeployedService, environmentOf, find } from './overlays.ts';
 
 /** Services with a database, and the processes of each that hold a session outside the pool: the candidates for its relay. */
-export const databaseServices = ['auth', 'billing', 'inference-gateway', 'webhook-dispatcher'] as const;
+const databaseServices = ['auth', 'billing', 'inference-gateway', 'webhook-dispatcher'] as const;
 const WITHOUT_RELAY: readonly string[] = ['webhook-dispatcher'];
 /** Connections of a migration Job, which runs beside the previous release's replicas. */
 const MIGRATION = 2;
