@@ -2,7 +2,7 @@ import { lazy, type ReactElement, type ReactNode, Suspense } from 'react';
 import { Route, Routes, useLocation } from 'react-router';
 import { OverviewPage } from './overview/index.ts';
 import { PlansPage, ReturnPage } from './plans/index.ts';
-import { type SignedOutReason, useAccount, useSessionState } from './session/index.ts';
+import { type SessionState, useAccount, useSessionState } from './session/index.ts';
 import {
   BusinessOnlyPage,
   CrashBoundary,
@@ -14,6 +14,7 @@ import {
 import { Loading } from './ui/index.ts';
 
 const AccountPage = lazy(async () => ({ default: (await import('./account/index.ts')).AccountPage }));
+const DeletedPage = lazy(async () => ({ default: (await import('./account/index.ts')).DeletedPage }));
 const MailedLinkPages = lazy(async () => ({ default: (await import('./mailed-links/index.ts')).MailedLinkPages }));
 const ConnectionsPage = lazy(async () => ({ default: (await import('./connections/index.ts')).ConnectionsPage }));
 const KeysPage = lazy(async () => ({ default: (await import('./keys/index.ts')).KeysPage }));
@@ -40,12 +41,18 @@ export const Pages = (): ReactElement => {
       </SignedOutLayout>
     );
   }
-  return state.status === 'signed_in' ? <SignedInPages /> : <SignedOutPages reason={state.reason} />;
+  return state.status === 'signed_in' ? <SignedInPages /> : <SignedOutPages state={state} />;
 };
 
-const SignedOutPages = ({ reason }: { reason: SignedOutReason }): ReactElement => (
+const SignedOutPages = ({ state }: { state: Exclude<SessionState, { status: 'signed_in' }> }): ReactElement => (
   <SignedOutLayout>
-    <LeaveForSignIn reason={reason} />
+    {state.status === 'deleted' ? (
+      <Suspense fallback={<Loading lines={3} />}>
+        <DeletedPage erasedAt={state.erasedAt} />
+      </Suspense>
+    ) : (
+      <LeaveForSignIn reason={state.reason} />
+    )}
   </SignedOutLayout>
 );
 

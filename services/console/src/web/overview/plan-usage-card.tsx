@@ -7,7 +7,7 @@ import { Badge, ButtonLink, Card, EmptyState, Loaded, Notice } from '../ui/index
 
 const REFRESH_MS = 30_000;
 
-/** What the connected apps have used of the plan, followed while the page is open. */
+/** Use of the plan by connected apps, refreshed while the page is open. */
 export const PlanUsageCard = (): ReactElement => {
   const { overview, alerts } = useI18n().messages;
   const usage = useApiQuery('getSubscriptionUsage', {}, { staleTime: 0, refetchInterval: () => REFRESH_MS });

@@ -20,6 +20,7 @@ export { OutsideLink } from './outside-link.tsx';
 export { Page } from './page.tsx';
 export { PagesCard } from './pages-card.tsx';
 export { OVERLAP_SECONDS, type Overlap, RotateDialog } from './rotate-dialog.tsx';
+export { saveFile } from './save-file.ts';
 export { Secret } from './secret.tsx';
 export { type Column, Table } from './table.tsx';
 export { Time, useNow } from './time.tsx';

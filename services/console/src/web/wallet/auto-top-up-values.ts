@@ -10,7 +10,7 @@ export interface AutoTopUpValues {
   readonly monthly_max_micros: string;
 }
 
-/** What is wrong with an amount, in words. */
+/** Faults of an amount, in words. */
 export interface AmountFaults {
   readonly notAnAmount: string;
   readonly tooLittle: string;

@@ -5,7 +5,9 @@ import type {
   AutoTopUp,
   Connection,
   DailyUse,
+  Factor,
   Invoice,
+  ListedSession,
   Plan,
   routes,
   Subscription,
@@ -54,6 +56,17 @@ export interface Possessions {
   alerts: AlertSettings;
   autoTopUp: AutoTopUp;
   hasPaymentMethod: boolean;
+  /** Sessions beside the one of the page. */
+  otherSessions: ListedSession[];
+  factors: Factor[];
+  recoveryCodes: string[];
+  /** Secrets of authenticator apps by factor, base32; also of apps that are not confirmed yet. */
+  totpSecrets: Map<string, string>;
+  /** Credential ids of passkeys. */
+  passkeys: Set<string>;
+  /** The challenge that the next passkey must sign. */
+  challenge: string;
+  isDeleted: boolean;
 }
 
 /** The whole world of the mock API. */
@@ -92,7 +105,7 @@ export const PLANS: readonly Plan[] = [
   },
 ];
 
-/** How recently people must have proved who they are for sensitive acts. */
+/** Age of the proof of identity that sensitive acts accept. */
 export const STEP_UP = { maxAgeSeconds: 900, clock: () => new Date() };
 
 /** An empty world. */
@@ -107,7 +120,7 @@ export const createState = (): MockState => ({
   icons: new Map(),
 });
 
-/** What an account has; nothing at first. */
+/** Returns the possessions of an account; at first it has none. */
 export const possessionsOf = (state: MockState, userId: string): Possessions => {
   const found = state.possessions.get(userId);
   if (found !== undefined) return found;
@@ -121,6 +134,8 @@ export const possessionsOf = (state: MockState, userId: string): Possessions => 
       amount_micros: 20_000_000,
       monthly_max_micros: 100_000_000,
     },
+    ...{ otherSessions: [], factors: [], recoveryCodes: [], totpSecrets: new Map(), passkeys: new Set() },
+    ...{ challenge: '', isDeleted: false },
   };
   state.possessions.set(userId, created);
   return created;

@@ -135,7 +135,7 @@ export const invoices = {
   pdf: 'PDF',
 };
 
-/** What API keys have used. */
+/** Usage of API keys. */
 export const usage = {
   title: 'Usage',
   lead: 'What your API keys have used. Only metadata is kept, never prompts or answers.',

@@ -4,6 +4,7 @@ import { apps, webhooks } from './business.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
 import { autoTopUp, invoices, keys, usage, wallet } from './gateway.ts';
 import { overlap } from './overlap.ts';
+import { factors, ownData, sessions } from './security.ts';
 
 /** English, and the shape of every language. */
 export const en = {
@@ -14,6 +15,9 @@ export const en = {
   serviceFaults,
   session,
   account,
+  sessions,
+  factors,
+  ownData,
   links,
   overview,
   plans,

@@ -137,7 +137,7 @@ export const invoices: Messages['invoices'] = {
   pdf: 'PDF',
 };
 
-/** What API keys have used, in Italian. */
+/** Usage of API keys, in Italian. */
 export const usage: Messages['usage'] = {
   title: 'Consumi',
   lead: 'Quello che hanno usato le tue chiavi API. Si conservano solo metadati, mai richieste o risposte.',

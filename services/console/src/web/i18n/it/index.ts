@@ -5,6 +5,7 @@ import { apps, webhooks } from './business.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
 import { autoTopUp, invoices, keys, usage, wallet } from './gateway.ts';
 import { overlap } from './overlap.ts';
+import { factors, ownData, sessions } from './security.ts';
 
 /** All texts in Italian. */
 export const it: Messages = {
@@ -15,6 +16,9 @@ export const it: Messages = {
   serviceFaults,
   session,
   account,
+  sessions,
+  factors,
+  ownData,
   links,
   overview,
   plans,
