@@ -1,11 +1,6 @@
-/**
- * Fails if a docstring opens with a question word, or a text contains a word that the style guide bans. Folders that
- * are not clean yet are listed below; one that has become clean must leave the list.
- */
+/** Fails if a docstring opens with a question word, or a text contains a word that the style guide bans. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-
-const NOT_CLEAN_YET = ['services/console/'];
 
 const TEXTS = /\.(?:tsx?|mjs|js|css|md|ya?ml|sql)$/;
 /** Generated, recorded or released texts, which an edit would falsify. */
@@ -39,11 +34,7 @@ const findings = listed
   .filter((file) => TEXTS.test(file) && !NOT_OURS_TO_EDIT.test(file) && !file.startsWith('infra/lint/'))
   .flatMap(findingsOf);
 
-const faults = findings
-  .filter(({ file }) => !NOT_CLEAN_YET.some((folder) => file.startsWith(folder)))
-  .map(({ file, line, text }) => `${file}:${line}: "${text}"`);
-const clean = NOT_CLEAN_YET.filter((folder) => !findings.some(({ file }) => file.startsWith(folder)));
-const report = [...faults, ...clean.map((folder) => `${folder} is clean: remove it from NOT_CLEAN_YET`)];
+const report = findings.map(({ file, line, text }) => `${file}:${line}: "${text}"`);
 
 if (report.length > 0) {
   process.stderr.write(`Say it plainly (who does what; docstrings start with a verb):\n${report.join('\n')}\n`);

@@ -52,7 +52,6 @@ const documentation = (): Plugin => ({
   },
 });
 
-/** How the pages are built. */
 // biome-ignore lint/style/noDefaultExport: Vite takes its configuration from the default export.
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),

@@ -1,32 +1,20 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { allInternalRoutes, allRoutes, serviceNames } from '@svc/contracts';
 import { describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
-import { z } from 'zod';
 import { dashboards } from '../src/dashboards/dashboards.ts';
 import { listSeries, readCatalog } from '../src/metrics/metric-names.ts';
+import { recordedSeries } from '../src/objectives/burn-rate-rules.ts';
+import { objectives } from '../src/objectives/objectives.ts';
+import { ruleFiles } from '../src/rules/rule-files.ts';
+import { RUNBOOKS_URL } from '../src/rules/runbook-url.ts';
 import { parseQuery, type Selector } from './support/promql.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8');
 
-const alertSchema = z.strictObject({
-  alert: z.string().regex(/^[A-Z][A-Za-z]+$/),
-  expr: z.string(),
-  for: z
-    .string()
-    .regex(/^\d+m$/)
-    .optional(),
-  labels: z.strictObject({ severity: z.enum(['page', 'ticket']) }),
-  annotations: z.strictObject({ summary: z.string(), runbook: z.string() }),
-});
-const ruleFileSchema = z.strictObject({
-  groups: z.array(z.strictObject({ name: z.string(), rules: z.array(alertSchema) })),
-});
-const groups = readdirSync(new URL('infra/observability/alerts/', ROOT)).flatMap(
-  (file) => ruleFileSchema.parse(parse(read(`infra/observability/alerts/${file}`))).groups,
-);
-const alerts = groups.flatMap(({ rules }) => rules);
+const rules = Object.values(ruleFiles()).flatMap((groups) => groups.flatMap((group) => group.rules));
+const alerts = rules.filter((rule) => 'alert' in rule);
+const recordings = rules.filter((rule) => 'record' in rule);
 
 /** Names of PostgreSQL's catalog in the statements of runbooks. */
 const POSTGRES_NAMES = new Set([
@@ -40,6 +28,7 @@ const catalogText = [
 const catalog = readCatalog(read('infra/observability/generated/metrics.yaml'));
 /** Prometheus creates this series for each target. */
 const series = listSeries(catalog).set('up', new Set());
+for (const name of recordedSeries) series.set(name, new Set(['objective']));
 /** Returns the TypeScript sources below a folder, without tests. */
 const sourceFiles = (folder: URL): string[] => {
   let entries: string[];
@@ -99,8 +88,24 @@ const selectorFaults = ({ metric, matchers }: Selector): string[] => {
   });
 };
 
-const runbookOf = (alert: string): string =>
-  `docs/runbooks/${alert.replaceAll(/([a-z])([A-Z])/g, '$1-$2').toLowerCase()}.md`;
+/** Prometheus fills in the objective of an alert. */
+const OBJECTIVE_LABEL = '{{ $labels.objective }}';
+
+/** Returns the page that an address leads to, and the heading in it. */
+const runbookOf = (url: string): { page: string; heading: string | undefined } => {
+  expect(url.startsWith(`${RUNBOOKS_URL}/`)).toBe(true);
+  const [page = '', heading] = url.slice(RUNBOOKS_URL.length + 1).split('#');
+  return { page: `docs/runbooks/${page}`, heading };
+};
+
+/** Names that the host of the documents gives to the headings of a page. */
+const headingsOf = (page: string): string[] =>
+  [...page.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  );
 
 describe.each(alerts.map((alert) => [alert.alert, alert] as const))('alert %s', (name, alert) => {
   test('uses only existing metrics', () => expect(faultsOf(alert.expr)).toEqual([]));
@@ -115,17 +120,26 @@ describe.each(alerts.map((alert) => [alert.alert, alert] as const))('alert %s', 
     expect(said.filter((label) => label !== undefined && !kept.includes(label))).toEqual([]);
   });
 
-  test('has a runbook with diagnosis and remedy', () => {
-    expect(alert.annotations.runbook).toBe(runbookOf(name));
-    const page = read(alert.annotations.runbook);
-    expect(page.startsWith(`# ${name}\n\n`)).toBe(true);
-    for (const heading of ['\n## Diagnosis\n\n- ', '\n## Remedy\n\n- ']) expect(page).toContain(heading);
+  test('links a runbook with diagnosis and remedy', () => {
+    const { page, heading } = runbookOf(alert.annotations.runbook_url);
+    const text = read(page);
+    expect(text.startsWith(`# ${name}\n\n`)).toBe(true);
+    for (const part of ['\n## Diagnosis\n\n- ', '\n## Remedy\n\n- ']) expect(text).toContain(part);
+    const headings =
+      heading === OBJECTIVE_LABEL ? objectives.map(({ id }) => id) : heading === undefined ? [] : [heading];
+    expect(headingsOf(text)).toEqual(expect.arrayContaining(headings));
   });
 });
 
+test.each(recordings.map(({ record, labels, expr }) => [`${record} of ${labels.objective}`, expr] as const))(
+  '%s uses only existing metrics',
+  (_name, expr) => expect(faultsOf(expr)).toEqual([]),
+);
+
 test('every page belongs to an alert', () => {
   const pages = readdirSync(new URL('docs/runbooks/', ROOT)).map((file) => `docs/runbooks/${file}`);
-  expect(pages.toSorted()).toEqual(alerts.map(({ alert }) => runbookOf(alert)).toSorted());
+  const linked = new Set(alerts.map(({ annotations }) => runbookOf(annotations.runbook_url).page));
+  expect(pages.toSorted()).toEqual([...linked].toSorted());
 });
 
 test.each(readdirSync(new URL('docs/runbooks/', ROOT)))('%s uses only existing names', (file) => {
@@ -137,14 +151,13 @@ test.each(readdirSync(new URL('docs/runbooks/', ROOT)))('%s uses only existing n
   expect(names.filter((name) => !known.some((text) => text.includes(name)))).toEqual([]);
 });
 
-test('links between pages lead somewhere', () => {
+test('links between pages lead to a document and a heading in it', () => {
   for (const file of readdirSync(new URL('docs/runbooks/', ROOT))) {
-    const page = read(`docs/runbooks/${file}`);
-    for (const [, target = ''] of page.matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)) {
-      expect(
-        () => readFileSync(new URL(target, new URL(`docs/runbooks/${file}`, ROOT))),
-        `${file}: ${target}`,
-      ).not.toThrow();
+    const from = new URL(`docs/runbooks/${file}`, ROOT);
+    for (const [, target = file, heading] of readFileSync(from, 'utf8').matchAll(/\]\(([^)#]+)?(?:#([^)]*))?\)/g)) {
+      const text = existsSync(new URL(target, from)) ? readFileSync(new URL(target, from), 'utf8') : undefined;
+      expect(text, `${file}: ${target}`).toBeDefined();
+      if (heading !== undefined) expect(headingsOf(text ?? ''), `${file}: ${target}`).toContain(heading);
     }
   }
 });
@@ -162,6 +175,22 @@ describe.each(dashboards.map((dashboard) => [dashboard.uid, dashboard] as const)
     const titles = panels.map(([title]) => title);
     expect(titles).toEqual([...new Set(titles)]);
   });
+});
+
+test('docs/objectives.md states the objectives', () => {
+  const rows = [...read('docs/objectives.md').matchAll(/^\| ([a-z]+-[a-z]+) \| (\S+) % \| (.+) \|$/gm)];
+  expect(rows.map(([, id, target, statement]) => [id, Number(target), statement])).toEqual(
+    objectives.map(({ id, budget, statement }) => [id, Number((100 * (1 - budget)).toFixed(3)), statement]),
+  );
+});
+
+test('each latency of an objective is the bound of a bucket', () => {
+  const buckets = /REQUEST_SECONDS = \[([^\]]+)\]/.exec(
+    read('packages/service-kit/src/metrics/create-metrics.ts'),
+  )?.[1];
+  const bounds = objectives.flatMap(({ failures }) => /le=~?"([\d.]+)/.exec(failures)?.[1] ?? []);
+  expect(bounds.length).toBe(3);
+  expect(buckets?.split(', ')).toEqual(expect.arrayContaining(bounds));
 });
 
 describe('the list of metrics', () => {

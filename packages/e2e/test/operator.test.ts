@@ -65,6 +65,16 @@ describe('the operator’s commands against the running product', () => {
     expect((await svc('dead-letters', 'list', 'billing')).text).not.toContain('messaging.invalid_message');
   });
 
+  test('an account is found by its address, signed out everywhere, and has no factor to reset', async () => {
+    const { email, userId } = await signUp('personal');
+    const found = await svc('account', 'find', email);
+    expect(found).toMatchObject({ code: 0, text: expect.stringContaining(userId) });
+    expect((await svc('account', 'end-sessions', userId)).text).toMatch(/: [1-9]\d* sessions ended\n$/);
+    expect((await svc('account', 'end-sessions', userId)).text).toBe(`${userId}: 0 sessions ended\n`);
+    expect((await svc('account', 'reset-factor', userId)).text).toBe(`${userId}: nothing to do, there is no factor\n`);
+    expect(await svc('account', 'find', `unknown-${email}`)).toMatchObject({ code: 1 });
+  });
+
   test('a routes file is checked without being applied, and the current one can be reloaded', async () => {
     const bad = join(folder, 'routes.yaml');
     await writeFile(

@@ -73,7 +73,7 @@ describe('the built pages', () => {
     expect((await get('/docs/no-such-file.tgz')).status).toBe(404);
   });
 
-  test('keep what has a hash in its name for ever, and answer 304 to whoever has it', async () => {
+  test('keep what has a hash in its name for ever, and answer 304 to a browser that has it', async () => {
     const path = await scriptPath();
     const answer = await get(path);
     expect(answer.headers['cache-control']).toBe('public, max-age=31536000, immutable');
@@ -84,7 +84,7 @@ describe('the built pages', () => {
     expect(again.text).toBe('');
   });
 
-  test('are sent compressed to whoever takes it', async () => {
+  test('are sent compressed to browsers that accept it', async () => {
     const path = await scriptPath();
     const raw = async (accepted: string) => {
       const { headers, bytes } = await get(path, { 'accept-encoding': accepted });

@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { type BrokerUser, renderAccounts } from '@svc/broker';
 import { allRoutes } from '@svc/contracts';
-import { parse, stringify } from 'yaml';
+import { ruleFiles } from '@svc/observability/rules';
+import { stringify } from 'yaml';
 import { entranceServices } from '../ingress/entrance.ts';
 import { httpRouteManifests } from '../ingress/http-route-manifests.ts';
 import { ingressManifests } from '../ingress/ingress-manifests.ts';
@@ -24,9 +25,7 @@ export const generatedFiles = (): Record<string, string> => {
   return {
     'kubernetes/components/ingress/generated/ingresses.yaml': manifests(contract, ingressManifests(services)),
     'kubernetes/components/gateway-api/generated/http-routes.yaml': manifests(contract, httpRouteManifests(services)),
-    'kubernetes/components/monitoring/generated/alerts.yaml': manifests('from infra/observability/alerts', [
-      prometheusRule(),
-    ]),
+    'kubernetes/components/monitoring/generated/alerts.yaml': manifests('from infra/observability', [prometheusRule()]),
     'docker/nats/generated/accounts.conf': brokerAccounts(),
     'kubernetes/components/nats/generated/accounts.conf': brokerAccounts(),
     'kubernetes/components/nats/generated/nats.conf': copy('docker/nats/nats.conf').replaceAll(
@@ -63,17 +62,9 @@ const copy = (from: string): string => `# ${NOTE}: from infra/${from}.\n${read(f
 /** Copies a script with the note on its second line, after the shebang. */
 const copyScript = (from: string): string => read(from).replace('\n', `\n# ${NOTE}: from infra/${from}.\n`);
 
-const prometheusRule = (): object => {
-  const files = readdirSync(new URL('observability/alerts/', INFRA)).sort();
-  const groups = files.flatMap((file) => {
-    // The tests of infra/observability check each file against the format of Prometheus.
-    const { groups: inFile } = parse(read(`observability/alerts/${file}`)) as { groups: object[] };
-    return inFile;
-  });
-  return {
-    apiVersion: 'monitoring.coreos.com/v1',
-    kind: 'PrometheusRule',
-    metadata: { name: 'svc' },
-    spec: { groups },
-  };
-};
+const prometheusRule = (): object => ({
+  apiVersion: 'monitoring.coreos.com/v1',
+  kind: 'PrometheusRule',
+  metadata: { name: 'svc' },
+  spec: { groups: Object.values(ruleFiles()).flat() },
+});

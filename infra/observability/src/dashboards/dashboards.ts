@@ -1,3 +1,4 @@
+import { BUDGET_LEFT } from '../objectives/burn-rate-rules.ts';
 import type { Dashboard, Panel } from './dashboard.ts';
 
 /** Excludes probes and scrapes, which are not callers' requests. */
@@ -13,10 +14,39 @@ const single = (title: string, unit: Panel['unit'], expr: string, legend: string
   queries: [{ expr, legend }],
 });
 
+/** First row of each dashboard: the objectives that concern it. */
+const errorBudget = (objectives: string): Dashboard['rows'][number] => {
+  const query = (series: string) => [{ expr: `${series}{objective=~"${objectives}"}`, legend: '{{objective}}' }];
+  return {
+    title: 'Error budget',
+    panels: [
+      {
+        title: 'Left of 30 days',
+        description: '0 % means that the objective is missed: docs/objectives.md.',
+        unit: 'percentunit',
+        queries: query(BUDGET_LEFT),
+      },
+      {
+        title: 'Burn rate, 1 hour',
+        description: '1 spends the budget in 30 days; above 14.4 an alert pages.',
+        unit: 'short',
+        queries: query('svc:objective:burn_rate1h'),
+      },
+      {
+        title: 'Burn rate, 3 days',
+        description: 'Above 1 the objective will be missed.',
+        unit: 'short',
+        queries: query('svc:objective:burn_rate3d'),
+      },
+    ],
+  };
+};
+
 const overview: Dashboard = {
   uid: 'overview',
   title: 'svc: overview',
   rows: [
+    errorBudget('.+'),
     {
       title: 'Requests',
       panels: [
@@ -84,6 +114,7 @@ const inference: Dashboard = {
   uid: 'inference',
   title: 'svc: inference and money',
   rows: [
+    errorBudget('admission-.+|inference-.+'),
     {
       title: 'Gateway',
       panels: [
@@ -201,6 +232,7 @@ const messaging: Dashboard = {
   uid: 'messaging',
   title: 'svc: facts, revocations and webhooks',
   rows: [
+    errorBudget('token-.+|webhook-.+'),
     {
       title: 'Outboxes',
       panels: [
@@ -215,6 +247,7 @@ const messaging: Dashboard = {
           ],
         },
         single('Relays', 'short', 'sum by (service) (outbox_relay_leading)', '{{service}}'),
+        single('Epochs begun in a day', 'short', 'max by (service) (outbox_epochs_recent)', '{{service}}'),
       ],
     },
     {
@@ -225,6 +258,12 @@ const messaging: Dashboard = {
           'reqps',
           'sum by (consumer, outcome) (rate(messages_consumed_total[5m]))',
           '{{consumer}} {{outcome}}',
+        ),
+        single(
+          'Facts dropped as too old, per hour',
+          'short',
+          'sum by (consumer) (increase(facts_dropped_total[1h]))',
+          '{{consumer}}',
         ),
         single('Messages waiting', 'short', 'max by (consumer) (messages_waiting)', '{{consumer}}'),
         single('Dead letters', 'short', 'max by (consumer) (dead_letters_unresolved)', '{{consumer}}'),

@@ -2,6 +2,7 @@ export * from './accounts.ts';
 export * from './apps.ts';
 export * from './authorization-details.ts';
 export * from './connections.ts';
+export * from './describe-device.ts';
 export * from './events.ts';
 export * from './factors.ts';
 export * from './internal.ts';

@@ -24,7 +24,9 @@ import {
   brokerThatIsGone,
   consumerThatFails,
   consumerThatStands,
+  factOfTheEarlierState,
   relayLockThatIsTaken,
+  restoredDatabase,
   streamThatIsLost,
   unreadableMessage,
 } from './conditions/messaging.ts';
@@ -78,7 +80,14 @@ const scenes = (caller: Caller): Record<string, { minutes: number; conditions: C
   consumers: { minutes: 25, conditions: [unreadableMessage, consumerThatStands(), consumerThatFails()] },
   messages: {
     minutes: 7,
-    conditions: [outcomesThatNeverCame, streamThatIsLost, refusedUsageRecords(caller), workersWithoutLanes],
+    conditions: [
+      outcomesThatNeverCame,
+      streamThatIsLost,
+      factOfTheEarlierState,
+      restoredDatabase,
+      refusedUsageRecords(caller),
+      workersWithoutLanes,
+    ],
   },
   'the broker': { minutes: 4, conditions: [brokerThatIsGone()] },
   processes: { minutes: 8, conditions: [fewFileDescriptors(), serviceThatStutters()] },

@@ -14,8 +14,10 @@ export interface MessagingMeters {
   outboxBacklog(count: number, oldestAgeSeconds: number): void;
   outboxPublished(stream: string, count: number): void;
   outboxRepublished(stream: string, count: number): void;
+  epochsRecent(count: number): void;
   relayLeading(leading: boolean): void;
   consumed(consumer: string, outcome: ConsumedOutcome, count?: number): void;
+  factsDropped(consumer: string, count: number): void;
   waiting(consumer: string, count: number): void;
   deadLetters(consumer: string, count: number): void;
   revocationsConnected(connected: boolean): void;
@@ -35,6 +37,7 @@ export const createMeters = (metrics: MessagingMetrics | undefined): MessagingMe
     metrics?.counter({ name, help, labelNames });
   const unpublished = gauge('outbox_unpublished', 'Outbox rows that the broker has not acknowledged.');
   const oldest = gauge('outbox_oldest_unpublished_seconds', 'Age of the oldest outbox row not yet acknowledged.');
+  const epochs = gauge('outbox_epochs_recent', 'Epochs begun in the last 24 hours, each after a restore.');
   const leading = gauge('outbox_relay_leading', '1 while this process relays the outbox of its service.');
   const connected = gauge(
     'revocations_connected',
@@ -46,6 +49,7 @@ export const createMeters = (metrics: MessagingMetrics | undefined): MessagingMe
     'stream',
   ]);
   const consumed = counter('messages_consumed_total', 'Delivered messages by outcome.', ['consumer', 'outcome']);
+  const dropped = counter('facts_dropped_total', 'Facts dropped because the consumer knows newer ones.', ['consumer']);
   const perConsumer = (name: string, help: string) => {
     const made = metrics?.gauge({ name, help, labelNames: ['consumer'] });
     return (consumer: string, value: number) => made?.set({ consumer }, value);
@@ -59,8 +63,10 @@ export const createMeters = (metrics: MessagingMetrics | undefined): MessagingMe
     },
     outboxPublished: (stream, count) => published?.inc({ stream }, count),
     outboxRepublished: (stream, count) => again?.inc({ stream }, count),
+    epochsRecent: epochs,
     relayLeading: (value) => leading(value ? 1 : 0),
     consumed: (consumer, outcome, count = 1) => consumed?.inc({ consumer, outcome }, count),
+    factsDropped: (consumer, count) => dropped?.inc({ consumer }, count),
     revocationsConnected: (value) => connected(value ? 1 : 0),
     revocationsKept: kept,
   };

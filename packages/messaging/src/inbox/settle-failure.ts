@@ -101,7 +101,10 @@ export const giveBack = (messages: readonly JsMsg[]): HandleResult => {
 };
 
 export const countOutcome = (deps: HandlerDeps, outcome: ConsumedOutcome, amount: number): void => {
-  if (amount > 0) deps.messaging.meters.consumed(deps.consumer, outcome, amount);
+  if (amount === 0) return;
+  const { meters } = deps.messaging;
+  meters.consumed(deps.consumer, outcome, amount);
+  if (outcome === 'stale') meters.factsDropped(deps.consumer, amount);
 };
 
 /** PostgreSQL text holds no NUL, and a dead letter is bounded like any message. */

@@ -84,6 +84,7 @@ const run = <S extends EventSubject>(
   const loops = [...byStream].map(([stream, subjects]) => createPullLoop({ deps, stream, subjects }));
   // Prometheus sees a counter grow only if it has been 0 before.
   meters.consumed(name, 'retried', 0);
+  meters.factsDropped(name, 0);
   const measuring = runPeriodically({
     name: `${name} metrics`,
     intervalMs: MEASURE_INTERVAL_MS,

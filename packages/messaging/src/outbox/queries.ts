@@ -132,6 +132,14 @@ export const measureBacklog = async (
   return { count: row?.count ?? 0, oldestAgeSeconds: Math.max(0, row?.oldest ?? 0) };
 };
 
+/** Counts the epochs that began in the last 24 hours after a restore. */
+export const countRecentEpochs = async (session: DatabaseSession): Promise<number> => {
+  const [row] = await session.query<{ count: number }>(
+    `SELECT count(*) AS count FROM epochs WHERE restored_to IS NOT NULL AND began_at > now() - interval '24 hours'`,
+  );
+  return row?.count ?? 0;
+};
+
 /** Deletes one batch of rows published longer ago than this, among the oldest rows, and returns their number. */
 export const deleteSentBefore = async (session: DatabaseSession, ageSeconds: number): Promise<number> => {
   const rows = await session.query(

@@ -3,7 +3,7 @@ import type { DatabaseSession } from '@svc/database';
 import { runPeriodically } from '@svc/service-kit';
 import type { Messaging } from '../connection/connect-messaging.ts';
 import { shareHints } from '../hints/share-hints.ts';
-import { deleteSentBefore, measureBacklog } from './queries.ts';
+import { countRecentEpochs, deleteSentBefore, measureBacklog } from './queries.ts';
 import { runForLeadership } from './relay-leadership.ts';
 import { createStreamRelay, type StreamRelay } from './stream-relay.ts';
 
@@ -51,7 +51,11 @@ export const startRelay = (options: RelayOptions): Relay => {
     logger,
     onChange: (isLeading) => {
       meters.relayLeading(isLeading);
-      if (!isLeading) return;
+      if (!isLeading) {
+        // Only the leader measures, and an alert reads the greatest value of all replicas.
+        meters.epochsRecent(0);
+        return;
+      }
       verifyStreams();
       measuring.wake();
       pruning.wake();
@@ -83,6 +87,7 @@ export const startRelay = (options: RelayOptions): Relay => {
   const measuring = lead('outbox backlog', BACKLOG_INTERVAL_MS, async (session) => {
     const { count, oldestAgeSeconds } = await measureBacklog(session);
     meters.outboxBacklog(count, oldestAgeSeconds);
+    meters.epochsRecent(await countRecentEpochs(session));
   });
   const pruning = lead('outbox pruning', PRUNE_INTERVAL_MS, (session, signal) =>
     pruneSent(session, sentKeptSeconds, signal),

@@ -1,3 +1,4 @@
+import { describeDevice } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
 import {
   type AccountRecord,
@@ -14,7 +15,6 @@ import type { AttemptSubject, AttemptThrottle } from '../throttling/index.ts';
 import { later } from '../time.ts';
 import type { Executor, Transact, Transaction } from '../transact.ts';
 import { openChallenge, type SecondStep } from './challenge.ts';
-import { describeDevice } from './describe-device.ts';
 import type { Devices } from './devices.ts';
 import { insertSession } from './queries.ts';
 import { newSessionId, SESSION_MS, type SessionRecord } from './session.ts';

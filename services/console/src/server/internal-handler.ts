@@ -2,7 +2,6 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import type { Metrics } from '@svc/service-kit';
 import type { AssetStore } from './asset-store.ts';
 
-/** What the internal port tells of. */
 export interface InternalHandlerOptions {
   readonly assets: AssetStore;
   readonly metrics: Metrics;

@@ -4,12 +4,11 @@ import { type Logger, type Metrics, repeatsHost } from '@svc/service-kit';
 import { type Asset, type AssetStore, type Encoding, INDEX_PATH } from './asset-store.ts';
 import { setSecurityHeaders } from './security-headers.ts';
 
-/** What serving the pages needs. */
 export interface WebHandlerOptions {
   readonly assets: AssetStore;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** The product's base URL is https: browsers are told to stay there. */
+  /** The product's base URL is https: browsers must stay on it. */
   readonly isHttps: boolean;
 }
 
@@ -25,7 +24,7 @@ const NOT_BUILT = `<!doctype html>
 </html>
 `;
 
-/** What a request is, for logs and metrics: never its path, which anybody may choose. */
+/** Kind of a request, for logs and metrics. Never its path, which any caller can choose. */
 type Operation = 'page' | 'asset' | 'unmatched';
 
 /** Serves built files, and the one page at every address that a browser navigates to. */

@@ -9,7 +9,6 @@ import { createStepUp, type Session, SessionContext, StepUpDialog, useSessionSta
 import { CrashBoundary, LanguageProvider, type loadLanguage, ThemeProvider } from './shell/index.ts';
 import { Toasts } from './ui/index.ts';
 
-/** What the pages are made of. */
 export interface AppProps {
   readonly transport: Transport;
   readonly session: Session;
@@ -35,7 +34,7 @@ export const App = ({ transport, session, preferences, language }: AppProps): Re
   </CSPProvider>
 );
 
-/** What was read for one account is never shown to another one. */
+/** Keeps the data of one account from another one. */
 const AccountScope = ({
   transport,
   session,

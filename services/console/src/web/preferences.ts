@@ -1,13 +1,13 @@
 import type { Locale } from '@svc/contracts';
 
-/** How the pages look. */
+/** Look of the pages. */
 export type Theme = 'system' | 'light' | 'dark';
 
 const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 const LOCALE_KEY = 'svc.locale';
 const THEME_KEY = 'svc.theme';
 
-/** What a person has chosen in this browser; the only thing that the pages store, and nothing of it is secret. */
+/** Choices of a person in this browser. The pages store nothing else, and none of it is secret. */
 export interface Preferences {
   readonly locale: () => string | undefined;
   readonly setLocale: (locale: Locale) => void;

@@ -2,7 +2,7 @@ import { lazy, type ReactElement, type ReactNode, Suspense } from 'react';
 import { Route, Routes, useLocation } from 'react-router';
 import { OverviewPage } from './overview/index.ts';
 import { PlansPage, ReturnPage } from './plans/index.ts';
-import { type SignedOutReason, useAccount, useSessionState } from './session/index.ts';
+import { type SessionState, useAccount, useSessionState } from './session/index.ts';
 import {
   BusinessOnlyPage,
   CrashBoundary,
@@ -14,11 +14,13 @@ import {
 import { Loading } from './ui/index.ts';
 
 const AccountPage = lazy(async () => ({ default: (await import('./account/index.ts')).AccountPage }));
+const DeletedPage = lazy(async () => ({ default: (await import('./account/index.ts')).DeletedPage }));
 const MailedLinkPages = lazy(async () => ({ default: (await import('./mailed-links/index.ts')).MailedLinkPages }));
 const ConnectionsPage = lazy(async () => ({ default: (await import('./connections/index.ts')).ConnectionsPage }));
 const KeysPage = lazy(async () => ({ default: (await import('./keys/index.ts')).KeysPage }));
 const WalletPage = lazy(async () => ({ default: (await import('./wallet/index.ts')).WalletPage }));
 const UsagePage = lazy(async () => ({ default: (await import('./usage/index.ts')).UsagePage }));
+const AlertsPage = lazy(async () => ({ default: (await import('./alerts/index.ts')).AlertsPage }));
 const AppsPage = lazy(async () => ({ default: (await import('./apps/index.ts')).AppsPage }));
 const RegisterAppPage = lazy(async () => ({ default: (await import('./apps/index.ts')).RegisterAppPage }));
 const AppSettingsPage = lazy(async () => ({ default: (await import('./apps/index.ts')).AppSettingsPage }));
@@ -39,12 +41,18 @@ export const Pages = (): ReactElement => {
       </SignedOutLayout>
     );
   }
-  return state.status === 'signed_in' ? <SignedInPages /> : <SignedOutPages reason={state.reason} />;
+  return state.status === 'signed_in' ? <SignedInPages /> : <SignedOutPages state={state} />;
 };
 
-const SignedOutPages = ({ reason }: { reason: SignedOutReason }): ReactElement => (
+const SignedOutPages = ({ state }: { state: Exclude<SessionState, { status: 'signed_in' }> }): ReactElement => (
   <SignedOutLayout>
-    <LeaveForSignIn reason={reason} />
+    {state.status === 'deleted' ? (
+      <Suspense fallback={<Loading lines={3} />}>
+        <DeletedPage erasedAt={state.erasedAt} />
+      </Suspense>
+    ) : (
+      <LeaveForSignIn reason={state.reason} />
+    )}
   </SignedOutLayout>
 );
 
@@ -64,6 +72,7 @@ const SignedInPages = (): ReactElement => {
             <Route path="/wallet" element={<WalletPage />} />
             <Route path="/wallet/return" element={<ReturnPage />} />
             <Route path="/usage" element={<UsagePage />} />
+            <Route path="/usage/alerts" element={<AlertsPage />} />
             <Route path="/apps" element={<ForBusiness page={<AppsPage />} />} />
             <Route path="/apps/new" element={<ForBusiness page={<RegisterAppPage />} />} />
             <Route path="/apps/:clientId" element={<ForBusiness page={<AppSettingsPage />} />} />

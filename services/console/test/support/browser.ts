@@ -1,7 +1,7 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
 
-/** Whether browser tests can run here. */
+/** Returns true if browser tests can run here. */
 export const hasChromium = (): boolean => inject('chromiumPath') !== '';
 
 /** A browser for the tests of one file. Any complaint of a page fails the test in which it came up. */

@@ -47,3 +47,10 @@ export const useConsole = (options: { without?: readonly string[] } = {}): TestC
     faults,
   };
 };
+
+/** The same console by the host name at which browsers allow passkeys. */
+export const atLocalhost = ({ url, state, faults }: TestConsole): TestConsole => ({
+  url: url.replace('127.0.0.1', 'localhost'),
+  state,
+  faults,
+});

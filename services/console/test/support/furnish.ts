@@ -1,4 +1,4 @@
-import { type App, newId } from '@svc/contracts';
+import { type App, type Factor, type Invoice, type ListedSession, newId } from '@svc/contracts';
 import type { TestConsole } from './console.ts';
 import { addEvent, daysFromNow, type Possessions, subscriptionTo, type UsageRecord } from './mock-api/index.ts';
 import type { Person } from './people.ts';
@@ -55,6 +55,32 @@ export const newUsage = (keyId: string, daysAgo: number, fields: Partial<UsageRe
   ...fields,
 });
 
+/** An invoice; the highest number is the newest. */
+export const newInvoice = (number: number, fields: Partial<Invoice> = {}): Invoice => ({
+  id: `in_${number}`,
+  number: `SVC-2026-${String(number).padStart(4, '0')}`,
+  description: 'Wallet top-up',
+  net_micros: 20_491_804,
+  tax_micros: 4_508_196,
+  total_micros: 25_000_000,
+  currency: 'EUR',
+  status: 'paid',
+  issued_at: daysFromNow(number - 40),
+  url: `https://invoices.example/${number}`,
+  pdf_url: `https://invoices.example/${number}/pdf`,
+  ...fields,
+});
+
+/** A session of another device, some days old. */
+export const newSession = (userAgent: string | null, daysAgo: number): ListedSession => ({
+  ...{ id: newId('ses'), created_at: daysFromNow(-daysAgo), last_used_at: daysFromNow(-daysAgo / 2) },
+  ...{ user_agent: userAgent, source: '198.51.100.0/24', is_current: false },
+});
+
+const newFactor = (type: Factor['type'], name: string, lastUsedAt: string | null): Factor => ({
+  ...{ id: newId('fac'), type, name, created_at: daysFromNow(-30), last_used_at: lastUsedAt },
+});
+
 /** Twenty days of use through an app, and through one that is no longer connected; on some days nothing. */
 const newPlanUse = (clientId: string): Possessions['planUse'] => {
   const former = newId('app');
@@ -72,7 +98,7 @@ const newPlanUse = (clientId: string): Possessions['planUse'] => {
   );
 };
 
-/** Gives somebody a bit of everything. Answers the app that has a webhook. */
+/** Gives a person some of everything. Returns the app that has a webhook. */
 export const furnish = ({ state }: TestConsole, { has }: Person): App => {
   const notes = newApp('Notes for teams');
   has.apps = [
@@ -135,7 +161,22 @@ export const furnish = ({ state }: TestConsole, { has }: Person): App => {
       description: 'Top-up',
     },
   ];
+  has.autoTopUp = { ...has.autoTopUp, enabled: true };
+  has.invoices = [
+    newInvoice(3, { description: 'Standard', status: 'open', total_micros: 20_000_000 }),
+    newInvoice(2, { description: 'Automatic wallet top-up', pdf_url: null }),
+    newInvoice(1, { description: 'Wallet top-up', url: null, pdf_url: null }),
+  ];
   has.planUse = newPlanUse(notes.client_id);
+  has.otherSessions = [
+    newSession('Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) CriOS/140.0 Safari/604.1', 1.4),
+    newSession(null, 9),
+  ];
+  has.factors = [
+    newFactor('totp', 'Authenticator app', daysFromNow(-0.3)),
+    newFactor('passkey', 'Chrome, Android', null),
+  ];
+  has.recoveryCodes = ['2f7k1x-8mq4zt-0c5vbn-w3yh6r', '9d4s2j-x7pe1g-5tkm8z-b0qv3c'];
   state.webhooks.set(notes.client_id, {
     client_id: notes.client_id,
     url: 'https://notes.example/webhooks/svc',

@@ -3,10 +3,13 @@ import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { en } from '../../src/web/i18n/en/index.ts';
+import { it as italian } from '../../src/web/i18n/it/index.ts';
 import { hasChromium, useBrowser } from './browser.ts';
 import { useConsole } from './console.ts';
 import { furnish } from './furnish.ts';
-import { addPerson, openAs } from './people.ts';
+import { addPerson, openAs, PASSWORD } from './people.ts';
+import { newTotpCode } from './totp-code.ts';
 
 /** Folder for pictures of every page; unset, none are taken. */
 const pictures = process.env['SCREENSHOTS_DIR'] ?? '';
@@ -68,6 +71,7 @@ export const inspectEveryPage = (locale: 'en' | 'it'): void => {
     const console = useConsole();
     const browser = useBrowser();
     const options = { colorScheme: 'light' as const, locale: locale === 'it' ? 'it-IT' : 'en-GB' };
+    const texts = locale === 'it' ? italian : en;
     const nameOf = (page: string): string => `${page}-${locale}`;
 
     test.each(['reset-password', 'reset-password?token=unknown', 'verify-email?token=unknown', 'undo-email'])(
@@ -80,18 +84,26 @@ export const inspectEveryPage = (locale: 'en' | 'it'): void => {
       },
     );
 
-    test.each(['account', 'plans', 'connections', 'keys', 'wallet', 'usage', 'apps', 'no-such-page', 'plans/return'])(
-      '/%s, with nothing there yet and with everything',
-      async (path) => {
-        const person = addPerson(console, 'business', locale);
-        const page = await openAs({ browser, console, person }, `/${path}`, options);
-        await inspect(page, nameOf(`${path.replace('/', '-')}-empty`));
-        furnish(console, person);
-        await page.reload();
-        await page.locator('h1').waitFor();
-        await inspect(page, nameOf(path.replace('/', '-')));
-      },
-    );
+    test.each([
+      'account',
+      'plans',
+      'connections',
+      'keys',
+      'wallet',
+      'usage',
+      'usage/alerts',
+      'apps',
+      'no-such-page',
+      'plans/return',
+    ])('/%s, with nothing there yet and with everything', async (path) => {
+      const person = addPerson(console, 'business', locale);
+      const page = await openAs({ browser, console, person }, `/${path}`, options);
+      await inspect(page, nameOf(`${path.replace('/', '-')}-empty`));
+      furnish(console, person);
+      await page.reload();
+      await page.locator('h1').waitFor();
+      await inspect(page, nameOf(path.replace('/', '-')));
+    });
 
     test('the overview of a person and of a business', async () => {
       const person = addPerson(console, 'personal', locale);
@@ -110,6 +122,27 @@ export const inspectEveryPage = (locale: 'en' | 'it'): void => {
         await inspect(page, nameOf(path.replace(app.client_id, 'app').replaceAll('/', '-').slice(1)));
         await page.context().close();
       }
+    });
+
+    test('the dialogs of the account', async () => {
+      const person = addPerson(console, 'business', locale);
+      const page = await openAs({ browser, console, person }, '/account', options);
+      await page.getByRole('button', { name: texts.factors.addTotp }).click();
+      await page.locator('.qr').waitFor();
+      await inspect(page, nameOf('totp'));
+      const code = newTotpCode([...person.has.totpSecrets.values()].at(-1));
+      await page.locator('.dialog input:not([readonly])').fill(code);
+      await page.locator('.dialog [type=submit]').click();
+      await page.locator('.codes').waitFor();
+      await inspect(page, nameOf('recovery-codes'));
+      await page.locator('.dialog .button-primary').click();
+      await page.getByRole('button', { name: texts.ownData.delete }).click();
+      await page.locator('.dialog [type=password]').waitFor();
+      await inspect(page, nameOf('delete-account'));
+      await page.locator('.dialog [type=password]').fill(PASSWORD);
+      await page.locator('.dialog [type=submit]').click();
+      await page.locator('.entrance h1').waitFor();
+      await inspect(page, nameOf('account-deleted'));
     });
 
     test('menus and dialogs while they are open', async () => {

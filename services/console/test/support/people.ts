@@ -7,13 +7,13 @@ import { type Possessions, possessionsOf } from './mock-api/index.ts';
 /** Everybody's password. */
 export const PASSWORD = 'correct horse battery staple';
 
-/** Somebody with an account. */
+/** A person with an account. */
 export interface Person {
   readonly account: Account;
   readonly has: Possessions;
 }
 
-/** Gives somebody an account without asking the pages. */
+/** Gives a person an account without the pages. */
 export const addPerson = (
   { state }: TestConsole,
   type: 'personal' | 'business',
@@ -34,7 +34,7 @@ export const addPerson = (
   return { account, has: possessionsOf(state, account.svc_user_id) };
 };
 
-/** Opens a page as somebody who has a session in this browser, and waits until it is there. */
+/** Opens a page as a person who has a session in this browser, and waits until it is there. */
 export const openAs = async (
   { browser, console, person }: { browser: TestBrowser; console: TestConsole; person: Person },
   path = '/',

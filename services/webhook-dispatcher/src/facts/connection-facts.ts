@@ -86,6 +86,7 @@ const applyConnectionFacts = async (
 ): Promise<void> => {
   if (facts.length === 0) return;
   const fresh = await takeTurns(trx, CONNECTION_TURNS, facts);
+  deps.messaging.meters.factsDropped(NAME, facts.length - fresh.length);
   const snapshots = await readSnapshots(trx, fresh, deps);
   await projectConnections(trx, fresh, snapshots);
   await storeEvents(

@@ -7,6 +7,7 @@ import { type EventDraft, storeEvents } from '../events/index.ts';
 import { CONNECTION_TURNS } from './connection-facts.ts';
 import type { FactDeps } from './fact-deps.ts';
 
+const NAME = 'webhook-dispatcher_disconnections';
 const { appDisconnected } = events;
 type DisconnectionFact = EventOf<typeof appDisconnected.subject>;
 
@@ -19,7 +20,7 @@ export const startDisconnectionConsumer = (deps: FactDeps): Consumer =>
   startConsumer({
     messaging: deps.messaging,
     database: deps.database,
-    name: 'webhook-dispatcher_disconnections',
+    name: NAME,
     subjects: [appDisconnected.subject],
     handle: (trx, fact, meta) => applyFact(trx, { fact, meta }, deps),
   });
@@ -39,6 +40,7 @@ const applyFact = async (
     deliveries: meta.deliveries,
   }));
   const fresh = await takeTurns(trx, CONNECTION_TURNS, ends);
+  deps.messaging.meters.factsDropped(NAME, ends.length - fresh.length);
   await updateConnectionsEnded(trx, fresh);
   const drafts = fresh.map(({ userId }): EventDraft => {
     const factId = partId(fact.id, userId);

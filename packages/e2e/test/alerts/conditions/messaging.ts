@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 import { connectToBroker } from '@svc/broker';
 import { newId } from '@svc/contracts';
@@ -132,6 +133,33 @@ export const consumerThatStands = (): Condition => {
       await release();
     },
   };
+};
+
+/** A fact whose version the dispatcher has handled, as after a restore without an epoch. */
+export const factOfTheEarlierState: Condition = {
+  alerts: ['FactsDropped'],
+  async begin(product) {
+    const consumer = 'webhook-dispatcher_connections';
+    const read = (metric: string, labels: Record<string, string>) =>
+      product.watch.read('webhook-dispatcher', metric, { consumer, ...labels });
+    const handled = () => read('messages_consumed_total', { outcome: 'handled' });
+    const dropped = () => read('facts_dropped_total', {});
+    const fact = connectionFact();
+    const before = { handled: await handled(), dropped: await dropped() };
+    await publishFact(product, fact);
+    await until(async () => (await handled()) > before.handled);
+    await publishFact(product, { ...fact, id: randomUUID() });
+    await until(async () => (await dropped()) > before.dropped);
+  },
+};
+
+/** A database that was restored, and whose epoch began. */
+export const restoredDatabase: Condition = {
+  alerts: ['EpochBegan'],
+  async begin(product) {
+    await product.sql('auth', 'INSERT INTO epochs (epoch, restored_to) VALUES (uuidv7(), now())');
+    await until(async () => (await product.watch.read('auth', 'outbox_epochs_recent')) > 0);
+  },
 };
 
 /** A malformed message. */

@@ -1,1 +1,2 @@
 export { AccountPage } from './account-page.tsx';
+export { DeletedPage } from './deleted-page.tsx';

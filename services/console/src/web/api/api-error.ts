@@ -6,7 +6,6 @@ export type LocalErrorCode = 'network_error' | 'timeout' | 'unreadable_answer' |
 /** The `code` of a failed call; a service may be newer than these pages and send others. */
 export type ApiErrorCode = ErrorCode | LocalErrorCode | (string & {});
 
-/** What is known of a failed call. */
 export interface ApiErrorFields {
   /** HTTP status; 0 where no answer came. */
   readonly status: number;
@@ -64,7 +63,7 @@ export class ApiError extends Error {
 
 const REQUEST_ID_CHARACTERS_MAX = 64;
 
-/** Reads the error that an answer tells of, in any of the contract's shapes. */
+/** Reads the error of an answer, in any of the contract's shapes. */
 export const readApiError = async (response: Response): Promise<ApiError> => {
   const body: unknown = await response.json().catch(() => undefined);
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);

@@ -2,9 +2,9 @@ import { ApiError } from './api-error.ts';
 import type { Answer, Input, OperationName } from './operations.ts';
 import type { Transport } from './send-request.ts';
 
-/** Where the session's token comes from. */
+/** Source of the session's token. */
 export interface TokenSource {
-  /** The token in memory; undefined when nobody is signed in. */
+  /** The token in memory; undefined if no one is signed in. */
   readonly current: () => string | undefined;
   /** Asks for the session again; undefined when there is none any more. Rejects where that cannot be told. */
   readonly renew: () => Promise<string | undefined>;

@@ -3,3 +3,4 @@ export { type ApiClient, createClient, type TokenSource } from './create-client.
 export { type Answer, type Input, type ItemOf, type OperationName, operations } from './operations.ts';
 export { createTransport, type Transport } from './send-request.ts';
 export { ApiContext, createQueryClient, useApi, useApiMutation, useApiQuery } from './use-api.ts';
+export { useApiPages } from './use-api-pages.ts';

@@ -6,7 +6,22 @@ type Routes = typeof routes;
 /** The routes that the pages call. Method and path are compared with the contract by the compiler: only types of it reach the browser. */
 export const operations = {
   deleteSession: { method: 'DELETE', path: '/v1/console/session' },
+  createReauthenticationOptions: { method: 'POST', path: '/v1/console/session/reauthenticate/options' },
   reauthenticate: { method: 'POST', path: '/v1/console/session/reauthenticate' },
+  updateAccount: { method: 'PATCH', path: '/v1/console/account' },
+  upgradeAccount: { method: 'POST', path: '/v1/console/account/upgrade' },
+  exportAccount: { method: 'GET', path: '/v1/console/account/export' },
+  deleteAccount: { method: 'DELETE', path: '/v1/console/account' },
+  listSessions: { method: 'GET', path: '/v1/console/sessions' },
+  deleteSessionById: { method: 'DELETE', path: '/v1/console/sessions/{session_id}' },
+  deleteOtherSessions: { method: 'DELETE', path: '/v1/console/sessions' },
+  listFactors: { method: 'GET', path: '/v1/console/account/factors' },
+  addTotp: { method: 'POST', path: '/v1/console/account/factors/totp' },
+  confirmTotp: { method: 'POST', path: '/v1/console/account/factors/totp/{factor_id}/confirm' },
+  createPasskeyOptions: { method: 'POST', path: '/v1/console/account/factors/passkeys/options' },
+  addPasskey: { method: 'POST', path: '/v1/console/account/factors/passkeys' },
+  deleteFactor: { method: 'DELETE', path: '/v1/console/account/factors/{factor_id}' },
+  renewRecoveryCodes: { method: 'POST', path: '/v1/console/account/factors/recovery-codes' },
   changePassword: { method: 'POST', path: '/v1/console/account/password' },
   requestVerification: { method: 'POST', path: '/v1/console/account/verification' },
   confirmVerification: { method: 'POST', path: '/v1/console/account/verification/confirm' },
@@ -35,8 +50,13 @@ export const operations = {
   listPlans: { method: 'GET', path: '/v1/subscriptions/plans' },
   getSubscriptionUsage: { method: 'GET', path: '/v1/subscriptions/usage' },
   getUsageHistory: { method: 'GET', path: '/v1/subscriptions/usage/history' },
+  listInvoices: { method: 'GET', path: '/v1/subscriptions/invoices' },
+  getAlertSettings: { method: 'GET', path: '/v1/subscriptions/alerts' },
+  changeAlertSettings: { method: 'PUT', path: '/v1/subscriptions/alerts' },
   getWallet: { method: 'GET', path: '/v1/gateway/wallet' },
   listWalletTransactions: { method: 'GET', path: '/v1/gateway/wallet/transactions' },
+  getAutoTopUp: { method: 'GET', path: '/v1/gateway/wallet/auto-top-up' },
+  changeAutoTopUp: { method: 'PUT', path: '/v1/gateway/wallet/auto-top-up' },
   createTopUp: { method: 'POST', path: '/v1/gateway/wallet/top-ups' },
   createKey: { method: 'POST', path: '/v1/gateway/keys' },
   listKeys: { method: 'GET', path: '/v1/gateway/keys' },
@@ -76,14 +96,14 @@ type BodyOf<R> = R extends { body: { raw: true } }
       ? { body?: z.input<S> }
       : unknown;
 
-/** What a call of this route takes, by the contract. */
+/** Parameters, query and body of a route, by the contract. */
 export type Input<K extends OperationName> = ParamsOf<RequestOf<K>> & QueryOf<RequestOf<K>> & BodyOf<RequestOf<K>>;
 
 type AnswerOf<A> = {
   [S in keyof A]: A[S] extends { schema: infer Z extends z.ZodType } ? z.output<Z> : undefined;
 }[keyof A];
 
-/** What this route answers, by the contract; undefined where it answers nothing. */
+/** Body that a route answers, by the contract; undefined if it has none. */
 export type Answer<K extends OperationName> = AnswerOf<Routes[K]['responses']>;
 
 /** One element of what a list answers. */

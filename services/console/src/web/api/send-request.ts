@@ -4,7 +4,6 @@ import { type Answer, type Input, type OperationName, operations } from './opera
 /** Longer than any answer of the console's routes takes, checking a webhook's destination included. */
 const TIMEOUT_MS = 30_000;
 
-/** What sending needs; tests bring their own. */
 export interface TransportOptions {
   /** Origin of the API; empty for the page's own. */
   readonly baseUrl: string;
@@ -12,7 +11,6 @@ export interface TransportOptions {
   readonly timeoutMs?: number;
 }
 
-/** How one request is sent. */
 export interface SendOptions {
   readonly token?: string | undefined;
   readonly signal?: AbortSignal | undefined;

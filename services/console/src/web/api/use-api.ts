@@ -37,7 +37,6 @@ export const useApi = (): ApiClient => {
   return client;
 };
 
-/** How a query differs from the usual. */
 export interface ApiQueryOptions<K extends OperationName> {
   readonly enabled?: boolean;
   /** Milliseconds until it is read again; false for never. */
@@ -61,14 +60,14 @@ export const useApiQuery = <K extends OperationName>(
   });
 };
 
-/** What was on the page has changed meanwhile. */
+/** Statuses which mean that the page is outdated. */
 const OUTDATED_STATUSES = new Set([404, 409]);
 
-/** What follows a call that has succeeded. */
+/** Consequences of a successful call. */
 export interface ApiMutationOptions<K extends OperationName> {
-  /** What the call has changed. */
+  /** Queries whose answers the call has changed. */
   readonly refreshes?: readonly OperationName[];
-  /** Happens also where whoever has called is not on the page any more, as what was read again says. */
+  /** Is called even if the component has left the page, which the refreshed queries can cause. */
   readonly onDone?: (answer: Answer<K>) => void;
 }
 

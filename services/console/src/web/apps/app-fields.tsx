@@ -6,7 +6,7 @@ import { type AppValues, REDIRECT_URIS_MAX } from './app-values.ts';
 /** The part of a form that these fields read and write. */
 type Form = Pick<FormState<AppValues>, 'values' | 'set' | 'faultOf'>;
 
-/** What its owner says of an app: at registration and later alike. */
+/** Fields of an app, at registration and later. */
 export const AppFields = ({ form }: { form: Form }): ReactElement => {
   const { apps } = useI18n().messages;
   const { values, set, faultOf } = form;
@@ -73,7 +73,7 @@ const RedirectUris = ({ form }: { form: Form }): ReactElement => {
       <legend>{apps.redirectUris}</legend>
       <p className="hint">{apps.redirectUrisHint}</p>
       {uris.map((uri, index) => (
-        // Lines have no other identity than their place: two may hold the same text while somebody types.
+        // Lines have no other identity than their place: two may hold the same text during typing.
         <div key={index} className="line">
           <TextField
             label={apps.redirectUri(index + 1)}

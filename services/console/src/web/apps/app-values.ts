@@ -2,7 +2,7 @@ import type { App, ValidationIssue } from '@svc/contracts';
 import type { Input } from '../api/index.ts';
 import { checkInteger, checkText } from '../ui/index.ts';
 
-/** What its owner says of an app, as typed. */
+/** Fields of an app, as typed. */
 export interface AppValues {
   readonly name: string;
   readonly description: string;

@@ -6,7 +6,7 @@ import { useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { Button, Card, ConfirmDialog, ErrorNotice, TextField, useToast } from '../ui/index.ts';
 
-/** What ends connections: deactivating, and deleting for good. */
+/** Acts that end connections: to deactivate an app, and to delete it. */
 export const DangerCard = ({ app }: { app: App }): ReactElement => {
   const { apps } = useI18n().messages;
   const [asking, setAsking] = useState<'deactivate' | 'delete'>();

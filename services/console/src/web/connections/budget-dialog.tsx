@@ -1,7 +1,7 @@
 import type { BudgetLimit, Connection } from '@svc/contracts';
 import type { ReactElement } from 'react';
 import { useApiMutation } from '../api/index.ts';
-import { parseAmount, useI18n } from '../i18n/index.ts';
+import { parseAmount, typedAmount, useI18n } from '../i18n/index.ts';
 import { Button, Dialog, Form, fault, SelectField, TextField, useForm, useToast } from '../ui/index.ts';
 
 interface BudgetValues {
@@ -9,7 +9,6 @@ interface BudgetValues {
   readonly period: BudgetLimit['period'];
 }
 
-const MICROS_PER_UNIT = 1_000_000;
 const PERIODS: readonly BudgetLimit['period'][] = ['week', 'month', 'total'];
 
 /** Sets, changes or removes the limit of an app. */
@@ -28,7 +27,7 @@ export const BudgetDialog = ({
   const update = useApiMutation('updateConnection', { refreshes: ['listConnections'] });
   const form = useForm<BudgetValues>({
     initial: {
-      limit: budget === null ? '' : String(budget.limit_micros / MICROS_PER_UNIT),
+      limit: budget === null ? '' : typedAmount(budget.limit_micros),
       period: budget?.period ?? 'week',
     },
     check: ({ limit }) =>

@@ -10,9 +10,9 @@ import {
   ConfirmDialog,
   EmptyState,
   Facts,
-  Icon,
   Loaded,
   Notice,
+  OutsideLink,
   Page,
   Time,
   useToast,
@@ -134,16 +134,7 @@ const PauseButton = ({ connection }: { connection: Connection }): ReactElement =
   );
 };
 
-const Website = ({ url }: { url: string }): ReactElement => {
-  const { common } = useI18n().messages;
-  return (
-    <a className="outside-link" href={url} target="_blank" rel="noopener noreferrer">
-      {new URL(url).host}
-      <Icon name="external" />
-      <span className="visually-hidden"> {common.newTab}</span>
-    </a>
-  );
-};
+const Website = ({ url }: { url: string }): ReactElement => <OutsideLink url={url}>{new URL(url).host}</OutsideLink>;
 
 const Disconnect = ({ connection, onClose }: { connection: Connection; onClose: () => void }): ReactElement => {
   const { connections, common } = useI18n().messages;

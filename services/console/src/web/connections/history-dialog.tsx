@@ -7,7 +7,7 @@ import { Button, Dialog, ErrorNotice, Loading, Time } from '../ui/index.ts';
 
 const PAGE_ENTRIES = 20;
 
-/** What happened to a connection, newest first. */
+/** History of a connection, newest first. */
 export const HistoryDialog = ({
   connection,
   onClose,

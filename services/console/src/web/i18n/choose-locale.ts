@@ -1,12 +1,12 @@
 import type { Locale } from '@svc/contracts';
 
-/** What a language may be chosen by, first come first served. */
+/** Hints for the language, the strongest first. */
 export interface LocaleHints {
-  /** What the person has chosen in this browser. */
+  /** Choice of the person in this browser. */
   readonly chosen: string | undefined;
-  /** What the account says. */
+  /** Language of the account. */
   readonly account: Locale | undefined;
-  /** What the browser prefers, most wanted first. */
+  /** Languages that the browser asks for, the preferred one first. */
   readonly browser: readonly string[];
 }
 

@@ -19,7 +19,7 @@ export interface Formats {
   readonly relative: (instant: string | Date, now: Date) => string;
   /** Whole milliseconds: `420 ms`, `1.4 s`. */
   readonly duration: (milliseconds: number) => string;
-  /** How long somebody has to wait, rounded up: `30 seconds`, `12 minutes`. */
+  /** Time to wait, rounded up: `30 seconds`, `12 minutes`. */
   readonly wait: (seconds: number) => string;
   readonly list: (items: readonly string[]) => string;
 }

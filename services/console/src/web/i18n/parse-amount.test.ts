@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseAmount } from './parse-amount.ts';
+import { parseAmount, typedAmount } from './parse-amount.ts';
 
 test.each([
   ['25', 25_000_000],
@@ -13,4 +13,13 @@ test.each([
 
 test.each(['', 'x', '-1', '1.234', '1,000.00', '1e3', '25€', '٣'])('refuses %j', (text) => {
   expect(parseAmount(text)).toBeUndefined();
+});
+
+test.each([
+  [25_000_000, '25'],
+  [25_500_000, '25.5'],
+  [100_000_000, '100'],
+  [0, '0'],
+])('writes %d as %j', (micros, text) => {
+  expect(typedAmount(micros)).toBe(text);
 });

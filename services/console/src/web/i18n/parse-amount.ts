@@ -1,3 +1,5 @@
+import { decimalOf } from './formats.ts';
+
 const AMOUNT = /^(\d{1,9})(?:[.,](\d{1,2}))?$/;
 const MICROS_PER_CENT = 10_000;
 
@@ -7,3 +9,6 @@ export const parseAmount = (text: string): number | undefined => {
   if (whole === undefined) return undefined;
   return (Number(whole) * 100 + Number(cents.padEnd(2, '0'))) * MICROS_PER_CENT;
 };
+
+/** Writes micro-units as a person types them: `12.5`. */
+export const typedAmount = (micros: number): string => decimalOf(micros).replace(/\.?0+$/, '');

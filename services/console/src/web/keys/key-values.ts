@@ -1,5 +1,5 @@
 import type { Input, ItemOf } from '../api/index.ts';
-import { decimalOf, parseAmount } from '../i18n/index.ts';
+import { parseAmount, typedAmount } from '../i18n/index.ts';
 import { checkInteger, checkText, fault } from '../ui/index.ts';
 
 type ApiKey = ItemOf<'listKeys'>;
@@ -39,7 +39,7 @@ export const valuesOf = (key: ApiKey): KeyValues => ({
   expires_at: 'keep',
   requests_per_minute: textOf(key.requests_per_minute),
   tokens_per_minute: textOf(key.tokens_per_minute),
-  monthly_limit_micros: key.monthly_limit_micros === null ? '' : amountOf(key.monthly_limit_micros),
+  monthly_limit_micros: key.monthly_limit_micros === null ? '' : typedAmount(key.monthly_limit_micros),
   models: key.models?.join('\n') ?? '',
 });
 
@@ -72,6 +72,3 @@ export const toKeySettings = (values: KeyValues, now: Date): Input<'createKey'>[
 const isEmpty = (text: string): boolean => text.trim() === '';
 
 const textOf = (count: number | null): string => (count === null ? '' : String(count));
-
-/** Returns an amount as a person types it: `12.5`. */
-const amountOf = (micros: number): string => decimalOf(micros).replace(/\.?0+$/, '');

@@ -5,14 +5,14 @@ import { currencyOf, usePlans } from '../plans/index.ts';
 import { BarChart, Card, Loaded, SelectField, Table } from '../ui/index.ts';
 import { type DailyUse, HISTORY_DAYS, type HistoryRange, sumByApp, toCalendarDay, useOf } from './plan-history.ts';
 
-/** What of the history is shown. */
+/** Choice of the shown part of the history. */
 interface View {
   readonly measure: 'cost' | 'requests';
   /** Empty for all apps. */
   readonly clientId: string;
 }
 
-/** What connected apps have used of the plan, day by day. Nothing for somebody who never had one. */
+/** Use of the plan by connected apps, day by day. Shows nothing to a person who never had a plan. */
 export const PlanHistoryCard = (): ReactElement | null => {
   const { overview } = useI18n().messages;
   const current = useApiQuery('getSubscription', {});

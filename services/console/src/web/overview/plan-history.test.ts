@@ -14,11 +14,11 @@ const days = [
   dayOf('2026-11-20', [{ client_id: 'app_b', requests: 3, cost_micros: 6 }]),
 ];
 
-test('a day of the history is the same day in the calendar of whoever reads it', () => {
+test('a day of the history is the same day in the calendar of the reader', () => {
   expect(toCalendarDay('2026-03-01')).toEqual(new Date(2026, 2, 1));
 });
 
-test('a day is told for all apps or for one, and apps are added up over days, the dearest first', () => {
+test('a day is counted for all apps or for one, and apps are added up over days, the dearest first', () => {
   expect(days.map((day) => useOf(day, undefined).cost)).toEqual([90, 90]);
   expect(days.map((day) => useOf(day, 'app_a').requests)).toEqual([1, 0]);
   expect(sumByApp(days)).toEqual([

@@ -1,6 +1,6 @@
 import type { ItemOf } from '../api/index.ts';
 
-/** What one UTC day has used. */
+/** Use of one UTC day. */
 export type DailyUse = ItemOf<'getUsageHistory'>;
 
 /** Periods that can be looked at, in days up to today. */
@@ -21,7 +21,7 @@ export const toCalendarDay = (day: string): Date => {
   return new Date(year, month - 1, date);
 };
 
-/** What a day has used through one app, or through all of them. */
+/** Returns the use of a day through one app, or through all. */
 export const useOf = (day: DailyUse, clientId: string | undefined): Use => {
   const { requests, cost_micros } =
     clientId === undefined
@@ -30,7 +30,7 @@ export const useOf = (day: DailyUse, clientId: string | undefined): Use => {
   return { requests, cost: cost_micros };
 };
 
-/** What each app has used over all days, the dearest first. */
+/** Sums the use of each app over all days, the most expensive first. */
 export const sumByApp = (days: readonly DailyUse[]): (Use & { clientId: string })[] => {
   const sums = new Map<string, Use & { clientId: string }>();
   for (const { client_id: clientId, requests, cost_micros } of days.flatMap(({ apps }) => apps)) {

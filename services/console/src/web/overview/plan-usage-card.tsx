@@ -7,12 +7,20 @@ import { Badge, ButtonLink, Card, EmptyState, Loaded, Notice } from '../ui/index
 
 const REFRESH_MS = 30_000;
 
-/** What the connected apps have used of the plan, followed while the page is open. */
+/** Use of the plan by connected apps, refreshed while the page is open. */
 export const PlanUsageCard = (): ReactElement => {
-  const { overview } = useI18n().messages;
+  const { overview, alerts } = useI18n().messages;
   const usage = useApiQuery('getSubscriptionUsage', {}, { staleTime: 0, refetchInterval: () => REFRESH_MS });
   return (
-    <Card title={overview.usageTitle} lead={overview.usageLead}>
+    <Card
+      title={overview.usageTitle}
+      lead={overview.usageLead}
+      actions={
+        <ButtonLink to="/usage/alerts" small>
+          {alerts.open}
+        </ButtonLink>
+      }
+    >
       <Loaded query={usage} lines={4}>
         {(data) => <PlanUsage usage={data} />}
       </Loaded>

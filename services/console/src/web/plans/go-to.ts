@@ -1,4 +1,4 @@
-/** Where the browser can be sent; tests bring their own. */
+/** Sends the browser to an address. Tests replace it. */
 type Assign = (url: string) => void;
 
 /** Sends the browser to a hosted page of the payment provider. Throws on anything that is not a web address. */

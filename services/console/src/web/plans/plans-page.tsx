@@ -2,6 +2,7 @@ import type { ReactElement } from 'react';
 import { useSearchParams } from 'react-router';
 import { useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
+import { InvoicesCard } from '../invoices/index.ts';
 import { Card, EmptyState, Loaded, Notice, Page } from '../ui/index.ts';
 import { PlanOffer } from './plan-offer.tsx';
 import { SubscriptionCard } from './subscription-card.tsx';
@@ -40,6 +41,7 @@ export const PlansPage = (): ReactElement => {
           }
         </Loaded>
       </Card>
+      <InvoicesCard />
     </Page>
   );
 };

@@ -7,7 +7,7 @@ import { ButtonLink, EmptyState, ErrorNotice, Loading, Notice, Page } from '../u
 
 const CONFIRMATIONS_MAX = 4;
 
-/** Where checkouts return to: confirms what was bought. Confirming again answers the same, so loading it again does no harm. */
+/** The page after a checkout: confirms the purchase. Confirming again answers the same, so the page may be reloaded. */
 export const ReturnPage = (): ReactElement => {
   const { plans } = useI18n().messages;
   const [search] = useSearchParams();

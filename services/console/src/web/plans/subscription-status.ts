@@ -7,7 +7,7 @@ const ENDED: ReadonlySet<SubscriptionStatus> = new Set(['canceled', 'unpaid', 'i
 /** The subscription has ended: a plan can be chosen anew. */
 export const hasEnded = (status: SubscriptionStatus): boolean => ENDED.has(status);
 
-/** What a state means for the person. */
+/** Returns the tone of a state. */
 export const toneOf = (status: SubscriptionStatus): Tone => {
   switch (status) {
     case 'active':

@@ -1,7 +1,7 @@
 import type { Plan, Subscription } from '@svc/contracts';
 import { useApiQuery } from '../api/index.ts';
 
-/** Where a plan says nothing else: the product's own currency. */
+/** Currency of the product, if no plan names one. */
 const CURRENCY = 'EUR';
 
 /** The currency in which the caps of a subscription are counted: that of its plan. */

@@ -1,12 +1,13 @@
 import type { Account } from '@svc/contracts';
 import { type Answer, ApiError, type TokenSource, type Transport } from '../api/index.ts';
 
-/** Why nobody is signed in. */
+/** Reason why no one is signed in. */
 export type SignedOutReason = 'none' | 'expired' | 'signed_out';
 
-/** Whether somebody is signed in. */
+/** State of the session in this browser. */
 export type SessionState =
   | { status: 'signed_out'; reason: SignedOutReason }
+  | { status: 'deleted'; erasedAt: string }
   | { status: 'signed_in'; account: Account };
 
 /** The one session of this page. Its token is in memory only: after a reload the session is asked for again by its HttpOnly cookie. */
@@ -17,6 +18,10 @@ export interface Session extends TokenSource {
   readonly resume: () => Promise<void>;
   /** Takes over a session that another call has begun, such as a change of password. */
   readonly adopt: (created: Answer<'resumeSession'>) => void;
+  /** Takes over a changed profile of the account. */
+  readonly updateAccount: (account: Account) => void;
+  /** Takes over that the account is to be erased, which ended its sessions. */
+  readonly endDeleted: (erasedAt: string) => void;
   /** Takes over a new token of the same session. */
   readonly renewToken: (renewed: Answer<'reauthenticate'>) => void;
   /** Ends the session everywhere. Rejects, still signed in, where the service could not be told. */
@@ -65,6 +70,8 @@ export const createSession = (transport: Transport): Session => {
       return renewing;
     },
     adopt: begin,
+    updateAccount: (account) => set({ status: 'signed_in', account }, token),
+    endDeleted: (erasedAt) => set({ status: 'deleted', erasedAt }, undefined),
     renewToken: ({ session_token }) => set(state, session_token),
     signOut: async () => {
       await transport.send('deleteSession', {}, { token }).catch((error: unknown) => {

@@ -12,13 +12,13 @@ export const useSession = (): Session => {
   return session;
 };
 
-/** Whether somebody is signed in; the component follows its changes. */
+/** Returns the state of the session. The component follows its changes. */
 export const useSessionState = (): SessionState => {
   const { subscribe, state } = useSession();
   return useSyncExternalStore(subscribe, state);
 };
 
-/** The account that is signed in. Only for pages that nobody else sees. */
+/** Returns the signed-in account. Only for pages behind the sign-in. */
 export const useAccount = (): Account => {
   const state = useSessionState();
   if (state.status !== 'signed_in') throw new Error('nobody is signed in');

@@ -11,7 +11,7 @@ import { useTheme } from './theme.tsx';
 const LOCALES: readonly Locale[] = ['it', 'en'];
 const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 
-/** Who is signed in, language, look, and the way out. */
+/** Menu of the account: name, language, look, and sign-out. */
 export const AccountMenu = (): ReactElement => {
   const { messages, formats, locale, setLocale } = useI18n();
   const { theme, setTheme } = useTheme();

@@ -27,7 +27,7 @@ export const BusinessOnlyPage = (): ReactElement => {
       <EmptyState
         title={shell.businessOnlyTitle}
         text={shell.businessOnlyText}
-        action={<ButtonLink to="/">{shell.toOverview}</ButtonLink>}
+        action={<ButtonLink to="/account">{shell.settings}</ButtonLink>}
       />
     </Page>
   );

@@ -3,7 +3,7 @@ import { useI18n } from '../i18n/index.ts';
 import { SelectField } from '../ui/index.ts';
 import { useTheme } from './theme.tsx';
 
-/** Language and look, for pages that nobody is signed in to. */
+/** Language and look, for pages before the sign-in. */
 export const PreferenceFields = (): ReactElement => {
   const { messages, locale, setLocale } = useI18n();
   const { theme, setTheme } = useTheme();

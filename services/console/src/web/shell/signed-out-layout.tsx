@@ -3,7 +3,7 @@ import { useI18n } from '../i18n/index.ts';
 import { Brand } from './brand.tsx';
 import { PreferenceFields } from './preference-fields.tsx';
 
-/** Frame of the pages that nobody is signed in to. */
+/** Frame of the pages before the sign-in. */
 export const SignedOutLayout = ({ children }: { children: ReactNode }): ReactElement => {
   const { messages } = useI18n();
   return (

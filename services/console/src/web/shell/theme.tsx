@@ -8,7 +8,7 @@ interface ThemeChoice {
 
 const ThemeContext = createContext<ThemeChoice | undefined>(undefined);
 
-/** How the pages look, and how to change it. */
+/** Returns the look of the pages, and a way to change it. */
 export const useTheme = (): ThemeChoice => {
   const choice = use(ThemeContext);
   if (choice === undefined) throw new Error('there is no ThemeProvider above');

@@ -3,7 +3,7 @@ import { createFormats, I18nContext } from '../i18n/index.ts';
 import { ErrorNotice } from '../ui/index.ts';
 import type { Language } from './language.tsx';
 
-/** Instead of the pages, where it cannot be told whether somebody is signed in. */
+/** Page for a service that cannot be reached, so that the session is unknown. */
 export const Unreachable = ({
   language,
   error,

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 
-/** What a state means for the person: colour never says it alone, the text does. */
+/** Meaning of a state for the person. The text says it too, never the colour alone. */
 export type Tone = 'good' | 'neutral' | 'warn' | 'bad';
 
 /** A short state. */

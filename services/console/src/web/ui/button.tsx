@@ -2,7 +2,7 @@ import type { ComponentProps, ReactElement, ReactNode } from 'react';
 import { Link } from 'react-router';
 import { Icon, type IconName } from './icon.tsx';
 
-/** How much a button asks to be pressed. */
+/** Weight of a button. */
 export type ButtonVariant = 'primary' | 'secondary' | 'danger' | 'quiet';
 
 interface Look {

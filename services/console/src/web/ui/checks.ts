@@ -13,7 +13,7 @@ const issue = (path: FieldPath, type: string, ctx: Record<string, unknown> = {})
 /** A fault that no service would name, with the text to show. */
 export const fault = (path: FieldPath, msg: string): ValidationIssue => ({ ...issue(path, 'value_error'), msg });
 
-/** The faults of a text, as services would name them, so that both are told alike. */
+/** Returns the faults of a text as services name them, so that both read alike. */
 export const checkText = (
   path: FieldPath,
   text: string,

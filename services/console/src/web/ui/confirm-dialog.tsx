@@ -1,10 +1,10 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog';
-import { type ReactElement, type ReactNode, useEffect, useRef } from 'react';
+import { type ReactElement, type ReactNode, useRef } from 'react';
 import { useI18n } from '../i18n/index.ts';
 import { Button } from './button.tsx';
 import { ErrorNotice } from './error-notice.tsx';
+import { useFocusAfterwards } from './use-focus-afterwards.ts';
 
-/** What a confirmation asks. */
 export interface ConfirmDialogProps {
   readonly isOpen: boolean;
   readonly onClose: () => void;
@@ -21,18 +21,11 @@ export interface ConfirmDialogProps {
   readonly children?: ReactNode;
 }
 
-/** What was confirmed may have removed the button that asked, to which the focus would return. */
-const keepFocusAfterwards = (): void => {
-  setTimeout(() => {
-    if (document.activeElement === document.body) document.getElementById('content')?.focus({ preventScroll: true });
-  });
-};
-
 /** Asks once before something that cannot be taken back. Cancel has the focus, and Escape cancels. */
 export const ConfirmDialog = (props: ConfirmDialogProps): ReactElement => {
   const { messages } = useI18n();
   const cancel = useRef<HTMLButtonElement>(null);
-  useEffect(() => keepFocusAfterwards, []);
+  useFocusAfterwards();
   const { isBusy, canConfirm = true } = props;
   return (
     <AlertDialog.Root open={props.isOpen} onOpenChange={(isOpen) => !isOpen && !isBusy && props.onClose()}>

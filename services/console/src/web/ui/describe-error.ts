@@ -1,11 +1,12 @@
 import type { ValidationIssue } from '@svc/contracts';
 import { ApiError } from '../api/index.ts';
 import type { Formats, Messages } from '../i18n/index.ts';
+import { PasskeyError } from '../passkeys/index.ts';
 
-/** An error as a person is told of it. */
+/** An error as a person reads it. */
 export interface DescribedError {
   readonly title: string;
-  /** What to do next. */
+  /** The next step. */
   readonly text: string;
   readonly requestId: string | undefined;
   /** Trying the same again makes sense. */
@@ -15,6 +16,9 @@ export interface DescribedError {
 /** Puts an error into words: what happened, what to do next. */
 export const describeError = (error: unknown, messages: Messages, formats: Formats): DescribedError => {
   const { errors } = messages;
+  if (error instanceof PasskeyError) {
+    return { title: errors.title, text: errors.next[error.code], requestId: undefined, canRetry: false };
+  }
   if (!(error instanceof ApiError)) {
     return { title: errors.title, text: errors.next.internal_error, requestId: undefined, canRetry: true };
   }

@@ -2,6 +2,7 @@ import { Dialog as BaseDialog } from '@base-ui/react/dialog';
 import { type KeyboardEvent, type ReactElement, type ReactNode, useRef } from 'react';
 import { useI18n } from '../i18n/index.ts';
 import { Icon } from './icon.tsx';
+import { useFocusAfterwards } from './use-focus-afterwards.ts';
 
 /** A dialog for a short form or a result. `canDismiss` false: it closes only by what is in it, so that nothing is lost by a stray press. */
 export const Dialog = ({
@@ -22,6 +23,7 @@ export const Dialog = ({
 }): ReactElement => {
   const { messages } = useI18n();
   const popup = useRef<HTMLDivElement>(null);
+  useFocusAfterwards();
   const closeAlone = (event: KeyboardEvent): void => {
     if (event.key !== 'Escape') return;
     event.stopPropagation();

@@ -16,7 +16,7 @@ export const Loading = ({ lines = 3 }: { lines?: number }): ReactElement => {
   );
 };
 
-/** What a query has read; until then that it is being read, or why it could not be. */
+/** Shows the data of a query; before that, that it is loading, or why it failed. */
 export const Loaded = <T,>({
   query,
   lines,

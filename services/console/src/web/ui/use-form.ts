@@ -5,7 +5,6 @@ import { useI18n } from '../i18n/index.ts';
 import { type FieldPath, pathOf } from './checks.ts';
 import { describeIssue } from './describe-error.ts';
 
-/** What a form does. */
 export interface FormOptions<V extends object> {
   readonly initial: V;
   /** Faults that can be seen before asking a service. */
@@ -99,7 +98,7 @@ const sortFailure = <V extends object>(
   return fault === undefined ? { issues: [], rest: failure } : { issues: [fault], rest: undefined };
 };
 
-/** Takes whoever has submitted to the first field that has to be corrected. */
+/** Moves the focus to the first field that has a fault. */
 const useFocusOnFault = (form: RefObject<HTMLFormElement | null>, issues: readonly ValidationIssue[]): void => {
   const count = useRef(0);
   useEffect(() => {

@@ -4,7 +4,7 @@ import { RANGE_DAYS, type Range, startOfDay } from './usage-filter.ts';
 /** Metadata of one request with an API key. */
 export type UsageRecord = ItemOf<'listGatewayUsage'>;
 
-/** What one day has used. */
+/** Use of one day. */
 export interface DailyUsage {
   /** Begin of the day in the person's own calendar. */
   readonly day: Date;

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { useApi } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Button, describeError, useToast } from '../ui/index.ts';
+import { Button, describeError, saveFile, useToast } from '../ui/index.ts';
 import { toQuery, type UsageFilter } from './usage-filter.ts';
 
 /** Saves all records of a filter as one CSV file. */
@@ -12,7 +12,7 @@ export const DownloadButton = ({ filter, now }: { filter: UsageFilter; now: Date
   const toast = useToast();
   const { isPending, mutate } = useMutation({
     mutationFn: () => download('listGatewayUsage', { query: toQuery(filter, now) }, 'text/csv'),
-    onSuccess: (file) => save(file, `usage-${toQuery(filter, now).from.slice(0, 10)}.csv`),
+    onSuccess: (file) => saveFile(file, `usage-${toQuery(filter, now).from.slice(0, 10)}.csv`),
     onError: (error) => toast(describeError(error, messages, formats).text),
   });
   return (
@@ -20,13 +20,4 @@ export const DownloadButton = ({ filter, now }: { filter: UsageFilter; now: Date
       {messages.usage.download}
     </Button>
   );
-};
-
-const save = (file: Blob, name: string): void => {
-  const url = URL.createObjectURL(file);
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
 };

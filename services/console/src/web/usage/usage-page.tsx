@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 import { useSearchParams } from 'react-router';
 import { useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Page, SelectField, useNow } from '../ui/index.ts';
+import { ButtonLink, Page, SelectField, useNow } from '../ui/index.ts';
 import { DownloadButton } from './download-button.tsx';
 import { RequestsCard } from './requests-card.tsx';
 import { UsageChartCard } from './usage-chart-card.tsx';
@@ -10,14 +10,23 @@ import { RANGES, readFilter, STATUSES, toQuery, type UsageFilter, writeFilter } 
 
 /** Usage of API keys: by day, and request by request. The filter is in the page's address. */
 export const UsagePage = (): ReactElement => {
-  const { usage } = useI18n().messages;
+  const { usage, alerts } = useI18n().messages;
   const now = useNow();
   const keys = useApiQuery('listKeys', {});
   const [search, setSearch] = useSearchParams();
   const filter = readFilter(search);
   const names = new Map(keys.data?.data.map(({ id, name }) => [id, name]));
   return (
-    <Page title={usage.title} lead={usage.lead} actions={<DownloadButton filter={filter} now={now} />}>
+    <Page
+      title={usage.title}
+      lead={usage.lead}
+      actions={
+        <>
+          <ButtonLink to="/usage/alerts">{alerts.open}</ButtonLink>
+          <DownloadButton filter={filter} now={now} />
+        </>
+      }
+    >
       <Filters
         filter={filter}
         now={now}

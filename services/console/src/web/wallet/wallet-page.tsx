@@ -2,19 +2,28 @@ import type { ReactElement } from 'react';
 import { useSearchParams } from 'react-router';
 import { type Answer, useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Card, Loaded, Notice, Page } from '../ui/index.ts';
+import { InvoicesCard } from '../invoices/index.ts';
+import { ButtonLink, Card, Loaded, Notice, Page } from '../ui/index.ts';
+import { AutoTopUpCard } from './auto-top-up-card.tsx';
 import { TopUpForm } from './top-up-form.tsx';
 import { TransactionsCard } from './transactions-card.tsx';
 
 /** The prepaid balance of API keys. */
 export const WalletPage = (): ReactElement => {
-  const { wallet: texts } = useI18n().messages;
+  const { wallet: texts, alerts } = useI18n().messages;
   const [search] = useSearchParams();
   const wallet = useApiQuery('getWallet', {}, { staleTime: 0 });
   return (
     <Page title={texts.title} lead={texts.lead}>
       {search.has('cancelled') && <Notice>{texts.cancelled}</Notice>}
-      <Card title={texts.balance}>
+      <Card
+        title={texts.balance}
+        actions={
+          <ButtonLink to="/usage/alerts" small>
+            {alerts.open}
+          </ButtonLink>
+        }
+      >
         <Loaded query={wallet}>{(data) => <Balance wallet={data} />}</Loaded>
       </Card>
       {wallet.data !== undefined && (
@@ -22,7 +31,9 @@ export const WalletPage = (): ReactElement => {
           <Card title={texts.topUp} lead={texts.topUpLead}>
             <TopUpForm currency={wallet.data.currency} />
           </Card>
+          <AutoTopUpCard currency={wallet.data.currency} />
           <TransactionsCard currency={wallet.data.currency} />
+          <InvoicesCard />
         </>
       )}
     </Page>

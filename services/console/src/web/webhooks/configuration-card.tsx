@@ -21,7 +21,7 @@ import {
 import { RotateSecretDialog } from './rotate-secret-dialog.tsx';
 import type { Configuration } from './use-configuration.ts';
 
-/** Where events go, and how to change that. */
+/** Address of the webhook, and its settings. */
 export const ConfigurationCard = ({
   clientId,
   configuration,

@@ -3,7 +3,7 @@ import { useI18n } from '../i18n/index.ts';
 import { Card, CopyButton } from '../ui/index.ts';
 import { SIGNATURE_SAMPLE } from './signature-sample.ts';
 
-/** How a receiver checks that an event is ours. */
+/** Explains how a receiver checks that an event is authentic. */
 export const SignatureHelp = (): ReactElement => {
   const { webhooks, common } = useI18n().messages;
   return (

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { type Account, type App, type BudgetLimit, type Connection, newId, routes } from '@svc/contracts';
 import { AppError, type Binding, bind, invalidRequest, readBodyBytes } from '@svc/service-kit';
+import { sessionBody } from './session-body.ts';
 import { daysFromNow, type MockState, possessionsOf } from './state.ts';
 
 const COOKIE = 'svc_console';
-const SESSION_SECONDS = 43_200;
 const ICON_BYTES_MAX = 256 * 1024;
 const MONOGRAM = Buffer.from(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="14" fill="#2c6e49"/></svg>',
@@ -13,18 +13,11 @@ const MONOGRAM = Buffer.from(
 /** The routes of the auth service that the pages call. */
 export const authBindings = (state: MockState): Binding[] => [
   ...sessionBindings(state),
-  ...accountBindings(state),
+  ...credentialBindings(state),
   ...appBindings(state),
   ...secretBindings(state),
   ...connectionBindings(state),
 ];
-
-const sessionBody = (token: string, account: Account) => ({
-  session_token: token,
-  token_type: 'Bearer' as const,
-  expires_in: SESSION_SECONDS,
-  account,
-});
 
 const sessionBindings = (state: MockState): Binding[] => [
   bind(routes.showSignIn, async () => ({
@@ -40,13 +33,6 @@ const sessionBindings = (state: MockState): Binding[] => [
     if (token === undefined || known === undefined) throw new AppError('not_authenticated');
     return { status: 200, body: sessionBody(token, known.account) };
   }),
-  bind(routes.reauthenticate, async ({ body, caller }) => {
-    const known = [...state.accounts.values()].find(({ account }) => account.svc_user_id === caller.userId);
-    if (known === undefined || known.password !== body.password) throw new AppError('wrong_password');
-    const token = randomBytes(24).toString('base64url');
-    state.sessions.set(token, known.account.email);
-    return { status: 200, body: { session_token: token, token_type: 'Bearer', expires_in: SESSION_SECONDS } };
-  }),
   bind(routes.deleteSession, async ({ caller }) => {
     for (const [token, email] of state.sessions) {
       if (state.accounts.get(email)?.account.svc_user_id === caller.userId) state.sessions.delete(token);
@@ -55,7 +41,7 @@ const sessionBindings = (state: MockState): Binding[] => [
   }),
 ];
 
-const accountBindings = (state: MockState): Binding[] => {
+const credentialBindings = (state: MockState): Binding[] => {
   const change = (
     userId: string,
     password: string | null | undefined,

@@ -1,6 +1,6 @@
 import { newId, routes } from '@svc/contracts';
-import { AppError, type Binding, bind } from '@svc/service-kit';
-import { type Checkout, daysFromNow, type MockState, PLANS, possessionsOf, subscriptionTo } from './state.ts';
+import { AppError, type Binding, bind, requireRecentAuthentication } from '@svc/service-kit';
+import { type Checkout, daysFromNow, type MockState, PLANS, possessionsOf, STEP_UP, subscriptionTo } from './state.ts';
 
 /** The routes of the billing service that the pages call. */
 export const billingBindings = (state: MockState): Binding[] => [
@@ -8,6 +8,7 @@ export const billingBindings = (state: MockState): Binding[] => [
   ...checkoutBindings(state),
   ...sandboxBindings(state),
   ...walletBindings(state),
+  ...settingBindings(state),
 ];
 
 const NO_USE = { requests: 0, cost_micros: 0 };
@@ -127,4 +128,32 @@ const walletBindings = (state: MockState): Binding[] => [
     status: 200,
     body: { data: possessionsOf(state, caller.userId).transactions, has_more: false },
   })),
+];
+
+const settingBindings = (state: MockState): Binding[] => [
+  bind(routes.getAlertSettings, async ({ caller }) => ({
+    status: 200,
+    body: possessionsOf(state, caller.userId).alerts,
+  })),
+  bind(routes.changeAlertSettings, async ({ caller, body }) => {
+    possessionsOf(state, caller.userId).alerts = body;
+    return { status: 200, body };
+  }),
+  bind(routes.getAutoTopUp, async ({ caller }) => ({
+    status: 200,
+    body: possessionsOf(state, caller.userId).autoTopUp,
+  })),
+  bind(routes.changeAutoTopUp, async ({ caller, body }) => {
+    const owned = possessionsOf(state, caller.userId);
+    if (body.enabled) requireRecentAuthentication(caller, STEP_UP);
+    if (body.enabled && !owned.hasPaymentMethod) throw new AppError('payment_method_missing');
+    owned.autoTopUp = body;
+    return { status: 200, body };
+  }),
+  bind(routes.listInvoices, async ({ caller, query }) => {
+    const { invoices } = possessionsOf(state, caller.userId);
+    const start = query.after === undefined ? 0 : invoices.findIndex(({ id }) => id === query.after) + 1;
+    const data = invoices.slice(start, start + query.limit);
+    return { status: 200, body: { data, has_more: start + data.length < invoices.length } };
+  }),
 ];

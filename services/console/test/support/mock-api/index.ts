@@ -1,15 +1,17 @@
-import { allRoutes, type ErrorCode } from '@svc/contracts';
+import { allRoutes, type ErrorCode, newId } from '@svc/contracts';
 import { AppError, type Binding, createLogger, createMetrics, createServiceApp } from '@svc/service-kit';
+import { accountBindings } from './account.ts';
 import { authBindings } from './auth.ts';
 import { billingBindings } from './billing.ts';
+import { factorBindings } from './factors.ts';
 import { gatewayBindings } from './gateway.ts';
-import type { MockState } from './state.ts';
+import { type MockState, STEP_UP } from './state.ts';
 import { webhookBindings } from './webhooks.ts';
 
 export * from './state.ts';
 export { addEvent } from './webhooks.ts';
 
-/** How the mock API misbehaves when told to. */
+/** Faults that a test can switch on. */
 export interface Faults {
   /** Errors by operation id; each is answered once. */
   readonly once: Map<string, AppError>;
@@ -22,7 +24,6 @@ export const failNext = (faults: Faults, operationId: string, code: ErrorCode, h
   faults.once.set(operationId, new AppError(code, undefined, { headers }));
 };
 
-/** How the mock API is made. */
 export interface MockApiOptions {
   readonly state: MockState;
   readonly faults: Faults;
@@ -37,6 +38,8 @@ export interface MockApiOptions {
 export const createMockApi = ({ state, faults, without = [] }: MockApiOptions) => {
   const bindings = [
     ...authBindings(state),
+    ...accountBindings(state),
+    ...factorBindings(state),
     ...billingBindings(state),
     ...gatewayBindings(state),
     ...webhookBindings(state),
@@ -48,12 +51,15 @@ export const createMockApi = ({ state, faults, without = [] }: MockApiOptions) =
       .filter(({ route }) => !without.includes(route.operationId))
       .map((binding) => misbehave(binding, faults)),
     authenticate: { console_session: async (token) => authenticate(state, token) },
-    stepUp: { maxAgeSeconds: 900, clock: () => new Date() },
+    stepUp: STEP_UP,
     logger: createLogger({ service: 'mock-api', level: 'fatal' }),
     metrics: createMetrics('mock-api'),
     responseValidation: true,
   });
 };
+
+/** The mock has one session per person. */
+const SESSION_ID = newId('ses');
 
 const authenticate = (state: MockState, token: string) => {
   const account = state.accounts.get(state.sessions.get(token) ?? '')?.account;
@@ -61,7 +67,7 @@ const authenticate = (state: MockState, token: string) => {
   return {
     kind: 'console_session' as const,
     userId: account.svc_user_id,
-    sessionId: 'ses_01',
+    sessionId: SESSION_ID,
     accountType: account.account_type,
     authenticatedAt: state.staleSessions.has(token) ? new Date(0) : new Date(),
     expiresAt: new Date(Date.now() + 3_600_000),

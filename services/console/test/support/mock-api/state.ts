@@ -1,8 +1,13 @@
 import type {
   Account,
+  AlertSettings,
   App,
+  AutoTopUp,
   Connection,
   DailyUse,
+  Factor,
+  Invoice,
+  ListedSession,
   Plan,
   routes,
   Subscription,
@@ -47,6 +52,21 @@ export interface Possessions {
   subscription: Subscription | null;
   balanceMicros: number;
   transactions: WalletTransaction[];
+  invoices: Invoice[];
+  alerts: AlertSettings;
+  autoTopUp: AutoTopUp;
+  hasPaymentMethod: boolean;
+  /** Sessions beside the one of the page. */
+  otherSessions: ListedSession[];
+  factors: Factor[];
+  recoveryCodes: string[];
+  /** Secrets of authenticator apps by factor, base32; also of apps that are not confirmed yet. */
+  totpSecrets: Map<string, string>;
+  /** Credential ids of passkeys. */
+  passkeys: Set<string>;
+  /** The challenge that the next passkey must sign. */
+  challenge: string;
+  isDeleted: boolean;
 }
 
 /** The whole world of the mock API. */
@@ -85,6 +105,9 @@ export const PLANS: readonly Plan[] = [
   },
 ];
 
+/** Age of the proof of identity that sensitive acts accept. */
+export const STEP_UP = { maxAgeSeconds: 900, clock: () => new Date() };
+
 /** An empty world. */
 export const createState = (): MockState => ({
   accounts: new Map(),
@@ -97,13 +120,22 @@ export const createState = (): MockState => ({
   icons: new Map(),
 });
 
-/** What an account has; nothing at first. */
+/** Returns the possessions of an account; at first it has none. */
 export const possessionsOf = (state: MockState, userId: string): Possessions => {
   const found = state.possessions.get(userId);
   if (found !== undefined) return found;
   const created: Possessions = {
     ...{ apps: [], connections: [], keys: [], usage: [], planUse: new Map() },
-    ...{ subscription: null, balanceMicros: 0, transactions: [] },
+    ...{ subscription: null, balanceMicros: 0, transactions: [], invoices: [], hasPaymentMethod: false },
+    alerts: { thresholds_percent: [50, 80, 100], wallet_below_micros: 2_000_000 },
+    autoTopUp: {
+      enabled: false,
+      below_micros: 5_000_000,
+      amount_micros: 20_000_000,
+      monthly_max_micros: 100_000_000,
+    },
+    ...{ otherSessions: [], factors: [], recoveryCodes: [], totpSecrets: new Map(), passkeys: new Set() },
+    ...{ challenge: '', isDeleted: false },
   };
   state.possessions.set(userId, created);
   return created;

@@ -66,7 +66,7 @@ export const apps = {
   deactivating: 'Deactivating…',
   deactivateTitle: (name: string) => `Deactivate ${name}?`,
   deactivateText:
-    'All its connections end at once, and its users are told. Activating it later does not bring them back: users have to consent again.',
+    'All its connections end at once, and its users see that. Activating it later does not bring them back: users have to consent again.',
   deactivated: (name: string) => `${name} is deactivated`,
   deactivateHint: 'Ends all connections. Users have to consent again after you activate it.',
   activate: 'Activate',

@@ -56,11 +56,11 @@ export const shell = {
   reload: 'Load again',
   businessOnlyTitle: 'For business accounts',
   businessOnlyText:
-    'Apps are registered and managed by business accounts. To offer an app, sign out and sign up with a business account.',
+    'Apps are registered and managed by business accounts. To offer an app, turn yours into one in the account settings.',
   unreachableTitle: 'The service cannot be reached',
 };
 
-/** What went wrong, and what to do next, by error code. */
+/** Errors with the next step, by code. */
 export const errors = {
   title: 'That did not work',
   next: {
@@ -72,7 +72,7 @@ export const errors = {
     internal_error: 'Something failed on our side. Try again; if it fails again, send us the request id below.',
     not_authenticated: 'Your session has ended. Sign in again.',
     invalid_token: 'Your session has ended. Sign in again.',
-    business_account_required: 'Only a business account may do this. Sign in with one.',
+    business_account_required: 'Only a business account may do this. Turn yours into one in the account settings.',
     email_not_verified:
       'Confirm your email address first: open the link that we have mailed you, or ask for a new one in the account settings.',
     account_deletion_pending:
@@ -95,6 +95,9 @@ export const errors = {
     second_factor_required: 'Sign in on the sign-in page, which also asks for your second factor.',
     passkey_rejected: 'The passkey could not be added. Start again.',
     passkey_registered: 'This passkey is registered already.',
+    passkey_cancelled: 'The passkey was not used. Try again, or use another way.',
+    passkey_unavailable:
+      'Passkeys do not work in this browser, or at an IP address. Use another browser, or another way.',
     factor_limit_reached: 'You have ten second factors. Remove one before you add another.',
     second_factor_missing: 'There is no second factor any more. The list has been read again.',
     email_taken: 'There is an account with this address already. Sign in instead.',
@@ -107,6 +110,8 @@ export const errors = {
       'Nothing has been bought with this account yet, so there is no portal. Choose a plan first.',
     payment_provider_unavailable:
       'The payment provider does not answer. Nothing was charged: try again in a few minutes.',
+    payment_method_missing:
+      'No payment method is saved yet. Top up once, or subscribe to a plan: the checkout saves the method you pay with.',
     webhook_not_configured: 'No webhook address is set for this app. Set one first.',
     event_not_queued: 'This event is not waiting any more. The list has been read again.',
     event_not_failed:
@@ -137,7 +142,7 @@ export const faults = {
   notAccepted: 'This value is not accepted.',
 };
 
-/** What services say of a value, by their English text. Where a text is missing here, the service's own is shown. */
+/** Texts of the services about a value, by the English text. One that is missing here is shown as the service sent it. */
 export const serviceFaults: Readonly<Record<string, string>> = {
   'this password is one of the most common ones': 'This password is one of the most common ones. Choose another.',
   'the password must not be made of the address or the name':

@@ -94,7 +94,48 @@ export const wallet = {
   empty: 'Your wallet is empty: requests with API keys are refused until you top up.',
 };
 
-/** What API keys have used. */
+/** Automatic top-ups of the wallet. */
+export const autoTopUp = {
+  title: 'Automatic top-up',
+  lead: 'Charges your saved payment method when the wallet runs low. If a charge fails, it turns itself off and we mail you.',
+  on: 'on',
+  off: 'off',
+  rule: (below: string, amount: string) => `When less than ${below} is available, ${amount} is added.`,
+  ceiling: (max: string) => `Charges at most ${max} in a calendar month (UTC).`,
+  setUp: 'Set it up',
+  change: 'Change',
+  turnOn: 'Turn on',
+  turnedOn: 'The automatic top-up is on',
+  turnOff: 'Turn off',
+  turnedOff: 'The automatic top-up is off',
+  changed: 'The automatic top-up is changed',
+  below: (currency: string) => `When less than this is available (${currency})`,
+  amount: (currency: string) => `Add (${currency})`,
+  monthlyMax: (currency: string) => `At most in a month (${currency})`,
+  monthlyMaxHint: 'For automatic charges alone, in a calendar month (UTC). Your own top-ups do not count.',
+  belowOneTopUp: 'At least the amount of one top-up.',
+  toPlans: 'Look at plans',
+};
+
+/** Invoices of the payment provider. */
+export const invoices = {
+  title: 'Invoices',
+  lead: 'For your plan and for top-ups of the wallet, newest first.',
+  none: 'Nothing has been bought yet.',
+  columns: {
+    number: 'Number',
+    date: 'Date',
+    description: 'Description',
+    total: 'Total',
+    status: 'Status',
+    links: 'Open',
+  },
+  statuses: { open: 'due', paid: 'paid', uncollectible: 'unpaid', void: 'void' },
+  view: 'View',
+  pdf: 'PDF',
+};
+
+/** Usage of API keys. */
 export const usage = {
   title: 'Usage',
   lead: 'What your API keys have used. Only metadata is kept, never prompts or answers.',

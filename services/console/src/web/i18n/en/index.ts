@@ -1,8 +1,10 @@
 import { account, connections, links, overview, plans, session } from './account.ts';
+import { alerts } from './alerts.ts';
 import { apps, webhooks } from './business.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
-import { keys, usage, wallet } from './gateway.ts';
+import { autoTopUp, invoices, keys, usage, wallet } from './gateway.ts';
 import { overlap } from './overlap.ts';
+import { factors, ownData, sessions } from './security.ts';
 
 /** English, and the shape of every language. */
 export const en = {
@@ -13,6 +15,9 @@ export const en = {
   serviceFaults,
   session,
   account,
+  sessions,
+  factors,
+  ownData,
   links,
   overview,
   plans,
@@ -20,7 +25,10 @@ export const en = {
   overlap,
   keys,
   wallet,
+  autoTopUp,
+  invoices,
   usage,
+  alerts,
   apps,
   webhooks,
 };

@@ -59,11 +59,11 @@ export const shell: Messages['shell'] = {
   reload: 'Ricarica',
   businessOnlyTitle: 'Per gli account aziendali',
   businessOnlyText:
-    'Le app si registrano e si gestiscono con un account aziendale. Per offrire un’app, esci e crea un account aziendale.',
+    'Le app si registrano e si gestiscono con un account aziendale. Per offrire un’app, passa ad aziendale nelle impostazioni dell’account.',
   unreachableTitle: 'Il servizio non è raggiungibile',
 };
 
-/** What went wrong, and what to do next, in Italian. */
+/** Errors with the next step, in Italian. */
 export const errors: Messages['errors'] = {
   title: 'Non è riuscito',
   next: {
@@ -75,7 +75,8 @@ export const errors: Messages['errors'] = {
       'Qualcosa non ha funzionato da parte nostra. Riprova; se succede ancora, mandaci l’id della richiesta qui sotto.',
     not_authenticated: 'La sessione è terminata. Accedi di nuovo.',
     invalid_token: 'La sessione è terminata. Accedi di nuovo.',
-    business_account_required: 'Può farlo solo un account aziendale. Accedi con uno di questi.',
+    business_account_required:
+      'Può farlo solo un account aziendale. Puoi passare ad aziendale nelle impostazioni dell’account.',
     email_not_verified:
       'Prima conferma il tuo indirizzo email: apri il link che ti abbiamo mandato, o chiedine uno nuovo nelle impostazioni dell’account.',
     account_deletion_pending:
@@ -98,6 +99,9 @@ export const errors: Messages['errors'] = {
     second_factor_required: 'Accedi dalla pagina di accesso, che chiede anche il secondo fattore.',
     passkey_rejected: 'La passkey non è stata aggiunta. Ricomincia.',
     passkey_registered: 'Questa passkey è già registrata.',
+    passkey_cancelled: 'La passkey non è stata usata. Riprova, oppure usa un altro modo.',
+    passkey_unavailable:
+      'Le passkey non funzionano in questo browser o a un indirizzo IP. Prova con un altro browser o in un altro modo.',
     factor_limit_reached: 'Hai dieci secondi fattori. Rimuovine uno prima di aggiungerne un altro.',
     second_factor_missing: 'Non c’è più un secondo fattore. L’elenco è stato ricaricato.',
     email_taken: 'Esiste già un account con questo indirizzo. Accedi invece di crearne uno.',
@@ -110,6 +114,8 @@ export const errors: Messages['errors'] = {
       'Con questo account non è stato ancora acquistato nulla, quindi non c’è un portale. Scegli prima un piano.',
     payment_provider_unavailable:
       'Il fornitore dei pagamenti non risponde. Non è stato addebitato nulla: riprova fra qualche minuto.',
+    payment_method_missing:
+      'Non c’è ancora un metodo di pagamento salvato. Fai una ricarica o scegli un piano: il checkout salva il metodo con cui paghi.',
     webhook_not_configured: 'Per questa app non è impostato un indirizzo webhook. Impostane prima uno.',
     event_not_queued: 'Questo evento non è più in attesa. L’elenco è stato aggiornato.',
     event_not_failed:
@@ -140,7 +146,7 @@ export const faults: Messages['faults'] = {
   notAccepted: 'Questo valore non è accettato.',
 };
 
-/** What services say of a value, by their English text, in Italian. */
+/** Texts of the services about a value, in Italian. */
 export const serviceFaults: Messages['serviceFaults'] = {
   'this password is one of the most common ones': 'Questa password è fra le più comuni. Scegline un’altra.',
   'the password must not be made of the address or the name':

@@ -96,7 +96,48 @@ export const wallet: Messages['wallet'] = {
   empty: 'Il portafoglio è vuoto: le richieste con chiavi API sono rifiutate finché non ricarichi.',
 };
 
-/** What API keys have used, in Italian. */
+/** Automatic top-ups of the wallet, in Italian. */
+export const autoTopUp: Messages['autoTopUp'] = {
+  title: 'Ricarica automatica',
+  lead: 'Addebita il metodo di pagamento salvato quando il portafoglio sta per finire. Se un addebito fallisce, si disattiva e ti scriviamo.',
+  on: 'attiva',
+  off: 'disattivata',
+  rule: (below, amount) => `Quando restano disponibili meno di ${below}, si ricaricano ${amount}.`,
+  ceiling: (max) => `Al massimo ${max} di addebiti in un mese solare (UTC).`,
+  setUp: 'Imposta',
+  change: 'Modifica',
+  turnOn: 'Attiva',
+  turnedOn: 'La ricarica automatica è attiva',
+  turnOff: 'Disattiva',
+  turnedOff: 'La ricarica automatica è disattivata',
+  changed: 'La ricarica automatica è modificata',
+  below: (currency) => `Quando è disponibile meno di (${currency})`,
+  amount: (currency) => `Ricarica di (${currency})`,
+  monthlyMax: (currency) => `Al massimo in un mese (${currency})`,
+  monthlyMaxHint: 'Solo per gli addebiti automatici, in un mese solare (UTC). Le ricariche che fai tu non contano.',
+  belowOneTopUp: 'Almeno l’importo di una ricarica.',
+  toPlans: 'Guarda i piani',
+};
+
+/** Invoices of the payment provider, in Italian. */
+export const invoices: Messages['invoices'] = {
+  title: 'Fatture',
+  lead: 'Per il tuo piano e per le ricariche del portafoglio, dalla più recente.',
+  none: 'Finora nessun acquisto.',
+  columns: {
+    number: 'Numero',
+    date: 'Data',
+    description: 'Descrizione',
+    total: 'Totale',
+    status: 'Stato',
+    links: 'Apri',
+  },
+  statuses: { open: 'da pagare', paid: 'pagata', uncollectible: 'non pagata', void: 'annullata' },
+  view: 'Vedi',
+  pdf: 'PDF',
+};
+
+/** Usage of API keys, in Italian. */
 export const usage: Messages['usage'] = {
   title: 'Consumi',
   lead: 'Quello che hanno usato le tue chiavi API. Si conservano solo metadati, mai richieste o risposte.',

@@ -1,9 +1,11 @@
 import type { Messages } from '../en/index.ts';
 import { account, connections, links, overview, plans, session } from './account.ts';
+import { alerts } from './alerts.ts';
 import { apps, webhooks } from './business.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
-import { keys, usage, wallet } from './gateway.ts';
+import { autoTopUp, invoices, keys, usage, wallet } from './gateway.ts';
 import { overlap } from './overlap.ts';
+import { factors, ownData, sessions } from './security.ts';
 
 /** All texts in Italian. */
 export const it: Messages = {
@@ -14,6 +16,9 @@ export const it: Messages = {
   serviceFaults,
   session,
   account,
+  sessions,
+  factors,
+  ownData,
   links,
   overview,
   plans,
@@ -21,7 +26,10 @@ export const it: Messages = {
   overlap,
   keys,
   wallet,
+  autoTopUp,
+  invoices,
   usage,
+  alerts,
   apps,
   webhooks,
 };

@@ -1,0 +1,1 @@
+export { ruleFiles } from './rule-files.ts';

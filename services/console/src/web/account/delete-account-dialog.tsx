@@ -1,0 +1,52 @@
+import type { ReactElement } from 'react';
+import { useApi } from '../api/index.ts';
+import { useI18n } from '../i18n/index.ts';
+import { useAccount, useSession } from '../session/index.ts';
+import { Button, Dialog, DialogActions, Form, fault, PasswordField, useForm } from '../ui/index.ts';
+
+/** Says what a deletion ends and when, takes the password, and deletes the account. */
+export const DeleteAccountDialog = ({ onClose }: { onClose: () => void }): ReactElement => {
+  const { ownData: texts, account, session: sessionTexts, errors } = useI18n().messages;
+  const { account_type, email } = useAccount();
+  const { call } = useApi();
+  const session = useSession();
+  const form = useForm({
+    initial: { password: '' },
+    submit: async ({ password }) => {
+      // The password is the fresh proof that the deletion requires, so it is asked for only once.
+      if (password !== '') session.renewToken(await call('reauthenticate', { body: { password } }));
+      const { erased_at } = await call('deleteAccount', {});
+      session.endDeleted(erased_at);
+    },
+    faultFor: ({ code }) => {
+      if (code === 'fresh_sign_in_required') return fault('password', texts.passwordNeeded);
+      return code === 'wrong_password' ? fault('password', errors.next.wrong_password) : undefined;
+    },
+  });
+  return (
+    <Dialog isOpen onClose={onClose} title={texts.deleteTitle}>
+      <ul className="stages">
+        <li>{texts.deleteNow}</li>
+        {account_type === 'business' && <li>{texts.deleteApps}</li>}
+        <li>{texts.deleteLater}</li>
+      </ul>
+      <Form form={form} label={texts.deleteTitle}>
+        {/* For password managers. */}
+        <input type="hidden" name="username" autoComplete="username" value={email} />
+        <PasswordField
+          label={sessionTexts.password}
+          hint={account.currentPasswordHint}
+          autoComplete="current-password"
+          value={form.values.password}
+          onChange={(password) => form.set('password', password)}
+          fault={form.faultOf('password')}
+        />
+        <DialogActions onClose={onClose}>
+          <Button type="submit" variant="danger" busyLabel={form.isBusy ? texts.deleting : undefined}>
+            {texts.deleteConfirm}
+          </Button>
+        </DialogActions>
+      </Form>
+    </Dialog>
+  );
+};

@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { toProfileChange } from './profile-values.ts';
+
+const values = { display_name: '  ', business_name: ' Rossi srl ', locale: 'it' } as const;
+
+test('removes an emptied name and sends a business name for a business alone', () => {
+  expect(toProfileChange(values, 'personal')).toEqual({ display_name: null, locale: 'it' });
+  expect(toProfileChange(values, 'business')).toEqual({
+    display_name: null,
+    locale: 'it',
+    business_name: 'Rossi srl',
+  });
+});

@@ -1,0 +1,1 @@
+export { FactorsCard } from './factors-card.tsx';

@@ -1,0 +1,50 @@
+import type { ReactElement } from 'react';
+import { useI18n } from '../i18n/index.ts';
+import { useAccount } from '../session/index.ts';
+import { Button, CopyButton, saveFile } from '../ui/index.ts';
+
+const FILE_NAME = 'svc-recovery-codes.txt';
+
+/** New recovery codes, shown once, to be copied or downloaded. */
+export const RecoveryCodes = ({
+  codes,
+  isReplacement,
+  onDone,
+}: {
+  codes: readonly string[];
+  /** Earlier codes ended. */
+  isReplacement: boolean;
+  onDone: () => void;
+}): ReactElement => {
+  const { messages, formats } = useI18n();
+  const { factors: texts, common } = messages;
+  const { email } = useAccount();
+  const download = (): void => {
+    const lines = [texts.codesFile(email, formats.date(new Date())), '', ...codes, ''];
+    saveFile(new Blob([lines.join('\n')], { type: 'text/plain' }), FILE_NAME);
+  };
+  return (
+    <>
+      <p>{texts.codesText}</p>
+      {isReplacement && <p className="hint">{texts.codesReplaced}</p>}
+      <ul className="codes" aria-label={texts.codes}>
+        {codes.map((code) => (
+          <li key={code}>
+            <code>{code}</code>
+          </li>
+        ))}
+      </ul>
+      <div className="actions">
+        <CopyButton text={codes.join('\n')} label={`${common.copy}: ${texts.codes}`} small={false} />
+        <Button icon="download" onClick={download}>
+          {texts.codesDownload}
+        </Button>
+      </div>
+      <div className="dialog-actions">
+        <Button variant="primary" onClick={onDone}>
+          {texts.codesDone}
+        </Button>
+      </div>
+    </>
+  );
+};

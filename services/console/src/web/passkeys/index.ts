@@ -1,0 +1,2 @@
+export { PasskeyError } from './passkey-error.ts';
+export { canUsePasskeys, createPasskey, presentPasskey } from './passkeys.ts';

@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { toPasskeyError } from './passkey-error.ts';
+
+test.each([
+  ['NotAllowedError', 'passkey_cancelled'],
+  ['AbortError', 'passkey_cancelled'],
+  ['InvalidStateError', 'passkey_registered'],
+  ['SecurityError', 'passkey_unavailable'],
+])('converts %s to %s', (name, code) => {
+  expect(toPasskeyError(new DOMException('', name)).code).toBe(code);
+});

@@ -1,0 +1,97 @@
+import { type ReactElement, useState } from 'react';
+import { flushSync } from 'react-dom';
+import { useApi, useApiQuery } from '../api/index.ts';
+import { useI18n } from '../i18n/index.ts';
+import { canUsePasskeys } from '../passkeys/index.ts';
+import { Button, checkText, Form, type FormState, fault, PasswordField, TextField, useForm } from '../ui/index.ts';
+import { PasskeyProof } from './passkey-proof.tsx';
+import { useAccount, useSession } from './use-session.ts';
+
+type TypedProof = 'password' | 'code';
+
+interface Values {
+  readonly password: string;
+  readonly code: string;
+}
+
+/** Takes the password, or a code or a passkey where the account has such. */
+export const StepUpForm = ({ onProven }: { onProven: () => void }): ReactElement => {
+  const { session: texts, errors } = useI18n().messages;
+  const { call } = useApi();
+  const session = useSession();
+  const factors = useApiQuery('listFactors', {});
+  const types = factors.data?.data.map(({ type }) => type) ?? [];
+  const [proof, setProof] = useState<TypedProof>('password');
+  const form = useForm<Values>({
+    initial: { password: '', code: '' },
+    check: (values) => checkText(proof, values[proof], { required: true }),
+    submit: async ({ password, code }) => {
+      const body = proof === 'password' ? { password } : { code };
+      session.renewToken(await call('reauthenticate', { body }));
+      onProven();
+    },
+    faultFor: ({ code }) => {
+      if (code === 'wrong_code') return fault('code', errors.next.wrong_code);
+      return code === 'wrong_password' ? fault('password', errors.next.wrong_password) : undefined;
+    },
+  });
+  const changeProof = (): void => {
+    // The field has to be there to take the focus.
+    flushSync(() => setProof(proof === 'password' ? 'code' : 'password'));
+    form.formRef.current?.querySelector<HTMLElement>('.input')?.focus();
+  };
+  const hasTotp = types.includes('totp');
+  const hasPasskey = types.includes('passkey') && canUsePasskeys();
+  return (
+    <Form form={form} label={texts.stepUpTitle}>
+      <p>{texts.stepUpLead}</p>
+      <ProofField form={form} proof={proof} />
+      {(hasTotp || hasPasskey) && (
+        <div className="ways">
+          {hasTotp && (
+            <Button small onClick={changeProof}>
+              {proof === 'password' ? texts.stepUpCode : texts.stepUpPassword}
+            </Button>
+          )}
+          {hasPasskey && <PasskeyProof onProven={onProven} />}
+        </div>
+      )}
+      <div className="dialog-actions">
+        <Button type="submit" variant="primary" busyLabel={form.isBusy ? texts.stepUpChecking : undefined}>
+          {texts.stepUpConfirm}
+        </Button>
+      </div>
+    </Form>
+  );
+};
+
+const ProofField = ({ form, proof }: { form: FormState<Values>; proof: TypedProof }): ReactElement => {
+  const { session: texts, factors } = useI18n().messages;
+  const { email } = useAccount();
+  if (proof === 'code') {
+    return (
+      <TextField
+        label={factors.totpCode}
+        hint={factors.totpCodeHint}
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        value={form.values.code}
+        onChange={(code) => form.set('code', code)}
+        fault={form.faultOf('code')}
+      />
+    );
+  }
+  return (
+    <>
+      {/* For password managers. */}
+      <input type="hidden" name="username" autoComplete="username" value={email} />
+      <PasswordField
+        label={texts.password}
+        autoComplete="current-password"
+        value={form.values.password}
+        onChange={(password) => form.set('password', password)}
+        fault={form.faultOf('password')}
+      />
+    </>
+  );
+};

@@ -1,0 +1,54 @@
+import type { AutoTopUp, ValidationIssue } from '@svc/contracts';
+import { parseAmount, typedAmount } from '../i18n/index.ts';
+import { checkText, fault } from '../ui/index.ts';
+import { checkTopUp, TOP_UP_MICROS } from './top-up-amount.ts';
+
+/** The form of automatic top-ups, as typed. */
+export interface AutoTopUpValues {
+  readonly below_micros: string;
+  readonly amount_micros: string;
+  readonly monthly_max_micros: string;
+}
+
+/** Faults of an amount, in words. */
+export interface AmountFaults {
+  readonly notAnAmount: string;
+  readonly tooLittle: string;
+  readonly tooMuch: string;
+  /** The ceiling of a month does not pay for one top-up. */
+  readonly belowOneTopUp: string;
+}
+
+export const valuesOf = ({ below_micros, amount_micros, monthly_max_micros }: AutoTopUp): AutoTopUpValues => ({
+  below_micros: typedAmount(below_micros),
+  amount_micros: typedAmount(amount_micros),
+  monthly_max_micros: typedAmount(monthly_max_micros),
+});
+
+export const checkAutoTopUp = (values: AutoTopUpValues, faults: AmountFaults): ValidationIssue[] => {
+  const below = parseAmount(values.below_micros) ?? 0;
+  const ceilingIssues = checkAmount('monthly_max_micros', values.monthly_max_micros, faults.notAnAmount);
+  const amount = parseAmount(values.amount_micros) ?? 0;
+  const isTooLow = ceilingIssues.length === 0 && (parseAmount(values.monthly_max_micros) ?? 0) < amount;
+  return [
+    ...checkAmount('below_micros', values.below_micros, faults.notAnAmount),
+    ...(below > TOP_UP_MICROS.max ? [fault('below_micros', faults.tooMuch)] : []),
+    ...checkTopUp(values.amount_micros, faults),
+    ...ceilingIssues,
+    ...(isTooLow ? [fault('monthly_max_micros', faults.belowOneTopUp)] : []),
+  ];
+};
+
+/** Returns the settings of a form, turned on. */
+export const toAutoTopUp = (values: AutoTopUpValues): AutoTopUp => ({
+  enabled: true,
+  below_micros: parseAmount(values.below_micros) ?? 0,
+  amount_micros: parseAmount(values.amount_micros) ?? 0,
+  monthly_max_micros: parseAmount(values.monthly_max_micros) ?? 0,
+});
+
+const checkAmount = (path: keyof AutoTopUpValues, text: string, notAnAmount: string): ValidationIssue[] => {
+  const missing = checkText(path, text, { required: true });
+  if (missing.length > 0 || parseAmount(text) !== undefined) return missing;
+  return [fault(path, notAnAmount)];
+};

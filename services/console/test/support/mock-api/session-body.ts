@@ -1,0 +1,28 @@
+import { randomBytes } from 'node:crypto';
+import type { Account } from '@svc/contracts';
+import { AppError } from '@svc/service-kit';
+import type { MockState } from './state.ts';
+
+const SESSION_SECONDS = 43_200;
+
+/** Returns a session as routes that begin or resume one answer it. */
+export const sessionBody = (token: string, account: Account) => ({
+  session_token: token,
+  token_type: 'Bearer' as const,
+  expires_in: SESSION_SECONDS,
+  account,
+});
+
+/** Begins a session that has just been proved. */
+export const freshSession = (state: MockState, account: Account) => {
+  const token = randomBytes(24).toString('base64url');
+  state.sessions.set(token, account.email);
+  return sessionBody(token, account);
+};
+
+/** Finds an account and its password by user id. */
+export const knownById = (state: MockState, userId: string) => {
+  const known = [...state.accounts.values()].find(({ account }) => account.svc_user_id === userId);
+  if (known === undefined) throw new AppError('invalid_token');
+  return known;
+};
