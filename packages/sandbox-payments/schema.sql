@@ -90,9 +90,12 @@ CREATE TABLE sessions (
   is_challenged boolean DEFAULT false NOT NULL,
   failure text,
   is_announced boolean DEFAULT true NOT NULL,
+  promotion_code text,
+  discount_micros bigint DEFAULT 0 NOT NULL,
   CONSTRAINT sessions_pkey PRIMARY KEY (id),
   CONSTRAINT sessions_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id),
   CONSTRAINT sessions_check CHECK ((("interval" IS NOT NULL) = (plan_id IS NOT NULL))),
+  CONSTRAINT sessions_check1 CHECK (((discount_micros >= 0) AND (discount_micros <= amount_micros))),
   CONSTRAINT sessions_failure_check CHECK ((failure = ANY (ARRAY['declined'::text, 'not_confirmed'::text]))),
   CONSTRAINT sessions_status_check CHECK ((status = ANY (ARRAY['open'::text, 'complete'::text])))
 );
@@ -116,9 +119,11 @@ CREATE TABLE subscriptions (
   failed_attempts integer DEFAULT 0 NOT NULL,
   next_attempt_at timestamp with time zone,
   is_announced boolean DEFAULT false NOT NULL,
+  credit_micros bigint DEFAULT 0 NOT NULL,
   CONSTRAINT subscriptions_pkey PRIMARY KEY (id),
   CONSTRAINT subscriptions_card_check CHECK ((card = ANY (ARRAY['succeeds'::text, 'asks_to_confirm'::text, 'declines_renewals'::text, 'declines'::text]))),
   CONSTRAINT subscriptions_clock_ahead_seconds_check CHECK ((clock_ahead_seconds >= 0)),
+  CONSTRAINT subscriptions_credit_micros_check CHECK ((credit_micros >= 0)),
   CONSTRAINT subscriptions_failed_attempts_check CHECK ((failed_attempts >= 0)),
   CONSTRAINT subscriptions_interval_check CHECK (("interval" = ANY (ARRAY['month'::text, 'year'::text]))),
   CONSTRAINT subscriptions_when_unpaid_check CHECK ((when_unpaid = ANY (ARRAY['canceled'::text, 'unpaid'::text])))

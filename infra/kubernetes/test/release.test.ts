@@ -9,13 +9,18 @@ import { containersOf, overlay, workloads } from './support/overlays.ts';
 const ROOT = new URL('../../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8');
 
-const stepSchema = z.looseObject({ uses: z.string().optional(), run: z.string().optional() });
+const stepSchema = z.looseObject({
+  uses: z.string().optional(),
+  run: z.string().optional(),
+  with: z.record(z.string(), z.unknown()).optional(),
+});
 const jobSchema = z.looseObject({
   steps: z.array(stepSchema).default([]),
   strategy: z.object({ matrix: z.object({ package: z.array(z.string()) }) }).optional(),
   permissions: z.record(z.string(), z.string()).optional(),
   'timeout-minutes': z.number().optional(),
   uses: z.string().optional(),
+  needs: z.union([z.string(), z.array(z.string())]).optional(),
 });
 const workflowSchema = z.looseObject({
   permissions: z.record(z.string(), z.string()),
@@ -39,6 +44,24 @@ describe('a release', () => {
       .flatMap((workload) => containersOf(workload).map((container) => textAt(container, 'image')))
       .map((image) => image.replace(/^.*\//, '').replace(/[:@].*$/, ''));
     expect(released.toSorted()).toEqual([...new Set([...built, ...deployed])].toSorted());
+  });
+
+  test('builds each image for two platforms, with its parts and its origin', () => {
+    const build = images?.steps.find(({ uses }) => uses?.startsWith('docker/build-push-action@'));
+    expect(build?.with).toMatchObject({
+      platforms: 'linux/amd64,linux/arm64',
+      sbom: true,
+      provenance: 'mode=max',
+      push: true,
+    });
+  });
+
+  test('publishes the SDK under the version of the tag, and the page only once all is out', () => {
+    const publish = otherJobs['sdk']?.steps.map(({ run = '' }) => run).find((run) => run.includes('pnpm publish'));
+    expect(publish).toMatch(/version=\$\{GITHUB_REF_NAME#v\}/);
+    expect(publish).toContain('repository.url=');
+    expect(otherJobs['page']?.needs).toEqual(['images', 'sdk']);
+    for (const job of [images, otherJobs['sdk']]) expect(job?.needs).toBe('check');
   });
 
   test('scans each image before it signs it', () => {

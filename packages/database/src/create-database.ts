@@ -1,48 +1,38 @@
 import { activeTracing } from '@svc/tracing';
 import knex, { type Knex } from 'knex';
+import { answerTimeoutMs, CONNECT_TIMEOUT_MS, connectionConfig, type DatabaseOptions } from './connection-config.ts';
 import type { DriverConnection } from './intercept-queries.ts';
 import { limitQueries } from './limit-queries.ts';
-import { serverVerification } from './server-verification.ts';
 import { traceConnection } from './trace-connection.ts';
-import { typeParsers } from './type-parsers.ts';
+import { createWritableServer, readServers, shareOptions } from './writable-server.ts';
 
-/** Queries of requests are shorter. Migrations have their own limit. */
-const STATEMENT_TIMEOUT_MS = 15_000;
-/** Time for the server's own timeout error to arrive. After that the connection counts as dead. */
-const ANSWER_GRACE_MS = 3_000;
-const LOCK_TIMEOUT_MS = 5_000;
-const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
-const CONNECT_TIMEOUT_MS = 5_000;
 const ACQUIRE_TIMEOUT_MS = 5_000;
 const IDLE_CONNECTION_TIMEOUT_MS = 30_000;
 const POOL_MAX = 10;
 
-/** Settings that differ between uses of a database. Every limit has a default. */
-export interface DatabaseOptions {
-  readonly poolMax?: number | undefined;
-  /** PEM file of the authority that signed the server's certificate. With it, every connection is encrypted and verified. */
-  readonly caFile?: string | undefined;
-  /** Shown in pg_stat_activity. */
-  readonly applicationName?: string | undefined;
-  readonly statementTimeoutMs?: number | undefined;
-  readonly lockTimeoutMs?: number | undefined;
-  readonly acquireTimeoutMs?: number | undefined;
-  readonly connectTimeoutMs?: number | undefined;
-}
-
-type Created = (failure: unknown, connection: DriverConnection) => void;
+type PoolConnection = DriverConnection & Pick<NodeJS.EventEmitter, 'on'>;
+type Created = (failure: unknown, connection: PoolConnection) => void;
 
 /**
  * Creates a pool that connects with its first query. `int8` arrives as a number and throws beyond 2^53, `timestamptz` as a
- * Date, `date` and `numeric` as text. The caller ends it with `destroy()`. Throws RangeError for a URL with TLS parameters
- * beside a CA file.
+ * Date, `date` and `numeric` as text. Of several hosts in the URL it uses the one that takes writes, and changes to another
+ * after a failover. The caller ends it with `destroy()`. Throws RangeError for a URL with TLS parameters beside a CA file.
  */
 export const createDatabase = (url: string, options: DatabaseOptions = {}): Knex => {
   const tracing = activeTracing();
   const doubtful = new WeakSet<DriverConnection>();
+  const servers = readServers(url);
+  const shared = shareOptions(servers, options);
+  const server = createWritableServer(servers, shared);
+  // Faults of a connection string are found at the start, not with the first query.
+  const [only] = servers.urls.map((each) => connectionConfig(each, shared));
+  const findServer = async () => ({
+    ...connectionConfig(await server.find(), shared),
+    expirationChecker: server.isExpired,
+  });
   return knex({
     client: 'pg',
-    connection: connectionConfig(url, options),
+    connection: servers.mustAsk || only === undefined ? findServer : only,
     pool: {
       min: 0,
       max: options.poolMax ?? POOL_MAX,
@@ -51,8 +41,15 @@ export const createDatabase = (url: string, options: DatabaseOptions = {}): Knex
       idleTimeoutMillis: IDLE_CONNECTION_TIMEOUT_MS,
       // Fail the waiting query at once when the server refuses, instead of retrying until the acquire time-out.
       propagateCreateError: true,
-      afterCreate: (connection: DriverConnection, done: Created) => {
-        limitQueries(connection, { timeoutMs: answerTimeoutMs(options), onDoubt: () => doubtful.add(connection) });
+      afterCreate: (connection: PoolConnection, done: Created) => {
+        server.opened();
+        connection.on('error', server.doubt);
+        connection.on('end', server.closed);
+        const onDoubt = () => {
+          doubtful.add(connection);
+          server.doubt();
+        };
+        limitQueries(connection, { timeoutMs: answerTimeoutMs(options), onDoubt });
         if (tracing !== undefined) traceConnection(connection, tracing);
         done(undefined, connection);
       },
@@ -64,22 +61,5 @@ export const createDatabase = (url: string, options: DatabaseOptions = {}): Knex
     log: { warn: ignore, error: ignore, deprecate: ignore, debug: ignore },
   });
 };
-
-/** Returns the driver's settings for one connection. */
-export const connectionConfig = (url: string, options: DatabaseOptions) => ({
-  connectionString: url,
-  ...(options.caFile === undefined ? {} : { ssl: serverVerification(url, options.caFile) }),
-  application_name: options.applicationName ?? 'svc',
-  connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
-  statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
-  lock_timeout: options.lockTimeoutMs ?? LOCK_TIMEOUT_MS,
-  idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
-  keepAlive: true,
-  types: typeParsers,
-});
-
-/** Returns the milliseconds after which an unanswered query ends its connection. */
-export const answerTimeoutMs = (options: DatabaseOptions): number =>
-  (options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS) + ANSWER_GRACE_MS;
 
 const ignore = (): void => {};

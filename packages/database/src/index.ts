@@ -1,5 +1,6 @@
 export { connectPatiently } from './connect-patiently.ts';
-export { createDatabase, type DatabaseOptions } from './create-database.ts';
+export type { DatabaseOptions } from './connection-config.ts';
+export { createDatabase } from './create-database.ts';
 export { dumpSchema } from './dump-schema.ts';
 export { type MigrateOptions, MigrationError, migrate } from './migrate.ts';
 export { type DatabaseSession, openSession } from './open-session.ts';

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { type DriverConnection, interceptQueries } from './intercept-queries.ts';
+import { isReadOnly } from './postgres-errors.ts';
 
 export interface QueryLimit {
   readonly timeoutMs: number;
@@ -24,8 +25,9 @@ export const limitQueries = (connection: DriverConnection, { timeoutMs, onDoubt 
     send(query, (error, result) => {
       if (isOver) return;
       clearTimeout(timer);
-      // An error of the server leaves its connection intact. A value that the driver cannot send breaks a named statement.
-      if (error && !(error instanceof pg.DatabaseError)) onDoubt();
+      // An error of the server leaves its connection intact, but one that takes no writes is the wrong server. A value that
+      // the driver cannot send breaks a named statement.
+      if (error && (!(error instanceof pg.DatabaseError) || isReadOnly(error))) onDoubt();
       callback(error, result);
     });
   });

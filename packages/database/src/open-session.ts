@@ -1,7 +1,8 @@
 import pg from 'pg';
-import { answerTimeoutMs, connectionConfig, type DatabaseOptions } from './create-database.ts';
+import { answerTimeoutMs, connectionConfig, type DatabaseOptions } from './connection-config.ts';
 import { limitQueries } from './limit-queries.ts';
 import type { PreparedStatement } from './run-prepared.ts';
+import { findWritable, readServers, shareOptions } from './writable-server.ts';
 
 const CLOSE_TIMEOUT_MS = 2_000;
 
@@ -16,9 +17,12 @@ export interface DatabaseSession {
   close(): Promise<void>;
 }
 
-/** Opens a connection. Rejects if the server cannot be reached within the connect timeout. */
+/** Opens a connection to the server that takes writes. Rejects if the server cannot be reached within the connect timeout. */
 export const openSession = async (url: string, options: DatabaseOptions = {}): Promise<DatabaseSession> => {
-  const client = new pg.Client(connectionConfig(url, options));
+  const servers = readServers(url);
+  const shared = shareOptions(servers, options);
+  const [only = url] = servers.urls;
+  const client = new pg.Client(connectionConfig(servers.mustAsk ? await findWritable(servers, shared) : only, shared));
   let open = true;
   const markClosed = () => {
     open = false;

@@ -7,8 +7,9 @@ const LOCK_NOT_AVAILABLE = '55P03';
 const QUERY_CANCELED = '57014';
 const CONNECTION_EXCEPTION_CLASS = '08';
 const SQLSTATE = /^[0-9A-Z]{5}$/;
-/** Shutdown, crash, start-up, dropped database, idle timeouts, too many connections. */
-const SERVER_GONE = new Set(['57P01', '57P02', '57P03', '57P04', '57P05', '25P03', '53300']);
+const READ_ONLY = '25006';
+/** Shutdown, crash, start-up, dropped database, idle timeouts, too many connections, a standby. */
+const SERVER_GONE = new Set([READ_ONLY, '57P01', '57P02', '57P03', '57P04', '57P05', '25P03', '53300']);
 const SOCKET_FAILURES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -53,6 +54,9 @@ export const isLockTimeout = (error: unknown): boolean => codeOf(error) === LOCK
 
 /** Returns true if the statement ran longer than `statement_timeout`, or was cancelled. */
 export const isStatementTimeout = (error: unknown): boolean => codeOf(error) === QUERY_CANCELED;
+
+/** Returns true if the server takes no writes: it is a standby, or has been made read-only. */
+export const isReadOnly = (error: unknown): boolean => codeOf(error) === READ_ONLY;
 
 /** Returns true if the server could not be reached or went away. A commit may then have taken effect or not. */
 export const isConnectionFailure = (error: unknown): boolean => {

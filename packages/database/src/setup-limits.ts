@@ -1,4 +1,4 @@
-import type { DatabaseOptions } from './create-database.ts';
+import type { DatabaseOptions } from './connection-config.ts';
 
 /**
  * Limits of a connection that provisions or migrates. No request waits for it, so a busy machine or a slow disk is no

@@ -1,4 +1,4 @@
-import type { DatabaseOptions } from './create-database.ts';
+import type { DatabaseOptions } from './connection-config.ts';
 import { openSession } from './open-session.ts';
 
 /** A part of an export: a statement whose rows become JSON objects. `$1` is bound to the subject of the export. */

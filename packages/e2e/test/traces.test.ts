@@ -59,7 +59,14 @@ test.each([
       'inference-gateway: send inference.usage.recorded.v1',
       'billing: process inference.usage.recorded.v1',
     ]);
-    expect(find(trace, 'inference-gateway', 'ask provider chat')).toBeDefined();
+    const exchange = trace.find(({ attributes }) => attributes['gen_ai.operation.name'] === 'chat');
+    expect(exchange?.attributes).toMatchObject({
+      'gen_ai.request.model': expect.any(String),
+      'gen_ai.response.model': expect.any(String),
+      'gen_ai.usage.input_tokens': expect.any(Number),
+      'gen_ai.usage.output_tokens': expect.any(Number),
+      'server.address': '127.0.0.1',
+    });
     expect(find(trace, 'billing', 'POST /internal/settlements')).toBeDefined();
   },
 );

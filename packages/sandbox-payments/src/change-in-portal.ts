@@ -4,11 +4,12 @@ import { invalidField } from '@svc/service-kit';
 import { announceSubscription, type SandboxDeps } from './announce-changes.ts';
 import { saveCard } from './charge-queries.ts';
 import { paysUnattended } from './fall-due.ts';
+import { changePlan, type Price } from './plan-change.ts';
 import type { PlanOffer } from './plan-offer.ts';
 import { readClock } from './read-clock.ts';
-import { clockOf, isOverdue, paid, periodAt, type SandboxSubscription } from './sandbox-subscription.ts';
+import { clockOf, isOverdue, paid, type SandboxSubscription } from './sandbox-subscription.ts';
 import { lockPortalSubscription, saveSubscription } from './subscription-queries.ts';
-import { invoiceChange } from './write-invoice.ts';
+import { findPrice, invoiceChange, invoiceSubscription } from './write-invoice.ts';
 
 /** An action in the portal. `pay_confirmed`: pays the overdue amount, after the cardholder has confirmed it. */
 export type PortalChange =
@@ -22,6 +23,8 @@ export type PortalResult = PortalNotice | 'challenged' | undefined;
 interface Outcome {
   readonly result: PortalResult;
   readonly changed?: SandboxSubscription;
+  /** Payment for a change of plan. */
+  readonly payment?: Price;
 }
 
 /** Changes the subscription of a customer and announces it. Without a subscription it does nothing. */
@@ -34,10 +37,15 @@ export const changeInPortal = async (
     const subscription = await lockPortalSubscription(trx, customer);
     if (subscription === undefined) return undefined;
     const now = clockOf(subscription, await readClock(trx));
-    const { result, changed } = applyChange(deps.offer, change, { subscription, now });
-    if (changed !== undefined) {
-      await saveSubscription(trx, changed);
+    const present = await findPrice(deps, trx, subscription);
+    const { result, changed, payment } = applyChange(deps.offer, change, { subscription, present, now });
+    if (changed !== undefined) await saveSubscription(trx, changed);
+    if (changed !== undefined && change.action !== 'change_plan') {
       await invoiceChange(deps, trx, { before: subscription, after: changed, at: now });
+    }
+    if (changed !== undefined && payment !== undefined && payment.amountMicros > 0) {
+      const { amountMicros: totalMicros, currency } = payment;
+      await invoiceSubscription(deps, trx, changed, { totalMicros, currency, periodStart: now, issuedAt: now });
     }
     if (result === 'card_saved' && changed !== undefined) await saveCard(trx, customer, changed.card);
     return { id: subscription.id, result };
@@ -47,11 +55,14 @@ export const changeInPortal = async (
   return done.result;
 };
 
-const applyChange = (
-  offer: PlanOffer,
-  change: PortalChange,
-  { subscription, now }: { readonly subscription: SandboxSubscription; readonly now: Date },
-): Outcome => {
+interface Present {
+  readonly subscription: SandboxSubscription;
+  readonly present: Price | undefined;
+  readonly now: Date;
+}
+
+const applyChange = (offer: PlanOffer, change: PortalChange, state: Present): Outcome => {
+  const { subscription, now } = state;
   switch (change.action) {
     case 'cancel':
       return { result: 'canceled', changed: { ...subscription, cancelAtPeriodEnd: true } };
@@ -61,7 +72,7 @@ const applyChange = (
       if (change.card === 'declines') return { result: 'declined' };
       return { result: 'card_saved', changed: { ...subscription, card: change.card } };
     case 'change_plan':
-      return changePlan(offer, change.planId, { subscription, now });
+      return toPlan(offer, change.planId, state);
     case 'pay':
       if (!isOverdue(subscription)) return { result: undefined };
       if (subscription.card === 'asks_to_confirm') return { result: 'challenged' };
@@ -73,22 +84,15 @@ const applyChange = (
   }
 };
 
-const changePlan = (
-  offer: PlanOffer,
-  planId: string,
-  { subscription, now }: { readonly subscription: SandboxSubscription; readonly now: Date },
-): Outcome => {
+const toPlan = (offer: PlanOffer, planId: string, { subscription, present, now }: Present): Outcome => {
   const plan = offer.find(planId);
   if (plan === undefined) throw invalidField(['form', 'plan_id'], 'value_error', 'Value error, there is no such plan');
-  const { interval } = plan.price;
-  if (interval === subscription.interval) {
-    return { result: 'plan_changed', changed: { ...subscription, planId: plan.id } };
-  }
-  // Another interval begins a new period, which is paid now.
-  if (!paysUnattended(subscription.card)) return { result: 'declined' };
-  const { start, end } = periodAt(now, interval, now);
+  if (plan.id === subscription.planId) return { result: undefined };
+  const { changed, dueMicros } = changePlan(subscription, plan, { present, at: now });
+  if (dueMicros > 0 && !paysUnattended(subscription.card)) return { result: 'declined' };
   return {
     result: 'plan_changed',
-    changed: { ...subscription, planId: plan.id, interval, anchor: now, periodStart: start, periodEnd: end },
+    changed,
+    payment: { amountMicros: dueMicros, currency: plan.price.currency },
   };
 };

@@ -1,3 +1,5 @@
+import { toWholeCents } from './cents.ts';
+
 /** A paid invoice of the sandbox. The price includes the tax. */
 export interface SandboxInvoice {
   readonly id: string;
@@ -32,8 +34,6 @@ export interface BusinessDetails {
 
 /** Italian standard rate. */
 const VAT_PERCENT = 22;
-/** Taxes are rounded to hundredths of the currency. */
-const CENT_MICROS = 10_000;
 
 /**
  * Returns the tax that a price includes. A business in another country owes the tax itself, so it pays the price without
@@ -44,6 +44,6 @@ export const taxOf = (
   vatNumber: string | null,
 ): Pick<SandboxInvoice, 'taxMicros' | 'taxPercent'> => {
   if (vatNumber !== null && !vatNumber.startsWith('IT')) return { taxMicros: 0, taxPercent: 0 };
-  const exact = (totalMicros * VAT_PERCENT) / (100 + VAT_PERCENT);
-  return { taxMicros: Math.round(exact / CENT_MICROS) * CENT_MICROS, taxPercent: VAT_PERCENT };
+  const taxMicros = toWholeCents((totalMicros * VAT_PERCENT) / (100 + VAT_PERCENT));
+  return { taxMicros, taxPercent: VAT_PERCENT };
 };

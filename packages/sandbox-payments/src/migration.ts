@@ -84,6 +84,17 @@ export const sandboxChargesMigration = async (knex: Knex): Promise<void> => {
   `);
 };
 
+/** Adds promotion codes of checkouts and the credit of changed plans, in a later migration. */
+export const sandboxPromotionsMigration = async (knex: Knex): Promise<void> => {
+  await knex.raw(`
+    ALTER TABLE sandbox_payments.sessions
+      ADD COLUMN promotion_code text,
+      ADD COLUMN discount_micros bigint NOT NULL DEFAULT 0 CHECK (discount_micros BETWEEN 0 AND amount_micros);
+    ALTER TABLE sandbox_payments.subscriptions
+      ADD COLUMN credit_micros bigint NOT NULL DEFAULT 0 CHECK (credit_micros >= 0);
+  `);
+};
+
 /** Adds invoices, in a later migration. */
 export const sandboxInvoicesMigration = async (knex: Knex): Promise<void> => {
   await knex.raw(`

@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
 import { announceSession, announceSubscription, type SandboxDeps } from './announce-changes.ts';
 import { saveCard } from './charge-queries.ts';
 import { readClock } from './read-clock.ts';
-import type { SandboxSession } from './sandbox-session.ts';
+import { dueToday, type SandboxSession } from './sandbox-session.ts';
 import { periodAt, type SandboxSubscription } from './sandbox-subscription.ts';
 import { completeSession, lockSession } from './session-queries.ts';
 import { saveSubscription } from './subscription-queries.ts';
@@ -47,7 +47,7 @@ const complete = async (
     subscriptionId,
     periodStart: subscription?.periodStart ?? null,
     periodEnd: subscription?.periodEnd ?? null,
-    totalMicros: session.amountMicros,
+    totalMicros: dueToday(session),
     currency: session.currency,
     issuedAt: subscription?.anchor ?? (await readClock(trx)),
   });
@@ -80,6 +80,7 @@ const subscribe = async (
     clockAheadSeconds: 0,
     failedAttempts: 0,
     nextAttemptAt: null,
+    creditMicros: 0,
   };
   await saveSubscription(trx, subscription);
   return subscription;

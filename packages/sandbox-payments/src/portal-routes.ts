@@ -9,6 +9,7 @@ import { readClock } from './read-clock.ts';
 import { clockOf } from './sandbox-subscription.ts';
 import { submitPortal } from './submit-portal.ts';
 import { findPortalSubscription } from './subscription-queries.ts';
+import { findPrice } from './write-invoice.ts';
 
 /** Routes of the portal page. */
 export const portalRoutes = (deps: SandboxDeps): Binding[] => [
@@ -20,6 +21,7 @@ export const portalRoutes = (deps: SandboxDeps): Binding[] => [
     return portalPage({
       portal,
       subscription,
+      price: subscription && (await findPrice(deps, deps.database, subscription)),
       clock: subscription === undefined ? now : clockOf(subscription, now),
       offer: deps.offer,
       notice: query.notice,

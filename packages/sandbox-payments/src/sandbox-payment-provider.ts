@@ -7,7 +7,7 @@ import type { SandboxInvoice } from './invoice.ts';
 import { hasInvoice, listInvoices, voidInvoices } from './invoice-queries.ts';
 import { insertPortal } from './portal-queries.ts';
 import { readClock } from './read-clock.ts';
-import type { NewSession } from './sandbox-session.ts';
+import { dueToday, type NewSession } from './sandbox-session.ts';
 import { clockOf, ended, isFinal, type SandboxSubscription } from './sandbox-subscription.ts';
 import { findSession, findSessionOfSubscription, insertSession } from './session-queries.ts';
 import { findSubscription, lockSubscription, saveSubscription } from './subscription-queries.ts';
@@ -158,12 +158,13 @@ const chargeSaved = async (database: Knex, { chargeId, userId, amountMicros, cur
 const readCheckout = async (database: Knex, id: string) => {
   const session = await findSession(database, id);
   if (session === undefined) return undefined;
-  const { status, subscriptionId, amountMicros, currency } = session;
+  const { status, subscriptionId, discountMicros, currency } = session;
   if (status !== 'complete') return { status };
   const subscription = subscriptionId === null ? undefined : await findSubscription(database, subscriptionId);
   return {
     status,
-    paid: { amountMicros, currency },
+    paid: { amountMicros: dueToday(session), currency },
+    discountMicros,
     subscription: subscription === undefined ? null : describe(subscription),
   };
 };

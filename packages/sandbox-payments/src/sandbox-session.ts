@@ -5,8 +5,12 @@ export interface SandboxSession {
   readonly description: string;
   readonly planId: string | null;
   readonly interval: 'month' | 'year' | null;
+  /** Price without the discount. */
   readonly amountMicros: number;
   readonly currency: string;
+  readonly promotionCode: string | null;
+  /** Discount of the promotion code; 0 without one. */
+  readonly discountMicros: number;
   readonly successUrl: string;
   readonly cancelUrl: string;
   readonly expiresAt: Date;
@@ -21,7 +25,13 @@ export interface SandboxSession {
 export type PaymentFailure = 'declined' | 'not_confirmed';
 
 /** A checkout at its start. */
-export type NewSession = Omit<SandboxSession, 'status' | 'subscriptionId' | 'isChallenged' | 'failure'>;
+export type NewSession = Omit<
+  SandboxSession,
+  'promotionCode' | 'discountMicros' | 'status' | 'subscriptionId' | 'isChallenged' | 'failure'
+>;
+
+/** Returns what a checkout costs today. */
+export const dueToday = ({ amountMicros, discountMicros }: SandboxSession): number => amountMicros - discountMicros;
 
 /** A visit to the hosted portal. */
 export interface SandboxPortal {

@@ -29,6 +29,8 @@ export interface SandboxSubscription {
   readonly failedAttempts: number;
   /** Null if no further attempt is planned. */
   readonly nextAttemptAt: Date | null;
+  /** Paid for a former plan and not used. The next payments are reduced by it. */
+  readonly creditMicros: number;
 }
 
 /** Returns the time of a subscription's own clock. */

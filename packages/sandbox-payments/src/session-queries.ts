@@ -1,5 +1,6 @@
 import { recordColumns } from '@svc/database';
 import type { Knex } from 'knex';
+import type { Promotion } from './promotion.ts';
 import type { NewSession, PaymentFailure, SandboxSession } from './sandbox-session.ts';
 
 const TABLE = 'sandbox_payments.sessions';
@@ -11,6 +12,8 @@ const COLUMNS = recordColumns<SandboxSession>({
   interval: 'interval text',
   amountMicros: 'amount_micros bigint',
   currency: 'currency text',
+  promotionCode: 'promotion_code text',
+  discountMicros: 'discount_micros bigint',
   successUrl: 'success_url text',
   cancelUrl: 'cancel_url text',
   expiresAt: 'expires_at timestamptz',
@@ -34,7 +37,8 @@ const toSession = ({ isOver, ...session }: Row): SandboxSession =>
 
 /** Stores a session. Storing it again changes nothing. */
 export const insertSession = async (database: Knex, session: NewSession): Promise<void> => {
-  const open = { ...session, status: 'open', subscriptionId: null, isChallenged: false, failure: null } as const;
+  const undecided = { subscriptionId: null, isChallenged: false, failure: null };
+  const open = { ...session, ...undecided, promotionCode: null, discountMicros: 0, status: 'open' } as const;
   await database(TABLE).insert(COLUMNS.toRow(open)).onConflict('id').ignore();
 };
 
@@ -87,6 +91,14 @@ export const updateAttempt = async (
   await database(TABLE)
     .where({ id, status: 'open' })
     .update({ is_challenged: attempt.isChallenged, failure: attempt.failure });
+};
+
+/** Stores the promotion of an open purchase of a plan; null removes it. A payment that is made meanwhile keeps its price. */
+export const updatePromotion = async (database: Knex, id: string, promotion: Promotion | null): Promise<void> => {
+  await database(TABLE)
+    .where({ id, status: 'open' })
+    .whereNotNull('plan_id')
+    .update({ promotion_code: promotion?.code ?? null, discount_micros: promotion?.discountMicros ?? 0 });
 };
 
 /** Lists paid sessions that are not announced. */

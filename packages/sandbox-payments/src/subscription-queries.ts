@@ -20,6 +20,7 @@ const COLUMNS = recordColumns<SandboxSubscription>({
   clockAheadSeconds: 'clock_ahead_seconds bigint',
   failedAttempts: 'failed_attempts int',
   nextAttemptAt: 'next_attempt_at timestamptz',
+  creditMicros: 'credit_micros bigint',
 });
 
 const select = (database: Knex) => database(TABLE).select<SandboxSubscription[]>(database.raw(COLUMNS.select(TABLE)));
@@ -66,6 +67,10 @@ export const saveSubscription = async (trx: Knex.Transaction, subscription: Sand
     .insert({ ...COLUMNS.toRow(subscription), is_announced: false })
     .onConflict('id')
     .merge();
+};
+
+export const updateCredit = async (trx: Knex.Transaction, id: string, creditMicros: number): Promise<void> => {
+  await trx(TABLE).where({ id }).update({ credit_micros: creditMicros });
 };
 
 /** Lists subscriptions that are due by their own clocks, the longest due first. */

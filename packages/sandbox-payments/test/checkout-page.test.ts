@@ -109,6 +109,38 @@ test('answers 404 for an unknown session: a page to browsers, an error to progra
   expect([late.status, late.headers.get('location')]).toEqual([303, `${unknown}?locale=en`]);
 });
 
+test('takes a promotion code off the first payment of a plan', async () => {
+  const { path, customer } = await sandbox.startCheckout();
+  expect(await locationOf(submit(path, 'apply_code', { promotion_code: 'none' }))).toBe(`${path}?notice=unknown_code`);
+  expect((await see(`${path}?notice=unknown_code`)).text).toContain('This code is not valid');
+  expect(await locationOf(submit(path, 'apply_code', { promotion_code: ' welcome20 ' }))).toBe(path);
+  const page = (await see(path)).text;
+  expect(page).toMatch(/Promotion code WELCOME20<\/dt><dd>−€1.00[\s\S]*Due today<\/dt><dd>€4.00[\s\S]*Pay €4.00/);
+  expect(page).toContain('After the first payment you pay €5.00 per month');
+  await submit(path, 'remove_code');
+  expect((await see(path)).text).toContain('Pay €5.00');
+  await submit(path, 'apply_code', { promotion_code: 'WELCOME20' });
+  await submit(path, 'pay');
+  await submit(path, 'remove_code');
+  const id = path.split('/').at(-1) ?? '';
+  expect(await sandbox.host.provider.readCheckout(id)).toMatchObject({
+    ...{ status: 'complete', paid: { amountMicros: 4_000_000, currency: 'EUR' }, discountMicros: 1_000_000 },
+  });
+  const [invoice] = (await sandbox.host.provider.listInvoices({ userId: customer, after: undefined, limit: 1 })).data;
+  expect(invoice).toMatchObject({ totalMicros: 4_000_000, taxMicros: 720_000 });
+});
+
+test('takes no promotion code off a top-up', async () => {
+  const id = newId('cs');
+  const purchase = { kind: 'top_up', amountMicros: 10_000_000, currency: 'EUR' } as const;
+  const order = { sessionId: id, userId: newId('usr'), purchase, ...RETURNS, expiresAt: new Date(Date.now() + 60_000) };
+  await sandbox.host.provider.createCheckout(order);
+  const path = `/sandbox/payments/sessions/${id}`;
+  await submit(path, 'apply_code', { promotion_code: 'WELCOME20' });
+  expect((await see(path)).text).toContain('Pay €10.00');
+  expect((await see(path)).text).not.toContain('promotion');
+});
+
 test('refuses an unknown action', async () => {
   const { path } = await sandbox.startCheckout();
   const answer = await submit(path, 'steal');

@@ -44,12 +44,9 @@ test('writes one invoice for each payment of a subscription, and none for a fail
   await control('', { card: 'succeeds' });
   await control('/advance', { seconds: 4 * 86_400 });
   const portal = await sandbox.openPortal(customer);
-  await sandbox.submit(portal, 'change_plan', { plan_id: 'full' });
   await sandbox.submit(portal, 'cancel');
   await sandbox.submit(portal, 'resume');
-  await sandbox.submit(portal, 'change_plan', { plan_id: 'yearly' });
   expect(await invoicesOf(customer)).toEqual([
-    ['Subscription to Yearly', 200_000_000, 'paid'],
     ...Array.from({ length: 3 }, () => ['Subscription to Basic', 5_000_000, 'paid']),
   ]);
 });

@@ -64,12 +64,42 @@ test('pays an unpaid subscription, and shows none once it is canceled', async ()
   expect(await locationAfter('resume')).toBe(path);
 });
 
-test('changes to another billing interval only with a card that pays', async () => {
+test('shows what a change of plan costs now, invoices that, and keeps the rest as credit', async () => {
+  await sandbox.setClock(new Date('2026-06-01T00:00:00Z'));
+  const { customer, id } = await sandbox.subscribe();
+  await sandbox.setClock(new Date('2026-06-16T00:00:00Z'));
+  const path = await sandbox.openPortal(customer);
+  const invoices = async () =>
+    (await sandbox.host.provider.listInvoices({ userId: customer, after: undefined, limit: 9 })).data.map(
+      ({ description, totalMicros }) => [description, totalMicros / 1_000_000],
+    );
+  const page = (await see(path)).text;
+  expect(page).toMatch(/value="basic" required checked><span>Basic<small>€5.00 per month · your plan/);
+  expect(page).toContain('€20.00 per month · due now: €7.50');
+  expect(page).toContain('€200.00 per year · due now: €197.50');
+  await submit(path, 'change_plan', { plan_id: 'basic' });
+  await submit(path, 'change_plan', { plan_id: 'full' });
+  await submit(path, 'change_plan', { plan_id: 'yearly' });
+  expect(await invoices()).toEqual([
+    ['Subscription to Yearly', 190],
+    ['Subscription to Full', 7.5],
+    ['Subscription to Basic', 5],
+  ]);
+  expect((await see(path)).text).toContain('€5.00 per month · nothing due now, credit of €195.00');
+  await submit(path, 'change_plan', { plan_id: 'basic' });
+  expect((await see(path)).text).toContain('Credit for your next payments: €195.00');
+  await sandbox.call('POST', `/sandbox/payments/subscriptions/${id}/advance`, { json: { seconds: 30 * 86_400 } });
+  expect((await invoices())[0]).toEqual(['Subscription to Basic', 0]);
+  expect((await see(path)).text).toContain('Credit for your next payments: €190.00');
+});
+
+test('changes to a dearer plan only with a card that pays', async () => {
   const { path, locationAfter, current } = await open();
   await submit(path, 'change_card', { card: 'declines_renewals' });
-  expect(await locationAfter('change_plan', { plan_id: 'yearly' })).toBe(`${path}?notice=declined`);
-  await submit(path, 'change_plan', { plan_id: 'full' });
-  expect(current()).toMatchObject({ planId: 'full' });
+  for (const plan_id of ['yearly', 'full']) {
+    expect(await locationAfter('change_plan', { plan_id })).toBe(`${path}?notice=declined`);
+  }
+  expect(current()).toMatchObject({ planId: 'basic' });
 });
 
 test.each([

@@ -42,7 +42,7 @@ test('drops an attribute that is not allowed, not plain or too long', () => {
     'svc.operation': undefined,
     'db.query.text': "SELECT 'canary'",
     authorization: 'Bearer canary',
-    'svc.provider': { name: 'canary' },
+    'gen_ai.provider.name': { name: 'canary' },
   } as unknown as SpanAttributes;
   expect(allowListed(handed)).toEqual({ 'http.route': 'x'.repeat(200), 'http.response.status_code': 200 });
 });

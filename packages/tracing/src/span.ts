@@ -6,6 +6,9 @@ const attributeNames = [
   'http.request.method',
   'http.route',
   'http.response.status_code',
+  'url.path',
+  'server.address',
+  'server.port',
   'db.system.name',
   'db.operation.name',
   'db.query.summary',
@@ -16,15 +19,23 @@ const attributeNames = [
   'messaging.message.id',
   'messaging.batch.message_count',
   'error.type',
+  'gen_ai.operation.name',
+  'gen_ai.provider.name',
+  'gen_ai.request.model',
+  'gen_ai.response.model',
+  'gen_ai.usage.input_tokens',
+  'gen_ai.usage.output_tokens',
+  'gen_ai.usage.cache_read.input_tokens',
   'svc.operation',
   'svc.request_id',
   'svc.caller',
-  'svc.provider',
   'svc.upstream_route',
 ] as const;
 
 /** Attributes of a span. Names follow OpenTelemetry's semantic conventions if those define one. */
-export type SpanAttributes = { readonly [name in (typeof attributeNames)[number]]?: string | number | undefined };
+export type SpanAttributes = {
+  readonly [name in (typeof attributeNames)[number]]?: string | number | null | undefined;
+};
 
 /** Kind of a span, as OpenTelemetry names it. */
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer';

@@ -30,6 +30,7 @@ import {
   consentRoutes,
   createFormTokens,
   createPushedMarks,
+  createTypicalUse,
   pageRoutes,
   readBudgetProposal,
   refuseUnknownPushedRequest,
@@ -201,6 +202,7 @@ const createSliceDeps = async ({ config, database, relay, clock, logger, metrics
     sealingKey: encryptionKey.derive('signing-keys'),
     rotationDays: config.SIGNING_KEY_ROTATION_DAYS,
   };
+  const billing = createBillingClient({ baseUrl: config.BILLING_INTERNAL_URL, token: config.INTERNAL_API_TOKEN });
   const keys = await openKeyRing({ database, transact, clock, logger, ...keyRotation });
   return {
     database,
@@ -215,7 +217,8 @@ const createSliceDeps = async ({ config, database, relay, clock, logger, metrics
     issuer: publicBaseUrl,
     currency: config.BILLING_CURRENCY,
     areDetailsReadable: (text: string | undefined) => readBudgetProposal(text, config.BILLING_CURRENCY) !== 'malformed',
-    billing: createBillingClient({ baseUrl: config.BILLING_INTERNAL_URL, token: config.INTERNAL_API_TOKEN }),
+    billing,
+    findTypicalUse: createTypicalUse({ billing, clock }),
     exportDatabase: { url: config.DATABASE_URL, caFile: config.DATABASE_CA_FILE },
     holders: {
       billing: holderClient(config, config.BILLING_INTERNAL_URL),

@@ -13,11 +13,15 @@ export interface BillingClient {
   readonly changeTerms: (key: ConnectionKey, change: AppTermsChange) => Promise<AppTerms>;
   /** Returns the terms of the user's apps that have a budget or are paused, by app. */
   readonly listTerms: (userId: string) => Promise<ReadonlyMap<string, AppTerms>>;
+  /** Returns the share of a week's plan that users of an app typically spend on it; null if too few use it. */
+  readonly readTypicalUse: (clientId: string) => Promise<number | null>;
   readonly close: () => Promise<void>;
 }
 
 /** A person waits for the page, and a connection to the database with them. */
 const TIMEOUT_MS = 2_000;
+/** The page does without this answer. */
+const TYPICAL_USE_TIMEOUT_MS = 300;
 
 /** Creates the client of billing's internal routes. */
 export const createBillingClient = (options: { readonly baseUrl: string; readonly token: string }): BillingClient => {
@@ -32,6 +36,11 @@ export const createBillingClient = (options: { readonly baseUrl: string; readonl
       const call = client.call(internalRoutes.listAppTerms, { params: { svc_user_id: userId } });
       const { data } = (await call.catch(failUnavailable)).body;
       return new Map(data.map(({ client_id, ...terms }) => [client_id, terms]));
+    },
+    readTypicalUse: async (clientId) => {
+      const params = { client_id: clientId };
+      const call = client.call(internalRoutes.readTypicalUse, { params, timeoutMs: TYPICAL_USE_TIMEOUT_MS });
+      return (await call.catch(failUnavailable)).body.week_share_percent;
     },
     close: () => client.close(),
   };

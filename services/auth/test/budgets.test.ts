@@ -268,6 +268,27 @@ describe('the consent page', () => {
     expect(again.consent.text).toContain('fino a 1,50');
   });
 
+  test('says how much of a plan people typically spend on the app, and asks billing once an hour', async () => {
+    // The pages that were shown before have asked, too.
+    service.clock.advanceMs(3_600_000);
+    const person = await newPerson(service);
+    billing.isDown = true;
+    expect((await open(person)).consent.text).not.toContain('typically');
+    billing.isDown = false;
+    billing.typicalPercent = 12;
+    expect((await open(person)).consent.text).not.toContain('typically');
+    service.clock.advanceMs(60_000);
+    expect((await open(person)).consent.text).toContain('typically spend about 12% of a week’s plan');
+    billing.typicalPercent = 0;
+    expect((await open(person, { locale: 'it' })).consent.text).toContain('circa il 12% del limite settimanale');
+    service.clock.advanceMs(3_600_000);
+    expect((await open(person, { locale: 'it' })).consent.text).toContain('meno dell’1%');
+    expect((await open(person, { scope: 'usage:read' })).consent.text).not.toContain('typically');
+    billing.typicalPercent = null;
+    service.clock.advanceMs(3_600_000);
+    expect((await open(person)).consent.text).not.toContain('typically');
+  });
+
   test('asks again if the amount cannot be read, and stores nothing', async () => {
     const person = await newPerson(service);
     const { browser, consent } = await open(person);

@@ -27,12 +27,12 @@ const submit = async (
 };
 
 /** Resumes the console session of the cookies that a form set. */
-const resume = async (response: Response) => {
+const resume = async (response: Response, origin = service.url) => {
   const cookie = response.headers
     .getSetCookie()
     .map((header) => header.split(';', 1)[0])
     .join('; ');
-  return await call(`${service.url}/v1/console/session/resume`, { method: 'POST', headers: { cookie } });
+  return await call(`${service.url}/v1/console/session/resume`, { method: 'POST', headers: { cookie, origin } });
 };
 
 describe('/sign-in', () => {
@@ -52,7 +52,7 @@ describe('/sign-in', () => {
 
   test('signs in, sets the cookies of the console and leads to the page that was asked for', async () => {
     const { response } = await submit('/sign-in', { email: person.email, password: PASSWORD, next: '/usage?days=7' });
-    expect([response.status, response.headers.get('location')]).toEqual([303, `${service.url}/usage?days=7`]);
+    expect([response.status, response.headers.get('location')]).toEqual([303, '/usage?days=7']);
     const resumed = await resume(response);
     expect(resumed.status).toBe(200);
     expect(resumed.body).toMatchObject({ account: { svc_user_id: person.userId } });
@@ -62,7 +62,7 @@ describe('/sign-in', () => {
     'leads to the overview instead of %j',
     async (next) => {
       const { response } = await submit('/sign-in', { email: person.email, password: PASSWORD, next });
-      expect(response.headers.get('location')).toBe(`${service.url}/`);
+      expect(response.headers.get('location')).toBe('/');
     },
   );
 
@@ -75,6 +75,13 @@ describe('/sign-in', () => {
       expect(text).not.toContain('value="wrong"');
       expect(response.headers.getSetCookie()).toEqual([]);
     }
+  });
+
+  test('begins a session at localhost if the base URL is an IP address, where browsers allow no passkey', async () => {
+    const origin = service.url.replace('127.0.0.1', 'localhost');
+    const { response } = await submit('/sign-in', { email: person.email, password: PASSWORD }, { origin });
+    expect([response.status, response.headers.get('location')]).toEqual([303, '/']);
+    expect((await resume(response, origin)).body).toMatchObject({ account: { email: person.email } });
   });
 
   test('refuses a form of another site', async () => {

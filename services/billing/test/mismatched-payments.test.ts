@@ -42,6 +42,45 @@ const readGauge = async ({ app, internalUrl }: TestBilling = billing) => {
   return Number(/^billing_mismatched_payments\{[^}]*\} (\S+)$/m.exec(await response.text())?.[1]);
 };
 
+/** Stripe's report of a discount of 1.25 EUR, by a coupon alone or by a promotion code. */
+const discounted = (total: number, promotion_code: string | null) => ({
+  amount_total: total - 125,
+  total_details: { amount_discount: 125, amount_shipping: 0, amount_tax: 0 },
+  discounts: [{ coupon: 'coupon_1', promotion_code }],
+});
+
+describe('a promotion code', () => {
+  test('activates the plan at its lower price', async () => {
+    const { token } = await signIn();
+    const id = (await checkout(token)).body.session_id;
+    payDifferently(id, discounted(500, 'promo_1'));
+    expect((await confirm(token, id)).body.subscription).toMatchObject({ status: 'active', plan: { id: 'basic' } });
+    const made = stripe.calls.find(({ path }) => path === '/v1/checkout/sessions');
+    expect(made?.params).toMatchObject({ allow_promotion_codes: 'true' });
+  });
+
+  test.each([
+    ['a coupon without a code', discounted(500, null)],
+    ['a discount that differs from the price', discounted(501, 'promo_1')],
+  ])('is not met by %s', async (_case, difference) => {
+    const { token } = await signIn();
+    const id = (await checkout(token)).body.session_id;
+    payDifferently(id, difference);
+    expect((await confirm(token, id)).body.detail.code).toBe('checkout_not_completed');
+    expect(await current(token)).toBeNull();
+  });
+
+  test('is not offered for a top-up, and credits nothing there', async () => {
+    const { token } = await signIn();
+    const id = await startTopUp(token);
+    const made = stripe.calls.find(({ path }) => path === '/v1/checkout/sessions');
+    expect(made?.params).not.toHaveProperty('allow_promotion_codes');
+    payDifferently(id, discounted(1_234, 'promo_1'));
+    expect((await confirm(token, id)).status).toBe(409);
+    expect(await balance(token)).toBe(0);
+  });
+});
+
 describe('a top-up whose payment differs from the price', () => {
   test.each(DIFFERENCES)('credits nothing: %s', async (_difference, changes) => {
     const { token, userId } = await signIn();

@@ -99,6 +99,23 @@ test('redirects to the success URL with the session id added and every other byt
   expect(await current(token)).toMatchObject({ status: 'active' });
 });
 
+test('activates a plan that a promotion code makes cheaper, or free', async () => {
+  for (const promotion_code of ['WELCOME20', 'FIRSTFREE']) {
+    const token = await billing.tokens.consoleSession({ userId: newId('usr') });
+    const urls = { success_url: 'https://shop.example/done', cancel_url: 'https://shop.example/' };
+    const started = await billing.call('POST', '/v1/subscriptions/checkout', {
+      token,
+      json: { plan_id: 'basic', ...urls },
+    });
+    const { session_id } = started.body;
+    const submit = `${new URL(started.body.url).pathname}/submit`;
+    await billing.call('POST', submit, { form: { action: 'apply_code', promotion_code } });
+    await billing.call('POST', submit, { form: { action: 'pay' } });
+    const confirmed = await billing.call('POST', '/v1/subscriptions/checkout/confirm', { token, json: { session_id } });
+    expect(confirmed.body.subscription).toMatchObject({ status: 'active', plan: { id: 'basic' } });
+  }
+});
+
 test('opens the portal for customers only', async () => {
   const open = (token: string) =>
     billing.call('POST', '/v1/subscriptions/portal', { token, json: { return_url: 'https://shop.example/' } });

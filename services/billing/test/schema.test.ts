@@ -45,6 +45,18 @@ test('reads the usage history of an account by primary key, without scanning oth
   expect(plan).not.toContain('Seq Scan');
 });
 
+test('finds the use of an app by its days, without scanning other apps', async () => {
+  await database.knex.raw(`
+    INSERT INTO usage_days SELECT 'usr_' || n, '2027-01-01'::date + n % 200, 'app_' || n % 100, 'chat', 1, 1 FROM generate_series(0, 39999) n`);
+  await database.knex.raw('ANALYZE usage_days');
+  const { rows } = await database.knex.raw(
+    "EXPLAIN SELECT * FROM usage_days WHERE client_id = 'app_7' AND day >= '2027-02-01' AND day < '2027-03-01'",
+  );
+  const plan = rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
+  expect(plan).toContain('usage_days_by_app');
+  expect(plan).not.toContain('Seq Scan');
+});
+
 /** Runs a change after `before` and rolls both back. Returns the SQLSTATE of the failure, or `done`. */
 const codeOf = async (before: string, change: string): Promise<string> => {
   const transaction = await database.knex.transaction();

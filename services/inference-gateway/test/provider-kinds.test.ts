@@ -216,7 +216,15 @@ describe('the request to the provider', () => {
     expect(Object.keys(provider.sent().headers).toSorted()).toEqual(expected);
     await traces.stop();
     await collector.close();
-    expect(collector.spans.map(({ name }) => name)).toContain('ask provider chat');
+    const exchange = collector.spans.find(({ attributes }) => attributes['gen_ai.operation.name'] === 'chat');
+    expect(exchange?.name).toBe(`chat ${exchange?.attributes['gen_ai.request.model']}`);
+    expect(exchange?.attributes).toMatchObject({
+      'gen_ai.response.model': expect.any(String),
+      'gen_ai.usage.input_tokens': expect.any(Number),
+      'gen_ai.usage.output_tokens': expect.any(Number),
+      'server.address': '127.0.0.1',
+      'server.port': Number(new URL(provider.url).port),
+    });
   });
 
   test('Mistral: uses its names, and omits what it rejects', async () => {

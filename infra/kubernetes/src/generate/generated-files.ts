@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type BrokerUser, renderAccounts } from '@svc/broker';
 import { allRoutes } from '@svc/contracts';
 import { ruleFiles } from '@svc/observability/rules';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { entranceServices } from '../ingress/entrance.ts';
 import { httpRouteManifests } from '../ingress/http-route-manifests.ts';
 import { ingressManifests } from '../ingress/ingress-manifests.ts';
@@ -32,6 +32,7 @@ export const generatedFiles = (): Record<string, string> => {
       MONITORING_ADDRESS.container,
       MONITORING_ADDRESS.pod,
     ),
+    'kubernetes/overlays/data-stores/generated/nats-values.yaml': natsValues(),
     'kubernetes/components/postgres/generated/create-databases.sh': copyScript('docker/postgres/create-databases.sh'),
     'kubernetes/overlays/local/generated/plans.yaml': copy('local/config/plans.yaml'),
     'kubernetes/overlays/local/generated/routes.yaml': copy('local/config/routes.yaml').replaceAll(
@@ -50,6 +51,14 @@ const brokerAccounts = (): string =>
     '# Passwords come from the environment of the server. One that starts with a digit would be read as a number.',
     renderAccounts({ passwordOf: (user) => `$${brokerPasswordVariable(user)}` }),
   ].join('\n');
+
+/** Adds the accounts to the values of NATS's chart, which takes them as a file of its configuration. */
+const natsValues = (): string => {
+  const source = 'kubernetes/overlays/data-stores/nats-values.yaml';
+  const values: object = parse(read(source));
+  const data = { 'accounts.conf': brokerAccounts() };
+  return `# ${NOTE}: from infra/${source}.\n${stringify({ ...values, configMap: { merge: { data } } }, { lineWidth: 0, aliasDuplicateObjects: false })}`;
+};
 
 /** Returns the variable of the server that holds a user's password. */
 const brokerPasswordVariable = (user: BrokerUser): string => `${user.toUpperCase().replaceAll('-', '_')}_NATS_PASSWORD`;

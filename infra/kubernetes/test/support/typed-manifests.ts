@@ -18,6 +18,7 @@ const OPTIONS = {
 export const modelModule = ({ apiVersion, kind }: Pick<Manifest, 'apiVersion' | 'kind'>): string => {
   const packages: Record<string, string> = {
     'gateway.networking.k8s.io': '@kubernetes-models/gateway-api',
+    'cert-manager.io': '@kubernetes-models/cert-manager',
     'external-secrets.io': '@kubernetes-models/external-secrets',
     'monitoring.coreos.com': '@kubernetes-models/prometheus-operator',
   };

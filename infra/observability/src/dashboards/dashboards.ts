@@ -170,6 +170,29 @@ const inference: Dashboard = {
       ],
     },
     {
+      title: 'Providers',
+      panels: [
+        single(
+          'Duration, 90th percentile',
+          's',
+          quantile(0.9, 'gen_ai_provider_name', 'gen_ai_client_operation_duration_seconds_bucket'),
+          '{{gen_ai_provider_name}}',
+        ),
+        single(
+          'Time to first chunk, 90th percentile',
+          's',
+          quantile(0.9, 'gen_ai_provider_name', 'gen_ai_client_operation_time_to_first_chunk_seconds_bucket'),
+          '{{gen_ai_provider_name}}',
+        ),
+        single(
+          'Tokens per second',
+          'short',
+          'sum by (gen_ai_request_model, gen_ai_token_type) (rate(gen_ai_client_token_usage_sum[5m]))',
+          '{{gen_ai_request_model}} {{gen_ai_token_type}}',
+        ),
+      ],
+    },
+    {
       title: 'Admission',
       panels: [
         single(

@@ -50,6 +50,13 @@ export const appUsageSchema = z
 
 export type AppUsage = z.infer<typeof appUsageSchema>;
 
+/** Typical use of an app, over all its users. */
+export const typicalUseSchema = z.object({
+  week_share_percent: z.int().min(0).max(100).nullable().meta({
+    description: 'Median share of the weekly limit of a plan that its users spend on it. Null below 20 users.',
+  }),
+});
+
 /** Terms under which an app may use a user's plan. */
 export const appTermsSchema = z.object({ paused: z.boolean(), budget: appBudgetSchema.nullable() });
 

@@ -11,7 +11,7 @@ import {
   settlementsRequestSchema,
   settlementsSchema,
 } from './admissions.ts';
-import { appTermsChangeSchema, appTermsListSchema, appTermsSchema } from './app-budgets.ts';
+import { appTermsChangeSchema, appTermsListSchema, appTermsSchema, typicalUseSchema } from './app-budgets.ts';
 import { holderLeaseSchema, holderRenewalSchema } from './holders.ts';
 import { planServicesSchema } from './plans.ts';
 import { keyReceiptRequestSchema, receiptSchema } from './receipts.ts';
@@ -176,6 +176,18 @@ export const billingInternalRoutes = {
     summary: 'List the apps of an account that have a budget or are paused',
     request: { params: accountParams },
     responses: { 200: json('The terms.', appTermsListSchema) },
+    errors: [],
+  }),
+  readTypicalUse: defineRoute({
+    ...internal,
+    callers: ['auth'],
+    operationId: 'readTypicalUse',
+    method: 'GET',
+    path: '/internal/apps/{client_id}/typical-use',
+    summary: 'Get how much of a plan an app typically uses',
+    description: 'From the last four weeks, over at least 20 users, as one whole percentage.',
+    request: { params: z.object({ client_id: pathIdSchema }) },
+    responses: { 200: json('The typical use.', typicalUseSchema) },
     errors: [],
   }),
   refundTopUp: defineRoute({

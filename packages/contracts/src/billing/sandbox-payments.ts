@@ -29,6 +29,14 @@ const language = { locale: z.enum(['it', 'en']).optional() };
 /** Query of the hosted pages. `locale` overrides the browser's language. */
 export const sandboxPageQuerySchema = z.object(language);
 
+/** Notice on the checkout page after an action. */
+export const checkoutNoticeSchema = z.enum(['unknown_code']);
+
+export type CheckoutNotice = z.infer<typeof checkoutNoticeSchema>;
+
+/** Query of the checkout page. */
+export const sandboxCheckoutQuerySchema = z.object({ ...language, notice: checkoutNoticeSchema.optional() });
+
 /** Query of the portal. */
 export const sandboxPortalQuerySchema = z.object({ ...language, notice: portalNoticeSchema.optional() });
 
@@ -43,9 +51,13 @@ const vatNumberSchema = z
       .nullable(),
   );
 
-/** Form of the checkout page. `confirm` and `fail` answer the bank's confirmation step. */
+/**
+ * Form of the checkout page. `confirm` and `fail` answer the bank's confirmation step. `apply_code` takes the promotion
+ * code, which only plans accept.
+ */
 export const sandboxCheckoutFormSchema = z.object({
-  action: z.enum(['pay', 'confirm', 'fail', 'cancel']),
+  action: z.enum(['pay', 'confirm', 'fail', 'cancel', 'apply_code', 'remove_code']),
+  promotion_code: z.string().max(64).default(''),
   card: sandboxCardSchema.default('succeeds'),
   /** Business details for invoices. Empty fields remove them. */
   business_name: z

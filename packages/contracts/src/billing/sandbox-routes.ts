@@ -30,7 +30,7 @@ export const sandboxRoutes = {
     summary: 'Show the hosted checkout page',
     description:
       'Part of the payment sandbox, which simulates a payment provider. Absent where a real one is configured.',
-    request: { params: sessionParams, query: sandbox.sandboxPageQuerySchema },
+    request: { params: sessionParams, query: sandbox.sandboxCheckoutQuerySchema },
     responses: { 200: html('The page.'), ...missingPage },
     errors: ['not_found'],
   }),
@@ -39,7 +39,7 @@ export const sandboxRoutes = {
     operationId: 'submitSandboxCheckout',
     method: 'POST',
     path: '/sandbox/payments/sessions/{session_id}/submit',
-    summary: 'Submit the checkout page: pay, answer the bank, or go back',
+    summary: 'Submit the checkout page: pay, answer the bank, apply a promotion code, or go back',
     description: 'A form of the sandbox’s checkout page.',
     request: { params: sessionParams, body: form(sandbox.sandboxCheckoutFormSchema) },
     responses: { 303: { description: 'To the page, or to the success or cancel URL.' } },

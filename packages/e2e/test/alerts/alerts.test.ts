@@ -75,7 +75,7 @@ const scenes = (caller: Caller): Record<string, { minutes: number; conditions: C
   'unknown outcomes': { minutes: 17, conditions: [unknownOutcomes(caller), lockedAccounts(caller)] },
   'what billing has': {
     minutes: 12,
-    conditions: [billingWithoutAccounts(caller), relayLockThatIsTaken()],
+    conditions: [billingWithoutAccounts(caller), relayLockThatIsTaken(), factOfTheEarlierState],
   },
   consumers: { minutes: 25, conditions: [unreadableMessage, consumerThatStands(), consumerThatFails()] },
   messages: {
@@ -83,7 +83,6 @@ const scenes = (caller: Caller): Record<string, { minutes: number; conditions: C
     conditions: [
       outcomesThatNeverCame,
       streamThatIsLost,
-      factOfTheEarlierState,
       restoredDatabase,
       refusedUsageRecords(caller),
       workersWithoutLanes,

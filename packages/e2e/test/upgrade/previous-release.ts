@@ -23,14 +23,19 @@ export const checkOutPreviousRelease = async (folder: string): Promise<void> => 
 };
 
 /**
- * Returns the last release before this commit: the newest tag `v…` among its ancestors, or the commit named in `previous-release` where no
- * ancestor has one.
+ * Returns the last release before this commit: the newest tag `v…` among its ancestors. Where no ancestor has one, it warns and
+ * returns the commit named in `previous-release`.
  */
-const findPreviousRelease = async (repository: string): Promise<string> => {
+export const findPreviousRelease = async (
+  repository: string,
+  warn: (text: string) => void = (text) => process.stderr.write(text),
+): Promise<string> => {
   const describe = ['describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*', 'HEAD^'];
   try {
     return (await run('git', ['-C', repository, ...describe], { timeout: GIT_TIMEOUT_MS })).stdout.trim();
   } catch {
-    return (await readFile(new URL('previous-release', import.meta.url), 'utf8')).trim();
+    const commit = (await readFile(new URL('previous-release', import.meta.url), 'utf8')).trim();
+    warn(`NO RELEASE IS TAGGED before this commit, so ${commit} stands for the previous release\n`);
+    return commit;
   }
 };

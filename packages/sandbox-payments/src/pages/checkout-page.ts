@@ -1,8 +1,8 @@
-import type { ConfiguredPlan } from '@svc/contracts';
+import type { CheckoutNotice, ConfiguredPlan } from '@svc/contracts';
 import { type Html, html, tick } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
 import type { BusinessDetails } from '../invoice.ts';
-import type { SandboxSession } from '../sandbox-session.ts';
+import { dueToday, type SandboxSession } from '../sandbox-session.ts';
 import { challengePage } from './challenge-page.ts';
 import { pageReply } from './page.ts';
 import { actionButton, actionForm, cardChoice, type PageForm } from './page-form.ts';
@@ -15,6 +15,7 @@ export interface CheckoutView {
   readonly business: BusinessDetails;
   /** It was paid while another subscription was live. */
   readonly isReverted: boolean;
+  readonly notice: CheckoutNotice | undefined;
   readonly language: PageLanguage;
 }
 
@@ -22,24 +23,45 @@ export const checkoutPage = (view: CheckoutView): ReplyContent => {
   const { session, language } = view;
   const redirects = [session.successUrl, session.cancelUrl];
   const form = { action: `/sandbox/payments/sessions/${encodeURIComponent(session.id)}/submit`, language };
-  if (session.status === 'open' && session.isChallenged) return challengePage(form, amountOf(view), redirects);
-  const body = html`<div>${summary(view)}</div><section>${payment(view, form)}</section>`;
+  if (session.status === 'open' && session.isChallenged) return challengePage(form, dueOf(view), redirects);
+  const body = html`<div>${summary(view, form)}</div><section>${payment(view, form)}</section>`;
   return pageReply({ title: language.text.checkout, body, layout: 'split', language, redirects });
 };
 
-const amountOf = ({ session, language }: CheckoutView): string =>
-  language.money(session.amountMicros, session.currency);
+const priceOf = ({ session, language }: CheckoutView): string => language.money(session.amountMicros, session.currency);
 
-const summary = (view: CheckoutView): Html => {
+const dueOf = ({ session, language }: CheckoutView): string => language.money(dueToday(session), session.currency);
+
+const summary = (view: CheckoutView, form: PageForm): Html => {
   const { interval, description } = view.session;
   const { text } = view.language;
-  const amount = amountOf(view);
+  const price = priceOf(view);
   const isPlan = interval !== null;
   return html`<h1>${isPlan ? text.subscribeTo(description) : text.topUp}</h1>
-<p class="amount">${amount}${isPlan && html` <span>${text.per[interval]}</span>`}</p>
+<p class="amount">${price}${isPlan && html` <span>${text.per[interval]}</span>`}</p>
 ${included(view)}
-<dl><div><dt>${isPlan ? description : text.topUpItem}</dt><dd>${amount}</dd></div>
-<div class="total"><dt>${text.dueToday}</dt><dd>${amount}</dd></div></dl>`;
+<dl><div><dt>${isPlan ? description : text.topUpItem}</dt><dd>${price}</dd></div>${discount(view)}
+<div class="total"><dt>${text.dueToday}</dt><dd>${dueOf(view)}</dd></div></dl>
+${isPlan && view.session.status === 'open' && promotion(view, form)}`;
+};
+
+const discount = ({ session, language: { text, money } }: CheckoutView): Html | undefined => {
+  const { promotionCode, discountMicros, currency } = session;
+  if (promotionCode === null) return undefined;
+  return html`<div><dt>${text.promotion(promotionCode)}</dt><dd>−${money(discountMicros, currency)}</dd></div>`;
+};
+
+/** Takes a promotion code, or removes the one that applies. */
+const promotion = ({ session, notice, language: { text } }: CheckoutView, form: PageForm): Html => {
+  if (session.promotionCode !== null) return actionForm(form, actionButton('remove_code', text.removeCode, 'link'));
+  const isUnknown = notice === 'unknown_code';
+  const fault = isUnknown && html`<p class="alert" id="code-fault" role="alert">${text.unknownCode}</p>`;
+  const wiring = isUnknown && html` aria-invalid="true" aria-describedby="code-fault"`;
+  return html`<details class="code"${isUnknown && html` open`}><summary>${text.addCode}</summary>${actionForm(
+    form,
+    html`<label class="field"><span>${text.code}</span><input name="promotion_code" autocomplete="off" autocapitalize="characters" maxlength="64" required${wiring}></label>
+${fault}${actionButton('apply_code', text.applyCode)}`,
+  )}</details>`;
 };
 
 const included = ({ plan, language: { text, money } }: CheckoutView): Html => {
@@ -64,13 +86,14 @@ const payment = (view: CheckoutView, form: PageForm): Html => {
   if (session.status === 'complete') return ended('done', text.isPaid, actionButton('pay', text.proceed, 'main'));
   const { failure, interval } = session;
   const failed = failure !== null && html`<p class="alert" role="alert">${text.failures[failure]}</p>`;
-  const amount = amountOf(view);
-  const renews = interval !== null && html`<p class="note">${text.renewsItself(`${amount} ${text.per[interval]}`)}</p>`;
+  const renewal = interval !== null && `${priceOf(view)} ${text.per[interval]}`;
+  const words = session.discountMicros === 0 ? text.renewsItself : text.renewsWithoutDiscount;
+  const renews = renewal !== false && html`<p class="note">${words(renewal)}</p>`;
   return html`<h2>${text.card}</h2><p class="note">${text.testCards}</p>${failed}${actionForm(
     form,
     html`${cardChoice('succeeds', language)}
 ${businessFields(view)}
-${actionButton('pay', text.pay(amount), 'main')}${renews}${actionButton('cancel', text.goBack, 'link')}`,
+${actionButton('pay', text.pay(dueOf(view)), 'main')}${renews}${actionButton('cancel', text.goBack, 'link')}`,
   )}`;
 };
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { PortalNotice } from '@svc/contracts';
+import type { CheckoutNotice, PortalNotice } from '@svc/contracts';
 import { AppError, type Reply } from '@svc/service-kit';
 import { missingPage } from './page.ts';
 import { type Locale, languageOf } from './page-language.ts';
@@ -12,7 +12,10 @@ export const seeOther = (url: string): Reply => {
 
 export const pageUrl = (
   path: string,
-  { locale, notice }: { readonly locale: Locale | undefined; readonly notice?: PortalNotice | undefined },
+  {
+    locale,
+    notice,
+  }: { readonly locale: Locale | undefined; readonly notice?: CheckoutNotice | PortalNotice | undefined },
 ): string => {
   const query = new URLSearchParams();
   if (locale !== undefined) query.set('locale', locale);

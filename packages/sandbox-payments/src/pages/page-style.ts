@@ -54,6 +54,9 @@ button.link:hover{background:none;text-decoration:underline}
 .back button.link{justify-self:start;padding-inline:0}
 details{border-top:1px solid var(--line);padding-top:1rem}
 details[open] summary{margin-bottom:1rem}
+details.code{border:0;padding-top:.75rem}
+.split div>form button.link{justify-self:start;padding:.75rem 0 0}
+.code button{justify-self:start}
 summary{color:var(--accent);font-weight:600;cursor:pointer;width:fit-content;border-radius:.25rem}
 .bank{display:flex;align-items:center;gap:.625rem;color:var(--soft);font-weight:600;padding-bottom:1rem;border-bottom:1px solid var(--line)}
 .bank svg{width:1.5rem;height:1.5rem}

@@ -1,6 +1,7 @@
-import type { PortalNotice } from '@svc/contracts';
+import type { ConfiguredPlan, PortalNotice } from '@svc/contracts';
 import { type Html, html } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
+import { changePlan, type Price, useCredit } from '../plan-change.ts';
 import type { PlanOffer } from '../plan-offer.ts';
 import type { SandboxPortal } from '../sandbox-session.ts';
 import { hasEnded, isOverdue, type SandboxSubscription } from '../sandbox-subscription.ts';
@@ -12,6 +13,8 @@ import type { PageLanguage } from './page-language.ts';
 export interface PortalView {
   readonly portal: SandboxPortal;
   readonly subscription: SandboxSubscription | undefined;
+  /** Price of its plan. */
+  readonly price: Price | undefined;
   /** Time of the subscription's own clock. */
   readonly clock: Date;
   readonly offer: PlanOffer;
@@ -27,7 +30,7 @@ export const portalPage = (view: PortalView): ReplyContent => {
   const form = { action: `/sandbox/payments/portal/${encodeURIComponent(portal.id)}/submit`, language };
   const redirects = [portal.returnUrl];
   if (portal.isChallenged && subscription !== undefined) {
-    return challengePage(form, priceOf(view, subscription), redirects);
+    return challengePage(form, overdueAmount(view, subscription), redirects);
   }
   const message =
     notice !== undefined &&
@@ -57,13 +60,17 @@ const current = (view: PortalView, subscription: SandboxSubscription, form: Page
   const { status } = subscription;
   const tone = status === 'active' || status === 'trialing' ? 'good' : 'bad';
   const price =
-    plan !== undefined &&
-    html`<p class="amount">${priceOf(view, subscription)} <span>${text.per[plan.price.interval]}</span></p>`;
+    plan !== undefined && html`<p class="amount">${priceOf(view)} <span>${text.per[plan.price.interval]}</span></p>`;
   return html`<section><h2>${plan?.name ?? subscription.planId} <span class="tag ${tone}">${text.statuses[status]}</span></h2>
-${price}${period(subscription, language)}
+${price}${period(subscription, language)}${credit(view, subscription)}
 ${subscription.clockAheadSeconds !== 0 && html`<p class="note">${text.clock(language.time(clock))}</p>`}
 ${!hasEnded(status) && html`${plans(view, subscription, form)}${ending(view, subscription, form)}`}</section>`;
 };
+
+const credit = ({ price, language: { text, money } }: PortalView, { creditMicros }: SandboxSubscription) =>
+  price !== undefined &&
+  creditMicros > 0 &&
+  html`<p class="note">${text.credit(money(creditMicros, price.currency))}</p>`;
 
 /** Renders the date of the renewal or end. An overdue subscription has neither for certain. */
 const period = ({ status, periodEnd, cancelAtPeriodEnd }: SandboxSubscription, { text, date }: PageLanguage) => {
@@ -77,23 +84,37 @@ const overdue = (view: PortalView, subscription: SandboxSubscription, form: Page
   const { nextAttemptAt } = subscription;
   return html`<section><h2>${text.overdueTitle}</h2>
 <p class="alert">${nextAttemptAt === null ? text.overdueForGood : text.overdue(date(nextAttemptAt))}</p>
-${actionForm(form, actionButton('pay', text.payNow(priceOf(view, subscription)), 'main'))}</section>`;
+${actionForm(form, actionButton('pay', text.payNow(overdueAmount(view, subscription)), 'main'))}</section>`;
 };
 
-const plans = ({ language, offer }: PortalView, subscription: SandboxSubscription, form: PageForm) => {
-  const { text } = language;
-  const others = offer.plans.filter(({ id }) => id !== subscription.planId);
-  if (others.length === 0) return undefined;
-  const options = others.map(({ id, name, price }, index) => {
-    const cost = `${language.money(price.amount_micros, price.currency)} ${text.per[price.interval]}`;
-    const checked = index === 0 && html` checked`;
-    return html`<label class="plain"><input type="radio" name="plan_id" value="${id}"${checked}><span>${name}<small>${cost}</small></span></label>`;
+const plans = (view: PortalView, subscription: SandboxSubscription, form: PageForm) => {
+  const { text } = view.language;
+  if (view.offer.plans.every(({ id }) => id === subscription.planId)) return undefined;
+  const options = view.offer.plans.map((plan) => {
+    const checked = plan.id === subscription.planId && html` checked`;
+    return html`<label class="plain"><input type="radio" name="plan_id" value="${plan.id}" required${checked}><span>${plan.name}<small>${planTerms(view, subscription, plan)}</small></span></label>`;
   });
   return html`<details><summary>${text.changePlan}</summary>${actionForm(
     form,
     html`<fieldset><legend class="unseen">${text.newPlan}</legend>${options}</fieldset><p class="note">${text.planNow}</p>
 ${actionButton('change_plan', text.changePlan, 'main')}`,
   )}</details>`;
+};
+
+/** Says what a plan costs, and what a change to it costs now. */
+const planTerms = (
+  { price: present, clock, language }: PortalView,
+  subscription: SandboxSubscription,
+  plan: ConfiguredPlan,
+): string => {
+  const { text } = language;
+  const { amount_micros: amountMicros, currency, interval } = plan.price;
+  const money = (micros: number): string => language.money(micros, currency);
+  const cost = `${money(amountMicros)} ${text.per[interval]}`;
+  if (plan.id === subscription.planId) return `${cost} · ${text.yourPlan}`;
+  const { dueMicros, changed } = changePlan(subscription, plan, { present, at: clock });
+  if (dueMicros > 0) return `${cost} · ${text.dueNow(money(dueMicros))}`;
+  return `${cost} · ${changed.creditMicros > 0 ? text.credited(money(changed.creditMicros)) : text.nothingDue}`;
 };
 
 const ending = ({ language }: PortalView, subscription: SandboxSubscription, form: PageForm): Html => {
@@ -106,7 +127,8 @@ const ending = ({ language }: PortalView, subscription: SandboxSubscription, for
   )}</details>`;
 };
 
-const priceOf = ({ offer, language }: PortalView, subscription: SandboxSubscription): string => {
-  const price = offer.find(subscription.planId)?.price;
-  return price === undefined ? '' : language.money(price.amount_micros, price.currency);
-};
+const priceOf = ({ price, language }: PortalView): string =>
+  price === undefined ? '' : language.money(price.amountMicros, price.currency);
+
+const overdueAmount = ({ price, language }: PortalView, { creditMicros }: SandboxSubscription): string =>
+  price === undefined ? '' : language.money(useCredit(price.amountMicros, creditMicros).dueMicros, price.currency);

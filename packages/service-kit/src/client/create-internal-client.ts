@@ -72,6 +72,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
   });
   // Streams have no limit of size, because nothing keeps them in memory.
   const streamAgent = new Agent({ connections: options.connectionsMax ?? CONNECTIONS_MAX, pipelining: 1 });
+  const server = serverOf(options.baseUrl);
   let closed: Promise<void> | undefined;
   return {
     close: () => {
@@ -88,7 +89,10 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
     call: async <R extends RouteDefinition>(route: R, input: CallInput<R>): Promise<CallResult<R>> => {
       // CallInput is RawInput with the route's types.
       const asked = () => send(route, input as RawInput, { ...options, agent });
-      const answer = await traced({ name: route.operationId, kind: 'client', attributes: attributesOf(route) }, asked);
+      const answer = await traced(
+        { name: route.operationId, kind: 'client', attributes: { ...attributesOf(route), ...server } },
+        asked,
+      );
       if (answer.status >= 400) throw toError(route, answer);
       const response = route.responses[answer.status];
       if (response === undefined) throw disagreement(route, `status ${answer.status} is not in the contract`);
@@ -155,6 +159,11 @@ const attributesOf = ({ operationId, method, path }: RouteDefinition): SpanAttri
   'http.request.method': method,
   'http.route': path,
 });
+
+const serverOf = (baseUrl: string): SpanAttributes => {
+  const { protocol, hostname, port } = new URL(baseUrl);
+  return { 'server.address': hostname, 'server.port': Number(port || (protocol === 'https:' ? 443 : 80)) };
+};
 
 /** Trace headers are sent to our own services only. */
 const traceHeaders = (): Readonly<Record<string, string>> => {

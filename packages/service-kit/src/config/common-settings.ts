@@ -6,9 +6,9 @@ const RATIO = /^(0(\.\d+)?|1(\.0+)?)$/;
 
 /** Variables for the database connection; migrations need no others. */
 export const databaseSettings = {
-  DATABASE_URL: setting.url({
-    description: "Connection string of this service's own database.",
-    protocols: ['postgres', 'postgresql'],
+  DATABASE_URL: setting.databaseUrl({
+    description:
+      "Connection string of this service's own database. Of several hosts, the one that takes writes is used.",
     secret: true,
   }),
   DATABASE_CA_FILE: setting.string({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { brokerSettings, commonSettings } from './common-settings.ts';
+import { brokerSettings, commonSettings, databaseSettings } from './common-settings.ts';
 import { describeSettings, renderEnvExample, renderSettingsTable, summarizeConfig } from './describe-config.ts';
 import { ConfigError, loadConfig } from './load-config.ts';
 import { setting } from './setting.ts';
@@ -92,6 +92,25 @@ describe('loadConfig', () => {
     expect(NATS_URL).toBe('nats://auth:pw@a.test:4222,nats://auth:pw@b.test:4222');
     for (const url of ['nats://a.test,', 'nats://a.test,hunter2', 'nats://a.test,http://b.test', 'ws://a.test']) {
       expect(() => loadConfig(broker, { NATS_URL: url }), url).toThrow(/NATS_URL: .*comma-separated list/);
+    }
+  });
+
+  test('accepts several hosts of a database, and refuses a server without writes', () => {
+    const database = z.object({ DATABASE_URL: databaseSettings.DATABASE_URL });
+    for (const url of [
+      'postgres://svc:p%40w@a.test/svc',
+      'postgres://svc:pw@a.test:5432,[::1]:5433/svc?target_session_attrs=read-write',
+      'postgresql://a.test,b.test/svc?target_session_attrs=primary',
+    ]) {
+      expect(loadConfig(database, { DATABASE_URL: url }).DATABASE_URL).toBe(url);
+    }
+    for (const url of [
+      'mysql://a.test/svc',
+      'postgres://a.test:5432,/svc',
+      'postgres://a.test:5432,b.test:port/svc',
+      'postgres://a.test,b.test/svc?target_session_attrs=standby',
+    ]) {
+      expect(() => loadConfig(database, { DATABASE_URL: url }), url).toThrow(/DATABASE_URL: .*several, separated/);
     }
   });
 

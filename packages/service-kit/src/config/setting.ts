@@ -126,6 +126,19 @@ const parseUrls = (text: string, protocols: readonly string[]): string | undefin
   return urls.includes(undefined) ? undefined : urls.join(',');
 };
 
+/** Scheme with user, hosts, and the rest of a connection string, in which libpq takes several hosts. */
+const CONNECTION_STRING = /^(postgres(?:ql)?:\/\/(?:[^/?#@]*@)?)([^/?#]+)(.*)$/s;
+/** A service writes, so it wants a server that takes writes. */
+const SESSION_ATTRIBUTES: readonly (string | null)[] = [null, 'read-write', 'primary'];
+
+const parseDatabaseUrl = (text: string): string | undefined => {
+  const [, start = '', hosts = '', rest = ''] = CONNECTION_STRING.exec(text) ?? [];
+  const urls = hosts.split(',').map((host) => (host === '' ? null : URL.parse(`${start}${host}${rest}`)));
+  const isGood = (url: URL | null) =>
+    SESSION_ATTRIBUTES.includes(url?.searchParams.get('target_session_attrs') ?? null);
+  return urls.includes(null) || !urls.every(isGood) ? undefined : text.replace(/\/+$/, '');
+};
+
 const parseList = (text: string, options: ListSettingOptions): readonly string[] | undefined => {
   const items = text
     .split(',')
@@ -167,6 +180,17 @@ export const setting = {
     const parse = isList ? parseUrls : parseUrl;
     return define<string, O>({ expected, parse: (text) => parse(text, protocols) }, options);
   },
+
+  /** Connection string of PostgreSQL, with one host or several. */
+  databaseUrl: <const O extends SettingOptions<string>>(options: O) =>
+    define<string, O>(
+      {
+        expected:
+          'a URL with the scheme postgres or postgresql and one host or several, separated by commas; target_session_attrs may be read-write or primary',
+        parse: parseDatabaseUrl,
+      },
+      options,
+    ),
 
   /** TCP port; 0 lets the system choose one. */
   port: <const O extends SettingOptions<number>>(options: O) =>

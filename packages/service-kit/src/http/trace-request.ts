@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { RouteDefinition } from '@svc/contracts';
 import type { Tracing } from '@svc/tracing';
 import { STATUS_CALLER_GONE } from './open-request.ts';
 import { stateOf } from './request-state.ts';
@@ -33,6 +34,7 @@ export const traceRequest = (
       'http.request.method': method,
       'http.route': state?.route?.path,
       'http.response.status_code': status,
+      'url.path': pathOf(state?.route),
       'svc.operation': state?.operation,
       'svc.request_id': state?.requestId,
       'svc.caller': state?.callerKind,
@@ -43,3 +45,7 @@ export const traceRequest = (
   });
   tracing.within(span, () => answer(req, res));
 };
+
+/** Returns the path of a route without parameters. A parameter is the caller's text, so it stays out of traces. */
+const pathOf = (route: RouteDefinition | undefined): string | undefined =>
+  route?.path.includes('{') === false ? route.path : undefined;

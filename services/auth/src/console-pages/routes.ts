@@ -15,6 +15,7 @@ import {
   signUpByForm,
   signUpPage,
 } from '../consent/index.ts';
+import { isOwnOrigin } from '../own-origins.ts';
 import { type StartedSession, sessionCookies, signInOriginOf } from '../sessions/index.ts';
 import { type ConsoleEntrance, consoleFrame, safeNext } from './console-frame.ts';
 
@@ -71,8 +72,7 @@ type ConsoleForm = { fields: URLSearchParams; entrance: ConsoleEntrance } | { re
 const readConsoleForm = async (deps: PagesDeps, { req }: FormRequest): Promise<ConsoleForm> => {
   const bytes = await readBodyBytes(req, FORM_BYTES_MAX);
   const fields = new URLSearchParams(bytes.toString('utf8'));
-  const { origin } = req.headers;
-  const isOurs = origin === undefined || origin === new URL(deps.publicBaseUrl).origin;
+  const isOurs = isOwnOrigin(req.headers.origin, deps.publicBaseUrl);
   // No browser sends NUL, and no column can hold it.
   const holdsNul = [...fields.values()].some((value) => value.includes('\0'));
   if (!isOurs || holdsNul) return { reply: refusedFormPage(preferredLocale(req)) };
@@ -87,5 +87,6 @@ const enterConsole = (
   { started, next }: { started: StartedSession; next: string },
 ): ReplyContent => {
   res.appendHeader('set-cookie', sessionCookies(started, publicBaseUrl));
-  return seeOther(`${publicBaseUrl}${next}`);
+  // Relative, as the page may have been opened at `localhost` instead of the IP address in the base URL.
+  return seeOther(next);
 };

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { ownOriginsOf } from '../own-origins.ts';
 
 /** This product from the point of view of passkeys (WebAuthn Level 3 section 4). */
 export interface RelyingParty {
@@ -10,10 +10,6 @@ export interface RelyingParty {
 
 /** Returns the relying party of a base URL. Browsers allow no IP address as its id, so that becomes `localhost`. */
 export const relyingPartyOf = (publicBaseUrl: string): RelyingParty => {
-  const url = new URL(publicBaseUrl);
-  const isLocal = url.hostname === 'localhost' || isIP(url.hostname.replaceAll(/[[\]]/g, '')) !== 0;
-  if (!isLocal) return { id: url.hostname, name: 'svc', origins: [url.origin] };
-  const local = new URL(url.origin);
-  local.hostname = 'localhost';
-  return { id: 'localhost', name: 'svc', origins: [url.origin, local.origin] };
+  const origins = ownOriginsOf(publicBaseUrl);
+  return { id: new URL(origins.at(-1) ?? publicBaseUrl).hostname, name: 'svc', origins };
 };

@@ -1,5 +1,6 @@
 import { AppError } from '@svc/service-kit';
 import { findAccountById } from '../accounts/index.ts';
+import { isOwnOrigin } from '../own-origins.ts';
 import { type AuthenticateSessionDeps, findStoredSession } from './authenticate-session.ts';
 import { type RenewedSession, renewSession } from './renew-session.ts';
 
@@ -11,8 +12,8 @@ export const resumeSession = async (
   deps: AuthenticateSessionDeps,
   request: { token: string | undefined; origin: string | undefined },
 ): Promise<RenewedSession> => {
-  const isOurOrigin = request.origin === undefined || request.origin === new URL(deps.publicBaseUrl).origin;
-  if (request.token === undefined || !isOurOrigin) throw new AppError('not_authenticated');
+  if (request.token === undefined || !isOwnOrigin(request.origin, deps.publicBaseUrl))
+    throw new AppError('not_authenticated');
   const session = await findStoredSession(deps, request.token);
   const account = session === undefined ? undefined : await findAccountById(deps.database, session.userId);
   if (session === undefined || account === undefined) throw new AppError('invalid_token');

@@ -7,6 +7,8 @@ export interface BillingStandIn {
   /** Changes by `<user> <app>`, oldest first. */
   readonly changes: { readonly key: string; readonly change: AppTermsChange }[];
   readonly terms: Map<string, AppTerms>;
+  /** Typical use of every app. */
+  typicalPercent: number | null;
   /** Answers nothing but 503 while set. */
   isDown: boolean;
   readonly stop: () => Promise<void>;
@@ -26,6 +28,7 @@ export const startBillingStandIn = async (): Promise<BillingStandIn> => {
     url: listener.url,
     changes: [],
     terms: new Map(),
+    typicalPercent: null,
     isDown: false,
     stop: async () => void (await listener.drain(0)),
   };
@@ -37,6 +40,7 @@ const answer = (billing: BillingStandIn, path: string, text: string): { status: 
   const listed = /^\/internal\/accounts\/(\w+)\/app-terms$/.exec(path);
   if (billing.isDown) return { status: 503, body: { detail: { code: 'service_unavailable', message: '' } } };
   if (changed !== null) return { status: 200, body: change(billing, `${changed[1]} ${changed[2]}`, text) };
+  if (path.endsWith('/typical-use')) return { status: 200, body: { week_share_percent: billing.typicalPercent } };
   const prefix = `${listed?.[1]} `;
   const data = [...billing.terms]
     .filter(([key]) => key.startsWith(prefix))

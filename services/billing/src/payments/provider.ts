@@ -37,6 +37,8 @@ export type CheckoutState =
       readonly status: 'complete';
       /** Null if the provider reports no amount. */
       readonly paid: Payment | null;
+      /** Discount of promotion codes; 0 without any. */
+      readonly discountMicros: number;
       readonly subscription: ProviderSubscription | null;
     };
 

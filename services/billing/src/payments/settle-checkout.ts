@@ -33,6 +33,7 @@ export type SettledCheckout = 'open' | 'expired' | 'complete' | 'reverted' | 'mi
 interface PaidCheckout {
   readonly session: CheckoutSession;
   readonly paid: Payment | null;
+  readonly discountMicros: number;
   readonly subscription: ProviderSubscription | null;
   readonly ticket: number;
 }
@@ -49,9 +50,10 @@ export const settleCheckout = async (deps: SettleCheckoutDeps, session: Checkout
   const state = await readState(deps, session);
   if (state?.status !== 'complete') return endUnpaid(deps, session, state);
   const { paid, subscription } = state;
+  const discountMicros = 'discountMicros' in state ? state.discountMicros : 0;
   const settled = await withOutbox(deps, async (trx) => {
     if ('providerSessionId' in state) await updateProviderSession(trx, session.id, state.providerSessionId);
-    return applyPaidCheckout(deps, trx, { session, paid, subscription, ticket });
+    return applyPaidCheckout(deps, trx, { session, paid, discountMicros, subscription, ticket });
   });
   if (settled === 'reverted' && subscription !== null) {
     // The session stays open until the provider has reverted the subscription, so that the next call retries.
@@ -93,7 +95,8 @@ const applyPaidCheckout = async (
   if (session.status === 'void') return 'reverted';
   if (session.status === 'complete' || session.status === 'mismatched') return session.status;
   const asked = session.asked ?? currentPrice(deps, session);
-  if (!isSamePayment(asked, checkout.paid)) return recordMismatch(deps, trx, { ...checkout, session, asked });
+  if (!isSamePayment(asked, beforeDiscount(checkout, session)))
+    return recordMismatch(deps, trx, { ...checkout, session, asked });
   if (session.kind === 'top_up') {
     await creditTopUp(deps, trx, session);
     return 'complete';
@@ -107,6 +110,10 @@ const currentPrice = ({ offer, currency }: SettleCheckoutDeps, session: Checkout
   const price = session.planId === null ? undefined : offer.find(session.planId)?.price;
   return price === undefined ? undefined : { amountMicros: price.amount_micros, currency: price.currency };
 };
+
+/** Returns the payment without the discount of a promotion code. Only plans accept codes. */
+const beforeDiscount = ({ paid, discountMicros }: PaidCheckout, { kind }: CheckoutSession): Payment | null =>
+  kind === 'subscription' && paid !== null ? { ...paid, amountMicros: paid.amountMicros + discountMicros } : paid;
 
 const isSamePayment = (asked: Payment | undefined, paid: Payment | null): boolean =>
   asked !== undefined && asked.amountMicros === paid?.amountMicros && asked.currency === paid.currency;

@@ -12,3 +12,4 @@ export type { RequestRecord, SettledReservation } from './reservation.ts';
 export { reservationRoutes } from './routes.ts';
 export type { SettlementDeps } from './settle-requests.ts';
 export { type SweepSettings, sweepReservations } from './sweep-reservations.ts';
+export { findTypicalUse } from './typical-use-queries.ts';

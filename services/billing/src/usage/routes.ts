@@ -1,6 +1,7 @@
 import { internalRoutes, routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import { readRequestStates, readRequestUsage } from './read-request-usage.ts';
+import { readTypicalUse } from './read-typical-use.ts';
 import { readEntitlements, readIntegrationUsage, readUsage, type UsageDeps } from './read-usage.ts';
 import { readUsageHistory } from './read-usage-history.ts';
 
@@ -33,5 +34,9 @@ export const usageInternalRoutes = (deps: UsageDeps): Binding[] => [
   bind(internalRoutes.getEntitlements, async ({ params }) => ({
     status: 200,
     body: { services: await readEntitlements(deps, params.svc_user_id) },
+  })),
+  bind(internalRoutes.readTypicalUse, async ({ params }) => ({
+    status: 200,
+    body: await readTypicalUse(deps.database, params.client_id),
   })),
 ];

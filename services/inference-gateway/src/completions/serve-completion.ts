@@ -81,6 +81,7 @@ const attempt = async (deps: InferenceDeps, completion: Completion, route: Token
     onFlushed: request.giveBack,
     isStreamed: request.isStreamed,
     logging: exchange,
+    keepSpan: book.keepSpan,
   });
   const pass = request.isStreamed ? passStream : passAnswer;
   try {

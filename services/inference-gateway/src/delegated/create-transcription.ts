@@ -40,7 +40,7 @@ export const createTranscription = async (deps: InferenceDeps, context: Context)
     const sink: FileSink = {
       open: async (headers, before) => {
         const { book } = await admit(deps, context, [preferred, ...others]);
-        const form = { headers, fields: before, log: context.log };
+        const form = { headers, fields: before, log: context.log, keepSpan: book.keepSpan };
         const upload = uploadInOrder(deps, [preferred, ...others], { form, onFailed: book.noteAttempt });
         running = { book, upload, meter: createAudioMeter(), bytes: 0 };
       },

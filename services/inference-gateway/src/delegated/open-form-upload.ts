@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '@svc/service-kit';
 import type { PartHeaders } from '../multipart/index.ts';
-import { type FormFields, kindOf, type UpstreamAnswer, type UpstreamDeps } from '../providers/index.ts';
+import {
+  type FormFields,
+  kindOf,
+  type RouteRequest,
+  type UpstreamAnswer,
+  type UpstreamDeps,
+} from '../providers/index.ts';
 import type { AudioRoute } from '../routes/index.ts';
 import { openUpload } from './open-upload.ts';
 
@@ -9,7 +15,7 @@ const MEDIA_TYPE = /^[a-z0-9.+-]{1,64}\/[a-z0-9.+-]{1,64}$/i;
 const EXTENSION = /\.([a-z0-9]{1,8})$/i;
 
 /** A form whose file begins. */
-export interface OpenedForm {
+export interface OpenedForm extends Pick<RouteRequest, 'keepSpan'> {
   readonly headers: PartHeaders;
   /** Fields before the file. */
   readonly fields: FormFields;
@@ -33,7 +39,7 @@ export interface FormUpload {
 export const openFormUpload = (deps: UpstreamDeps, route: AudioRoute, form: OpenedForm): FormUpload => {
   const boundary = `svc-${randomBytes(18).toString('base64url')}`;
   const contentType = `multipart/form-data; boundary=${boundary}`;
-  const upload = openUpload(deps, { route, contentType, log: form.log });
+  const upload = openUpload(deps, { route, contentType, log: form.log, keepSpan: form.keepSpan });
   const { formFields } = kindOf(route.provider);
   const early = formFields(form.fields);
   const parts = (fields: FormFields): string =>

@@ -1,7 +1,13 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import type { Logger } from '@svc/service-kit';
-import { sendToRoute, type UpstreamAnswer, type UpstreamDeps, UpstreamFailure } from '../providers/index.ts';
+import {
+  type RouteRequest,
+  sendToRoute,
+  type UpstreamAnswer,
+  type UpstreamDeps,
+  UpstreamFailure,
+} from '../providers/index.ts';
 import type { AudioRoute } from '../routes/index.ts';
 
 /** Buffer size on each side of the body stream. */
@@ -24,11 +30,14 @@ export interface Upload {
   readonly checkEarlyEnd: () => Promise<void>;
 }
 
+export interface UploadOptions extends Pick<RouteRequest, 'keepSpan'> {
+  readonly route: AudioRoute;
+  readonly contentType: string;
+  readonly log: Logger;
+}
+
 /** Opens a request whose body is written piece by piece, with backpressure from the provider. */
-export const openUpload = (
-  deps: UpstreamDeps,
-  { route, contentType, log }: { readonly route: AudioRoute; readonly contentType: string; readonly log: Logger },
-): Upload => {
+export const openUpload = (deps: UpstreamDeps, { route, contentType, ...exchange }: UploadOptions): Upload => {
   const body = new PassThrough({ highWaterMark: BUFFER_BYTES });
   // A provider that answers early closes the body. The answer carries the reason.
   body.on('error', () => {});
@@ -41,7 +50,8 @@ export const openUpload = (
     body,
     contentType,
     isStreamed: false,
-    logging: { log },
+    logging: exchange,
+    keepSpan: exchange.keepSpan,
     giveUp: waiting.signal,
   });
   const over = answer.then(

@@ -3,6 +3,7 @@ import { CommonHeaders, type HttpClient } from '@svc/http-client';
 import type { Logger } from '@svc/service-kit';
 import { activeTracing, currentSpan, type TraceSpan } from '@svc/tracing';
 import type { Route } from '../routes/index.ts';
+import { operationName } from '../usage-records/index.ts';
 import {
   openUpstream,
   readRefusal,
@@ -35,6 +36,8 @@ export interface RouteRequest {
   readonly isStreamed: boolean;
   /** An object rather than the logger itself, because `log` is a getter that creates it. */
   readonly logging: { readonly log: Logger };
+  /** Takes over the span of a successful exchange. */
+  readonly keepSpan: (exchange: TraceSpan) => void;
   /** Called when the connection no longer uses the pieces of the body. */
   readonly onFlushed?: () => void;
   /** Replaces the first-byte timeout for a body that is still being written. */
@@ -54,7 +57,7 @@ export const sendToRoute = async (deps: UpstreamDeps, request: RouteRequest): Pr
   try {
     const answer = await exchange(deps, request, permit.leave);
     verdict = 'served';
-    span?.end();
+    if (span !== undefined) request.keepSpan(span);
     return answer;
   } catch (error) {
     permit.leave();
@@ -66,13 +69,22 @@ export const sendToRoute = async (deps: UpstreamDeps, request: RouteRequest): Pr
   }
 };
 
-/** Begins a span until the headers of the answer. No trace context is sent to the provider. */
-const beginExchange = ({ id, provider, service }: Route): TraceSpan | undefined =>
-  activeTracing()?.begin({
-    name: `ask provider ${service}`,
+/** Begins the span of an inference, by OpenTelemetry's conventions. No trace context is sent to the provider. */
+const beginExchange = ({ id, provider, service, upstreamModel }: Route): TraceSpan | undefined => {
+  const { protocol, hostname, port } = new URL(provider.origin);
+  return activeTracing()?.begin({
+    name: `${operationName(service)} ${upstreamModel}`,
     kind: 'client',
-    attributes: { 'svc.provider': provider.name, 'svc.upstream_route': id },
+    attributes: {
+      'gen_ai.operation.name': operationName(service),
+      'gen_ai.provider.name': provider.name,
+      'gen_ai.request.model': upstreamModel,
+      'server.address': hostname,
+      'server.port': Number(port || (protocol === 'https:' ? 443 : 80)),
+      'svc.upstream_route': id,
+    },
   });
+};
 
 /** A provider that rejects an invalid request is healthy. */
 const verdictOf = (failure: UpstreamFailure): RouteVerdict => {

@@ -1,3 +1,4 @@
+export { operationName } from './gen-ai.ts';
 export { keepUsagePartitions } from './partitions.ts';
 export { replayUsage } from './replay-usage.ts';
 export { endUnsent, openRequestBook, type RequestBook } from './request-book.ts';

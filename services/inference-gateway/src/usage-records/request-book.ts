@@ -1,7 +1,8 @@
 import type { RequestOutcome } from '@svc/contracts';
 import { HANDLED, STATUS_CALLER_GONE } from '@svc/service-kit';
-import { currentSpan, withinSpan } from '@svc/tracing';
+import { currentSpan, type TraceSpan, withinSpan } from '@svc/tracing';
 import type { Holder } from '../holder/index.ts';
+import { usageAttributes } from './gen-ai.ts';
 import { servedBy } from './token-end.ts';
 import { type RequestEnd, type RequestIdentity, releasedEnd, type ServedBy, toOutcome } from './usage-record.ts';
 import type { UsageWriter } from './usage-writer.ts';
@@ -25,6 +26,8 @@ export interface RequestBook {
   readonly finish: (end: RequestEnd) => Promise<void>;
   /** Notes the route whose provider received the request, for the record of a request that no provider serves. */
   readonly noteAttempt: (route: AttemptedRoute) => void;
+  /** Takes over the span of the exchange with a provider, which ends with the request and carries its usage. */
+  readonly keepSpan: (exchange: TraceSpan) => void;
   /** Ends a failed request. If it is uncertain, the provider may have generated something. */
   readonly finishFailed: (failed: { readonly isUncertain: boolean; readonly status: number }) => Promise<void>;
 }
@@ -49,10 +52,13 @@ export const openRequestBook = (options: RequestBookOptions): RequestBook => {
   let endReports = (): void => {};
   let estimateMicros = (): number => options.estimateMicros;
   let lastAttempt: ServedBy | null = null;
+  let exchange: TraceSpan | undefined;
   const finish = async (end: RequestEnd): Promise<void> => {
     if (isFinished) return;
     isFinished = true;
     endReports();
+    exchange?.add(usageAttributes(end));
+    exchange?.end(end.outcome === 'settled' ? undefined : end.outcome);
     const isJournaled = usage.add({ ...identity, ...end }, span);
     if (settle === undefined) return;
     const report = () => settle(identity.requestId, toOutcome(end));
@@ -72,6 +78,9 @@ export const openRequestBook = (options: RequestBookOptions): RequestBook => {
     finish,
     noteAttempt: (route) => {
       lastAttempt = servedBy(route);
+    },
+    keepSpan: (kept) => {
+      exchange = kept;
     },
     finishFailed: ({ isUncertain, status }) => {
       const end = { ...releasedEnd(status, clock()), servedBy: lastAttempt };

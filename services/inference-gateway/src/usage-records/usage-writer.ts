@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { batchCalls, type Metrics } from '@svc/service-kit';
 import { type TraceSpan, withinSpan } from '@svc/tracing';
 import type { Journal } from '../usage-journal/index.ts';
+import { createInferenceMeters } from './gen-ai.ts';
 import { toJournalLine } from './journal-line.ts';
 import type { UsageRecord } from './usage-record.ts';
 import { BATCH_RECORDS_MAX, type WriteUsageDeps, writeUsageRecords } from './write-usage-records.ts';
@@ -48,6 +49,7 @@ export const createUsageWriter = (options: UsageWriterOptions): UsageWriter => {
     help: 'Usage records not yet in the database.',
     read: () => waiting,
   });
+  const observe = createInferenceMeters(options.metrics);
   const write = batchCalls<TakenRecord, void>({
     callsMax: BATCH_RECORDS_MAX,
     // `hasRoom` limits the queue instead, because the record of a served request must never be dropped.
@@ -63,6 +65,7 @@ export const createUsageWriter = (options: UsageWriterOptions): UsageWriter => {
   return {
     hasRoom: () => waiting < options.queueRecordsMax,
     add: (record, span) => {
+      observe(record);
       const entry = options.journal?.append(toJournalLine(record));
       waiting += 1;
       lastWritten = write({ record, span }).then(() => {

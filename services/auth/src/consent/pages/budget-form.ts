@@ -11,6 +11,8 @@ export interface BudgetForm {
   readonly limit: BudgetLimit | undefined;
   readonly isPresent: boolean;
   readonly currency: string;
+  /** Share of a week's plan that people typically spend on the app; null if it is unknown. */
+  readonly typicalPercent: number | null;
   /** The typed text, if it cannot be read. */
   readonly typed?: string;
 }
@@ -22,7 +24,7 @@ export const budgetForm = (
   { currency }: { readonly currency: string },
   query: Pick<AskedQuery, 'authorization_details'>,
   connection: KnownBudget | undefined,
-): BudgetForm => {
+): Omit<BudgetForm, 'typicalPercent'> => {
   const present = connection?.endedAt === null ? toLimit(connection) : undefined;
   const proposal = readBudgetProposal(query.authorization_details, currency);
   const limit = present ?? (proposal === 'malformed' ? undefined : proposal);
@@ -40,12 +42,13 @@ const AMOUNT = /^(\d{1,9})(?:[.,](\d{1,6}))?$/;
 
 /** The fields with which a person sets the limit. They need no script. */
 export const budgetFields = ({ text, query }: PageContext, form: BudgetForm): Html => {
-  const { limit, currency, typed } = form;
+  const { limit, currency, typicalPercent, typed } = form;
   const amount = limit && formatAmount(limit.limit_micros, { currency, locale: query.locale });
   const words = form.isPresent ? text.budgetPresent : text.budgetAsked;
   const isInvalid = typed !== undefined;
   return html`
 <h2 id="budget">${text.budgetTitle}</h2>
+${typicalPercent === null ? undefined : html`<p class="soft">${text.typicalUse(typicalPercent)}</p>`}
 ${amount === undefined || limit === undefined ? undefined : html`<p class="soft">${words(amount, limit.period)}</p>`}
 <div class="budget" role="group" aria-labelledby="budget">
 <div><label for="limit">${text.budgetLimit(currency)}</label>

@@ -14,6 +14,11 @@ const AMOUNTS_EN: Amounts = {
   total: (amount) => `up to ${amount} in total`,
 };
 
+/** Numbers whose spoken form begins with a vowel: uno, otto, undici, ottanta. */
+const BEGINS_WITH_VOWEL = /^(1|8|11|8\d)$/;
+
+const aboutIt = (percent: number): string => `circa ${BEGINS_WITH_VOWEL.test(`${percent}`) ? 'l’' : 'il '}${percent}%`;
+
 const it = {
   otherLanguage: 'English',
   documentation: 'Documentazione',
@@ -53,6 +58,8 @@ const it = {
     line: 'Quello che l’app consuma conta nei tuoi limiti settimanali e mensili. Raggiunti i limiti si ferma: non paghi nulla in più.',
   },
   budgetTitle: 'Il limite di questa app',
+  typicalUse: (percent: number) =>
+    `Chi usa questa app ci spende di solito ${percent < 1 ? 'meno dell’1%' : aboutIt(percent)} del limite settimanale del suo piano.`,
   budgetAsked: (amount: string, period: BudgetPeriod) =>
     `L’app propone: ${AMOUNTS_IT[period](amount)}. Puoi cambiarlo.`,
   budgetPresent: (amount: string, period: BudgetPeriod) => `Il limite attuale è ${AMOUNTS_IT[period](amount)}.`,
@@ -154,6 +161,8 @@ const en: PageText = {
     line: 'What the app uses counts towards your weekly and monthly limits. Once they are reached it stops: you never pay extra.',
   },
   budgetTitle: 'The limit of this app',
+  typicalUse: (percent) =>
+    `People who use this app typically spend ${percent < 1 ? 'less than 1%' : `about ${percent}%`} of a week’s plan on it.`,
   budgetAsked: (amount, period) => `The app proposes ${AMOUNTS_EN[period](amount)}. You can change it.`,
   budgetPresent: (amount, period) => `The present limit is ${AMOUNTS_EN[period](amount)}.`,
   budgetNone: 'Empty: no separate limit, only those of your plan.',

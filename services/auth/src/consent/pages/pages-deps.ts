@@ -2,6 +2,7 @@ import type { PasswordRules, SignUps, VerificationDeps } from '../../accounts/in
 import type { AppFinder } from '../../apps/index.ts';
 import type { AuthenticateSessionDeps, StartSessionDeps } from '../../sessions/index.ts';
 import type { DecideConsentDeps } from '../decide-consent.ts';
+import type { FindTypicalUse } from '../typical-use.ts';
 import type { FormTokens } from './form-token.ts';
 import type { PushedMarks } from './pushed-mark.ts';
 
@@ -11,6 +12,7 @@ export interface PagesDeps extends DecideConsentDeps, AuthenticateSessionDeps, S
   readonly passwordRules: PasswordRules;
   readonly formTokens: FormTokens;
   readonly pushedMarks: PushedMarks;
+  readonly findTypicalUse: FindTypicalUse;
   /** If configured, the sign-in page offers single sign-on. */
   readonly sso: { name: string | undefined } | undefined;
   /** Derives the code of a decision from its form, so that the same form makes the same code. */

@@ -133,13 +133,14 @@ export const showConsent = async (deps: PagesDeps, input: ConsentInput): Promise
   const { context, session, judged, typedLimit, notice } = input;
   const { app, scopes } = judged;
   const key = { userId: session.account.id, clientId: app.clientId };
-  const [publisher, icon, connected, connection] = await Promise.all([
+  const [publisher, icon, connected, connection, typicalPercent] = await Promise.all([
     findPublisher(deps, app),
     getIcon(deps, app.clientId),
     isConnected(deps.database, key),
     findConnection(deps.database, key),
+    scopes.includes('inference') ? deps.findTypicalUse(app.clientId) : null,
   ]);
-  const form = budgetForm(deps, context.query, connection);
+  const form = { ...budgetForm(deps, context.query, connection), typicalPercent };
   const budget = typedLimit === undefined ? form : { ...form, typed: typedLimit };
   return consentPage(context, { session, scopes, publisher, icon, isConnected: connected, budget, notice });
 };

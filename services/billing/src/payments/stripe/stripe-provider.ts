@@ -86,6 +86,7 @@ const toLineItems = ({ purchase, userId, sessionId }: CheckoutOrder): Stripe.Che
   purchase.kind === 'subscription'
     ? {
         mode: 'subscription',
+        allow_promotion_codes: true,
         line_items: [{ price: stripePriceOf(purchase), quantity: 1 }],
         subscription_data: { metadata: { svc_user_id: userId, plan_id: purchase.plan.id, [SESSION_KEY]: sessionId } },
       }
@@ -115,22 +116,30 @@ const readCheckout = async (deps: StripeDeps, id: string): Promise<CheckoutState
   if (session === undefined) return undefined;
   if (session.status === 'expired') return { status: 'expired' };
   if (session.status !== 'complete' || session.payment_status === 'unpaid') return { status: 'open' };
-  const paid = paymentOf(session);
-  if (session.subscription === null) return { status: 'complete', paid, subscription: null };
+  const payment = { paid: paymentOf(session), discountMicros: discountOf(session) };
+  if (session.subscription === null) return { status: 'complete', ...payment, subscription: null };
   const subscriptionId = idOf(session.subscription);
   const subscription = await askStripe(() => deps.stripe.subscriptions.retrieve(subscriptionId));
   const state = await toSubscriptionState(deps.database, subscription);
   if (state === undefined) throw new Error('a subscription that was bought here belongs to no account');
-  return { status: 'complete', paid, subscription: state };
+  return { status: 'complete', ...payment, subscription: state };
 };
 
 /**
- * Returns the total, which includes discounts and taxes: a coupon or tax that billing did not ask for is a mismatch.
+ * Returns the total, which includes discounts and taxes: a tax that billing did not ask for is a mismatch, and so is a
+ * coupon without a promotion code.
  */
 const paymentOf = ({ amount_total: amount, currency }: Stripe.Checkout.Session): Payment | null =>
   typeof amount !== 'number' || typeof currency !== 'string'
     ? null
     : { amountMicros: amount * MICROS_PER_MINOR_UNIT, currency: currency.toUpperCase() };
+
+/** Returns the discount, if all of it comes from promotion codes. */
+const discountOf = ({ discounts, total_details: details }: Stripe.Checkout.Session): number => {
+  const all = discounts ?? [];
+  const isByCode = all.length > 0 && all.every(({ promotion_code: code }) => code !== null);
+  return isByCode ? (details?.amount_discount ?? 0) * MICROS_PER_MINOR_UNIT : 0;
+};
 
 const readSubscription = async (deps: StripeDeps, id: string): Promise<HostedSubscription | undefined> => {
   const subscription = await askForOne(() => deps.stripe.subscriptions.retrieve(id));

@@ -1,0 +1,17 @@
+import { toWholeCents } from './cents.ts';
+
+/** Promotion codes of the sandbox, and the percentage of the first payment that each takes off. */
+const PERCENT_OFF: Readonly<Record<string, number>> = { WELCOME20: 20, FIRSTFREE: 100 };
+
+/** A promotion code, and what it takes off a price. */
+export interface Promotion {
+  readonly code: string;
+  readonly discountMicros: number;
+}
+
+/** Applies a code as it was typed. Returns undefined for an unknown one. */
+export const toPromotion = (typed: string, priceMicros: number): Promotion | undefined => {
+  const code = typed.trim().toUpperCase();
+  const percent = Object.hasOwn(PERCENT_OFF, code) ? PERCENT_OFF[code] : undefined;
+  return percent === undefined ? undefined : { code, discountMicros: toWholeCents((priceMicros * percent) / 100) };
+};

@@ -1,0 +1,68 @@
+import type { Metrics } from '@svc/service-kit';
+import type { SpanAttributes } from '@svc/tracing';
+import type { RouteService } from '../routes/index.ts';
+import type { RequestEnd, UsageRecord } from './usage-record.ts';
+
+/** Seconds, from the OpenTelemetry semantic conventions for generative AI, as are the other buckets. */
+const OPERATION_SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+const CHUNK_SECONDS = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+const TOKENS = Array.from({ length: 12 }, (_, exponent) => 4 ** exponent);
+
+const OPERATIONS: Readonly<Record<RouteService, string>> = {
+  chat: 'chat',
+  completions: 'text_completion',
+  embeddings: 'embeddings',
+  audio_transcription: 'transcription',
+};
+
+/** Returns `gen_ai.operation.name` of a kind of inference. */
+export const operationName = (service: RouteService): string => OPERATIONS[service];
+
+/** Returns what the end of a request adds to the span of its exchange with the provider. */
+export const usageAttributes = (end: RequestEnd): SpanAttributes => ({
+  'gen_ai.response.model': end.upstreamModel,
+  'gen_ai.usage.input_tokens': end.inputTokens,
+  'gen_ai.usage.output_tokens': end.outputTokens,
+  'gen_ai.usage.cache_read.input_tokens': end.cachedInputTokens,
+});
+
+const LABELS = ['gen_ai_operation_name', 'gen_ai_provider_name', 'gen_ai_request_model'] as const;
+
+/**
+ * Returns an observer of requests that reached a provider: `gen_ai.client.operation.duration`, `.token.usage` and
+ * `.operation.time_to_first_chunk`, under the names that Prometheus gives them.
+ */
+export const createInferenceMeters = (metrics: Metrics): ((record: UsageRecord) => void) => {
+  const seconds = metrics.histogram({
+    name: 'gen_ai_client_operation_duration_seconds',
+    help: 'Seconds from the request of the caller to the end of the answer.',
+    labelNames: [...LABELS, 'error_type'],
+    buckets: OPERATION_SECONDS,
+  });
+  const firstChunk = metrics.histogram({
+    name: 'gen_ai_client_operation_time_to_first_chunk_seconds',
+    help: 'Seconds from the request of the caller to the first event of a streamed answer.',
+    labelNames: LABELS,
+    buckets: CHUNK_SECONDS,
+  });
+  const tokens = metrics.histogram({
+    name: 'gen_ai_client_token_usage',
+    help: 'Tokens of a request, by type.',
+    labelNames: [...LABELS, 'gen_ai_token_type'],
+    buckets: TOKENS,
+  });
+  return (record) => {
+    if (record.servedBy === null) return;
+    const labels = {
+      gen_ai_operation_name: operationName(record.service),
+      gen_ai_provider_name: record.servedBy.provider,
+      gen_ai_request_model: record.model,
+    };
+    // An empty label is one that is absent.
+    const error_type = record.outcome === 'settled' ? '' : record.outcome;
+    seconds.observe({ ...labels, error_type }, (record.finishedAtMs - record.startedAtMs) / 1_000);
+    if (record.firstEventMs !== null) firstChunk.observe(labels, record.firstEventMs / 1_000);
+    if (record.inputTokens !== null) tokens.observe({ ...labels, gen_ai_token_type: 'input' }, record.inputTokens);
+    if (record.outputTokens !== null) tokens.observe({ ...labels, gen_ai_token_type: 'output' }, record.outputTokens);
+  };
+};
