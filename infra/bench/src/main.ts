@@ -14,7 +14,7 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<Meas
     load: async () => (await import('./settlements.ts')).measureSettlements,
   },
   races: {
-    about: 'the limit of two, with races from two processes that are killed in turn',
+    about: 'the limit of two and budgets of apps, with races from two processes that are killed in turn',
     load: async () => (await import('./races.ts')).measureRaces,
   },
   chaos: {
