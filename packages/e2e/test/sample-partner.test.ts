@@ -1,3 +1,4 @@
+import { createMemoryWebhookStore, createWebhookReceiver } from '@svc/partner-sdk/server';
 import { findChromium, readStackFile, waitFor } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
@@ -241,5 +242,26 @@ describe('the sample partner app for terminals', () => {
     const delivery = { headers: { 'x-svc-signature': String(data[0]?.signature) }, rawBody: String(data[0]?.raw_body) };
     expect(isSignedWith(delivery, String(configured.body.signing_secret))).toBe(true);
     expect(isSignedWith(delivery, 'whsec_other')).toBe(false);
+  });
+
+  test('lets a receiver of the SDK fetch what it missed, with the credentials of its app alone', async () => {
+    const business = await signUp('business');
+    const { clientId, clientSecret = '' } = await registerApp(business);
+    const path = `/v1/integrations/apps/${clientId}/webhook`;
+    const { any_webhook_url: url } = await readInbox();
+    const configured = await call('PUT', path, { token: business.token, body: { url } });
+    for (let count = 0; count < 3; count += 1) await call('POST', `${path}/test`, { token: business.token });
+    const handled: number[] = [];
+    const receiverWith = (secret: string) =>
+      createWebhookReceiver({
+        secret: String(configured.body.signing_secret),
+        clientId,
+        store: createMemoryWebhookStore(),
+        events: { baseUrl: inject('baseUrl'), clientSecret: secret },
+        handle: async (event) => void handled.push(event.sequence),
+      });
+    await expect(receiverWith('svc_cs_wrong').catchUp()).rejects.toMatchObject({ reason: 'unauthorized' });
+    expect(await receiverWith(clientSecret).catchUp()).toEqual({ processed: 3, lastSequence: 3 });
+    expect(handled).toEqual([1, 2, 3]);
   });
 });
