@@ -96,6 +96,8 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     await visit.getByRole('link', { name: 'Collega il tuo account' }).waitFor();
     expect(await visit.locator('html').getAttribute('lang')).toBe('it');
     await inspectPage(visit, 'sample-welcome-it');
+    await visit.goto(`${sampleUrl}/browser`);
+    await visit.getByRole('button', { name: 'Collega il tuo piano AI' }).waitFor();
     await visit.getByRole('button', { name: 'English' }).click();
     await visit.getByRole('link', { name: 'Connect your account' }).waitFor();
     await visit.reload();
@@ -153,7 +155,7 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     await page.getByRole('button', { name: /allow|approve|connect/i }).click();
     await page.getByRole('button', { name: 'Disconnect' }).waitFor();
     expect(page.url()).toBe(`${sampleUrl}/browser`);
-    await page.getByText('€1.00 of €1.00 left this week').waitFor();
+    await page.getByText('€0.50 of €0.50 left this week').waitFor();
 
     await page.getByLabel('Your message').fill('Tell me slowly. [[chunks=20]] [[chunk_delay_ms=50]]');
     await page.getByRole('button', { name: 'Send' }).click();
@@ -161,7 +163,7 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     const early = await waitFor(async () => (await words.textContent())?.length || undefined);
     await page.locator('#conversation .assistant[aria-busy=false]').waitFor();
     expect((await words.textContent())?.length).toBeGreaterThan(early);
-    await page.locator('#page-usage[data-used-micros]:not([data-used-micros="0"])').waitFor();
+    await page.getByText('€0.49 of €0.50 left this week').waitFor();
     const chat = await page.evaluate(CHAT_IN_PAGE);
     expect(chat).toEqual({ userId: user.userId, content: expect.stringMatching(/./), requestId: expect.any(String) });
     await inspectPage(page, 'sample-single-page-connected');
