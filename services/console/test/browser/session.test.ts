@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { hasChromium, useBrowser } from '../support/browser.ts';
 import { useConsole } from '../support/console.ts';
+import { GUESSABLE_PASSWORD } from '../support/mock-api/index.ts';
 import { addPerson, openAs, PASSWORD } from '../support/people.ts';
 
 describe.skipIf(!hasChromium())('the session of the console', () => {
@@ -34,13 +35,16 @@ describe.skipIf(!hasChromium())('the session of the console', () => {
     expect(new URL(page.url()).search).toBe('?next=%2Fplans&reason=expired&locale=en');
   });
 
-  test('changes the password and stays signed in with the new session, and asks for a new address', async () => {
+  test('explains why a password is refused, changes it in a new session, and asks for a new address', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person });
     await page.getByRole('button', { name: /Account/ }).click();
     await page.getByRole('menuitem', { name: 'Account settings' }).click();
     const password = page.getByRole('form', { name: 'Change the password' });
     await password.getByLabel('Current password').fill('not this one');
+    await password.getByLabel('New password').fill(GUESSABLE_PASSWORD);
+    await password.getByRole('button', { name: 'Change the password' }).click();
+    await password.getByText('This password is too easy to guess. Use more words').waitFor();
     await password.getByLabel('New password').fill('a fresh set of four words');
     await password.getByRole('button', { name: 'Change the password' }).click();
     await page.getByText('The current password is not right').waitFor();

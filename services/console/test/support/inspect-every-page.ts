@@ -125,8 +125,17 @@ export const inspectEveryPage = (locale: 'en' | 'it'): void => {
     });
 
     test('the dialogs of the account', async () => {
-      const person = addPerson(console, 'business', locale);
+      const person = addPerson(console, 'personal', locale);
       const page = await openAs({ browser, console, person }, '/account', options);
+      await page.setViewportSize(NARROW);
+      for (const name of [texts.account.upgrade, texts.factors.addPasskey]) {
+        await page.getByRole('button', { name }).click();
+        await page.locator('.dialog').waitFor();
+        await settle(page);
+        expect(await findViolations(page), name).toEqual([]);
+        await page.keyboard.press('Escape');
+        await page.locator('.dialog').waitFor({ state: 'detached' });
+      }
       await page.getByRole('button', { name: texts.factors.addTotp }).click();
       await page.locator('.qr').waitFor();
       await inspect(page, nameOf('totp'));

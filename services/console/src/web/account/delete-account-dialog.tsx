@@ -29,6 +29,7 @@ export const DeleteAccountDialog = ({ onClose }: { onClose: () => void }): React
         <li>{texts.deleteNow}</li>
         {account_type === 'business' && <li>{texts.deleteApps}</li>}
         <li>{texts.deleteLater}</li>
+        <li>{texts.deleteWallet}</li>
       </ul>
       <Form form={form} label={texts.deleteTitle}>
         {/* For password managers. */}

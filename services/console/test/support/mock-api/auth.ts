@@ -5,6 +5,8 @@ import { sessionBody } from './session-body.ts';
 import { daysFromNow, type MockState, possessionsOf } from './state.ts';
 
 const COOKIE = 'svc_console';
+/** The only new password that the mock refuses. */
+export const GUESSABLE_PASSWORD = 'aaaaaaaaaaaaa';
 const ICON_BYTES_MAX = 256 * 1024;
 const MONOGRAM = Buffer.from(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="14" fill="#2c6e49"/></svg>',
@@ -58,11 +60,15 @@ const credentialBindings = (state: MockState): Binding[] => {
     return { status: 200, body: sessionBody(token, known.account) };
   };
   return [
-    bind(routes.changePassword, async ({ body, caller }) =>
-      change(caller.userId, body.current_password, (known) => {
+    bind(routes.changePassword, async ({ body, caller }) => {
+      if (body.new_password === GUESSABLE_PASSWORD) {
+        const msg = 'Value error, this password is too easy to guess';
+        throw invalidRequest([{ loc: ['body', 'new_password'], type: 'value_error', msg }]);
+      }
+      return change(caller.userId, body.current_password, (known) => {
         known.password = body.new_password;
-      }),
-    ),
+      });
+    }),
     bind(routes.changeEmail, async ({ body }) => {
       if (state.accounts.has(body.email)) throw new AppError('email_taken');
       return { status: 202, body: { pending_email: body.email } };

@@ -8,6 +8,7 @@ import { gatewayBindings } from './gateway.ts';
 import { type MockState, STEP_UP } from './state.ts';
 import { webhookBindings } from './webhooks.ts';
 
+export { GUESSABLE_PASSWORD } from './auth.ts';
 export * from './state.ts';
 export { addEvent } from './webhooks.ts';
 

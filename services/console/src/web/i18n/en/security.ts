@@ -79,6 +79,7 @@ export const ownData = {
   deleteNow:
     'At once: you are signed out everywhere, connected apps and API keys stop working, and your subscription will not renew.',
   deleteApps: 'At once: the apps that you offer are deactivated.',
+  deleteWallet: 'Use up your wallet first: what is left in it cannot be used afterwards.',
   deleteLater:
     'Some days later: everything that names you is erased. We mail you the exact time, and a link that cancels it until then.',
   passwordNeeded:

@@ -82,6 +82,7 @@ export const ownData: Messages['ownData'] = {
   deleteNow:
     'Subito: la sessione termina ovunque, le app collegate e le chiavi API smettono di funzionare e l’abbonamento non si rinnova.',
   deleteApps: 'Subito: le app che offri vengono disattivate.',
+  deleteWallet: 'Usa prima il portafoglio: quello che resta non si può più spendere.',
   deleteLater:
     'Dopo qualche giorno: si cancella tutto ciò che porta il tuo nome. Ti mandiamo per mail l’ora esatta e un link che, fino ad allora, annulla tutto.',
   passwordNeeded:
