@@ -14,12 +14,16 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<Meas
     load: async () => (await import('./settlements.ts')).measureSettlements,
   },
   races: {
-    about: 'the limit of two, with races from two processes that are killed in turn',
+    about: 'the limit of two and budgets of apps, with races from two processes that are killed in turn',
     load: async () => (await import('./races.ts')).measureRaces,
   },
   chaos: {
     about: "settled use against the provider's own count, while gateway, billing, NATS and PostgreSQL are killed",
     load: async () => (await import('./chaos.ts')).measureChaos,
+  },
+  failover: {
+    about: 'answers to callers while the primary of PostgreSQL is killed and its standby promoted',
+    load: async () => (await import('./failover.ts')).measureFailover,
   },
   scale: {
     about: 'admission and settlement with a thousand accounts, then with a million and ten million past requests',

@@ -1,3 +1,4 @@
+import { createMemoryWebhookStore, createWebhookReceiver } from '@svc/partner-sdk/server';
 import { findChromium, readStackFile, waitFor } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
@@ -22,6 +23,13 @@ beforeAll(async () => {
   });
   await waitFor(async () => typeof (await readInbox()).client_id === 'string', { timeoutMs: WEBHOOK_TIMEOUT_MS });
 });
+
+/** Calls the service from the page, without a stream. */
+const CHAT_IN_PAGE = `(async () => {
+  const { app } = document.querySelector('svc-connect');
+  const answer = await app.client.chat({ messages: [{ role: 'user', content: 'Hello' }] });
+  return { userId: app.svcUserId, content: answer.choices[0].message.content, requestId: answer.requestId };
+})()`;
 
 /** Returns one second of silence, 8 kHz, 8 bits. */
 const silence = (): Buffer => {
@@ -88,6 +96,8 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     await visit.getByRole('link', { name: 'Collega il tuo account' }).waitFor();
     expect(await visit.locator('html').getAttribute('lang')).toBe('it');
     await inspectPage(visit, 'sample-welcome-it');
+    await visit.goto(`${sampleUrl}/browser`);
+    await visit.getByRole('button', { name: 'Collega il tuo piano AI' }).waitFor();
     await visit.getByRole('button', { name: 'English' }).click();
     await visit.getByRole('link', { name: 'Connect your account' }).waitFor();
     await visit.reload();
@@ -129,6 +139,42 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     await page.getByLabel('Your message').fill('And now?');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.locator('#conversation .problem ~ .assistant[aria-busy=false]').waitFor();
+  });
+
+  test('a page without a server connects from its own origin, chats, streams and shows its use', async () => {
+    await page.goto(`${sampleUrl}/browser`);
+    const connect = page.getByRole('button', { name: 'Connect your AI plan' });
+    await connect.waitFor();
+    await inspectPage(page, 'sample-single-page');
+    await connect.focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Sample Page').first().waitFor();
+    await page.getByRole('button', { name: /deny|cancel|refuse/i }).click();
+    await page.getByText('You chose not to connect').waitFor();
+    await connect.click();
+    await page.getByRole('button', { name: /allow|approve|connect/i }).click();
+    await page.getByRole('button', { name: 'Disconnect' }).waitFor();
+    expect(page.url()).toBe(`${sampleUrl}/browser`);
+    await page.getByText('€0.50 of €0.50 left this week').waitFor();
+
+    await page.getByLabel('Your message').fill('Tell me slowly. [[chunks=20]] [[chunk_delay_ms=50]]');
+    await page.getByRole('button', { name: 'Send' }).click();
+    const words = page.locator('#conversation .assistant span').last();
+    const early = await waitFor(async () => (await words.textContent())?.length || undefined);
+    await page.locator('#conversation .assistant[aria-busy=false]').waitFor();
+    expect((await words.textContent())?.length).toBeGreaterThan(early);
+    await page.getByText('€0.49 of €0.50 left this week').waitFor();
+    const chat = await page.evaluate(CHAT_IN_PAGE);
+    expect(chat).toEqual({ userId: user.userId, content: expect.stringMatching(/./), requestId: expect.any(String) });
+    await inspectPage(page, 'sample-single-page-connected');
+
+    const stored = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])');
+    expect(String(stored)).not.toMatch(/eyJ|token|verifier/i);
+    // Its tokens are gone after a reload, and come back without a page.
+    await page.reload();
+    await page.getByRole('button', { name: 'Disconnect' }).click();
+    await connect.waitFor();
+    await page.goto(sampleUrl);
   });
 
   test('transcribes an upload', async () => {
@@ -198,5 +244,26 @@ describe('the sample partner app for terminals', () => {
     const delivery = { headers: { 'x-svc-signature': String(data[0]?.signature) }, rawBody: String(data[0]?.raw_body) };
     expect(isSignedWith(delivery, String(configured.body.signing_secret))).toBe(true);
     expect(isSignedWith(delivery, 'whsec_other')).toBe(false);
+  });
+
+  test('lets a receiver of the SDK fetch what it missed, with the credentials of its app alone', async () => {
+    const business = await signUp('business');
+    const { clientId, clientSecret = '' } = await registerApp(business);
+    const path = `/v1/integrations/apps/${clientId}/webhook`;
+    const { any_webhook_url: url } = await readInbox();
+    const configured = await call('PUT', path, { token: business.token, body: { url } });
+    for (let count = 0; count < 3; count += 1) await call('POST', `${path}/test`, { token: business.token });
+    const handled: number[] = [];
+    const receiverWith = (secret: string) =>
+      createWebhookReceiver({
+        secret: String(configured.body.signing_secret),
+        clientId,
+        store: createMemoryWebhookStore(),
+        events: { baseUrl: inject('baseUrl'), clientSecret: secret },
+        handle: async (event) => void handled.push(event.sequence),
+      });
+    await expect(receiverWith('svc_cs_wrong').catchUp()).rejects.toMatchObject({ reason: 'unauthorized' });
+    expect(await receiverWith(clientSecret).catchUp()).toEqual({ processed: 3, lastSequence: 3 });
+    expect(handled).toEqual([1, 2, 3]);
   });
 });
