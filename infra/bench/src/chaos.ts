@@ -22,7 +22,7 @@ const KILLS = Number(process.env['BENCH_KILLS'] ?? 4);
 const SEED = Number(process.env['BENCH_SEED'] ?? 1);
 const SENDERS = 24;
 /** All requests are alike, so that the provider's bill gives the number of answers and each costs the same. */
-const PROMPT = 'Say something about Lake Como. [[delay_ms=30]]';
+export const PROMPT = 'Say something about Lake Como. [[delay_ms=30]]';
 const SETTLED_WITHIN_MS = 60_000;
 const RETRY_AFTER_MS = 100;
 
@@ -39,7 +39,8 @@ interface AccountRoute {
   readonly model?: string;
 }
 
-interface World extends GatewayUnderTest {
+/** Services, their provider and accounts. */
+export interface World extends GatewayUnderTest {
   readonly stack: Stack;
   readonly provider: Client;
   /** One route per account: half of them are paid by subscriptions, half by wallets. */
@@ -94,7 +95,8 @@ export const runChaos = async (plan: {
   }
 };
 
-const prepare = async (stack: Stack, tokens: TestTokens, accounts: number): Promise<World> => {
+/** Starts the services and creates accounts. */
+export const prepare = async (stack: Stack, tokens: TestTokens, accounts: number): Promise<World> => {
   const { providerUrl, providerKey } = await startProvider(stack);
   const ports = async () => ({ PORT: String(await freePort()), INTERNAL_PORT: String(await freePort()) });
   const services = await startGateway(stack, {
@@ -160,7 +162,8 @@ const kill = async (world: World, turn: number): Promise<void> => {
   world[name] = await world[name].replica();
 };
 
-const compare = async (world: World, answered: ReadonlySet<string>): Promise<ChaosResult> => {
+/** Waits until all is settled, then compares the answers, billing's rows and the provider's count. */
+export const compare = async (world: World, answered: ReadonlySet<string>): Promise<ChaosResult> => {
   const database = new pg.Client(world.billing.databaseUrl);
   await database.connect();
   const read = async () =>

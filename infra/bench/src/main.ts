@@ -21,6 +21,10 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<Meas
     about: "settled use against the provider's own count, while gateway, billing, NATS and PostgreSQL are killed",
     load: async () => (await import('./chaos.ts')).measureChaos,
   },
+  failover: {
+    about: 'answers to callers while the primary of PostgreSQL is killed and its standby promoted',
+    load: async () => (await import('./failover.ts')).measureFailover,
+  },
   scale: {
     about: 'admission and settlement with a thousand accounts, then with a million and ten million past requests',
     load: async () => (await import('./scale.ts')).measureScale,

@@ -23,4 +23,7 @@ export const connectPatiently = async (database: Knex, patienceMs: number = PATI
 };
 
 const isTimeout = (error: unknown): boolean =>
-  isConnectionFailure(error) && error instanceof Error && /time(?:d ?)?out/i.test(error.message);
+  isConnectionFailure(error) &&
+  error instanceof Error &&
+  // Of several servers, the last one's failure is the cause.
+  (/time(?:d ?)?out/i.test(error.message) || isTimeout(error.cause));

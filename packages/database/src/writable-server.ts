@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { CONNECT_TIMEOUT_MS, connectionConfig, type DatabaseOptions } from './connection-config.ts';
+import { isConnectionFailure } from './postgres-errors.ts';
 
 /** Authority of a connection string: scheme with user, hosts, rest. */
 const PARTS = /^([^/?#]+:\/\/(?:[^/?#@]*@)?)([^/?#]+)(.*)$/s;
@@ -47,7 +48,7 @@ class NoWritableServer extends Error {
 
 /**
  * Returns the URL of the first server that takes writes, asked in their order from `startAt` on. Each gets an equal share of the
- * connect timeout, which leaves one for the connection itself.
+ * connect timeout, which leaves one for the connection itself. Rejects if none does.
  */
 export const findWritable = async (
   { urls }: Servers,
@@ -63,6 +64,8 @@ export const findWritable = async (
       cause = error;
     }
   }
+  // A wrong password does not pass by waiting.
+  if (cause !== undefined && !isConnectionFailure(cause)) throw cause;
   throw new NoWritableServer({ cause });
 };
 

@@ -36,6 +36,13 @@ test('connects although the first attempts time out', async () => {
   expect(accepted()).toBeGreaterThan(2);
 });
 
+test('connects to one of several servers although the first attempts time out', async () => {
+  const { url, accepted } = await slowEntrance(2);
+  const { host } = new URL(url);
+  await connectPatiently(open(url.replace(host, `127.0.0.1:1,${host}`)));
+  expect(accepted()).toBeGreaterThan(2);
+});
+
 test('gives up after its patience', async () => {
   const { url } = await slowEntrance(Number.POSITIVE_INFINITY);
   await expect(connectPatiently(open(url), 500)).rejects.toThrow(/timeout/i);
@@ -45,5 +52,7 @@ test('throws a wrong password and a refused connection at once', async () => {
   const wrong = new URL(adminUrl());
   wrong.password = 'wrong';
   await expect(connectPatiently(open(wrong.href))).rejects.toThrow(/password authentication failed/);
+  const several = wrong.href.replace(wrong.host, `${wrong.host},${wrong.host}`);
+  await expect(connectPatiently(open(several))).rejects.toThrow(/password authentication failed/);
   await expect(connectPatiently(open('postgres://svc:x@127.0.0.1:1/postgres'))).rejects.toThrow(/ECONNREFUSED/);
 });

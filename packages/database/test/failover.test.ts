@@ -1,6 +1,10 @@
-import { cpSync, lchownSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { type PostgresServer, type ScratchDirectory, scratchDirectory, startPostgres } from '@svc/embedded-servers';
+import {
+  type PostgresServer,
+  type ScratchDirectory,
+  scratchDirectory,
+  startPostgres,
+  startStandby,
+} from '@svc/embedded-servers';
 import type { Knex } from 'knex';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase, isConnectionFailure, openSession } from '../src/index.ts';
@@ -17,49 +21,19 @@ let standby: PostgresServer;
 beforeAll(async () => {
   scratch = await scratchDirectory();
   primary = await startPostgres({ ...OWNER, dataDir: `${scratch.path}/primary`, flags: { fsync: 'off' } });
-  standby = await startStandby();
+  const session = await openSession(primary.url);
+  await session.query('CREATE TABLE write (id bigint PRIMARY KEY)');
+  standby = await startStandby({
+    ...{ ...OWNER, dataDir: `${scratch.path}/standby`, flags: { fsync: 'off' } },
+    primary: { url: primary.url, dataDir: `${scratch.path}/primary` },
+    query: (sql) => session.query<object>(sql),
+  });
+  await session.close();
 });
 afterAll(async () => {
   await Promise.all([primary.kill(), standby.kill()]);
   scratch.remove();
 });
-
-/** Starts a standby from a base backup, which every later commit of the primary waits for. */
-const startStandby = async (): Promise<PostgresServer> => {
-  const [from, to] = [`${scratch.path}/primary`, `${scratch.path}/standby`];
-  // Only the session that begins a backup can end it.
-  const session = await openSession(primary.url);
-  try {
-    await session.query('CREATE TABLE write (id bigint PRIMARY KEY)');
-    await session.query(`SELECT pg_backup_start('standby', fast => true)`);
-    mkdirSync(to, { mode: 0o700 });
-    const isCopied = (path: string) => !/postmaster|process\.json|pg_wal\/.+/.test(path.slice(from.length));
-    cpSync(from, to, { recursive: true, filter: isCopied });
-    const [label] = await session.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop(false)');
-    writeFileSync(join(to, 'backup_label'), label?.labelfile ?? '');
-    writeFileSync(join(to, 'standby.signal'), '');
-    giveTo(to, statSync(from));
-    const running = await startPostgres({
-      ...OWNER,
-      dataDir: to,
-      flags: { fsync: 'off', primary_conninfo: `${primary.url}?application_name=standby` },
-    });
-    await session.query('ALTER SYSTEM SET synchronous_standby_names = standby');
-    await session.query('SELECT pg_reload_conf()');
-    await until(async () => {
-      const rows = await session.query(`SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'`);
-      return rows.length > 0;
-    });
-    return running;
-  } finally {
-    await session.close();
-  }
-};
-
-const giveTo = (path: string, owner: { uid: number; gid: number }): void => {
-  lchownSync(path, owner.uid, owner.gid);
-  for (const name of readdirSync(path, { recursive: true })) lchownSync(join(path, String(name)), owner.uid, owner.gid);
-};
 
 const until = async (condition: () => Promise<boolean>): Promise<void> => {
   const deadline = performance.now() + PATIENCE_MS;

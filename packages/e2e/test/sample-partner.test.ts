@@ -23,6 +23,13 @@ beforeAll(async () => {
   await waitFor(async () => typeof (await readInbox()).client_id === 'string', { timeoutMs: WEBHOOK_TIMEOUT_MS });
 });
 
+/** Calls the service from the page, without a stream. */
+const CHAT_IN_PAGE = `(async () => {
+  const { app } = document.querySelector('svc-connect');
+  const answer = await app.client.chat({ messages: [{ role: 'user', content: 'Hello' }] });
+  return { userId: app.svcUserId, content: answer.choices[0].message.content, requestId: answer.requestId };
+})()`;
+
 /** Returns one second of silence, 8 kHz, 8 bits. */
 const silence = (): Buffer => {
   const samples = Buffer.alloc(8_000, 128);
@@ -129,6 +136,42 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     await page.getByLabel('Your message').fill('And now?');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.locator('#conversation .problem ~ .assistant[aria-busy=false]').waitFor();
+  });
+
+  test('a page without a server connects from its own origin, chats, streams and shows its use', async () => {
+    await page.goto(`${sampleUrl}/browser`);
+    const connect = page.getByRole('button', { name: 'Connect your AI plan' });
+    await connect.waitFor();
+    await inspectPage(page, 'sample-single-page');
+    await connect.focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Sample Page').first().waitFor();
+    await page.getByRole('button', { name: /deny|cancel|refuse/i }).click();
+    await page.getByText('You chose not to connect').waitFor();
+    await connect.click();
+    await page.getByRole('button', { name: /allow|approve|connect/i }).click();
+    await page.getByRole('button', { name: 'Disconnect' }).waitFor();
+    expect(page.url()).toBe(`${sampleUrl}/browser`);
+    await page.getByText('€1.00 of €1.00 left this week').waitFor();
+
+    await page.getByLabel('Your message').fill('Tell me slowly. [[chunks=20]] [[chunk_delay_ms=50]]');
+    await page.getByRole('button', { name: 'Send' }).click();
+    const words = page.locator('#conversation .assistant span').last();
+    const early = await waitFor(async () => (await words.textContent())?.length || undefined);
+    await page.locator('#conversation .assistant[aria-busy=false]').waitFor();
+    expect((await words.textContent())?.length).toBeGreaterThan(early);
+    await page.locator('#page-usage[data-used-micros]:not([data-used-micros="0"])').waitFor();
+    const chat = await page.evaluate(CHAT_IN_PAGE);
+    expect(chat).toEqual({ userId: user.userId, content: expect.stringMatching(/./), requestId: expect.any(String) });
+    await inspectPage(page, 'sample-single-page-connected');
+
+    const stored = await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])');
+    expect(String(stored)).not.toMatch(/eyJ|token|verifier/i);
+    // Its tokens are gone after a reload, and come back without a page.
+    await page.reload();
+    await page.getByRole('button', { name: 'Disconnect' }).click();
+    await connect.waitFor();
+    await page.goto(sampleUrl);
   });
 
   test('transcribes an upload', async () => {

@@ -8,4 +8,5 @@ export { type ScratchDirectory, scratchDirectory } from './scratch-directory.ts'
 export { type NatsOptions, type NatsServer, startNats } from './start-nats.ts';
 export { type PostgresOptions, type PostgresServer, startPostgres } from './start-postgres.ts';
 export { type ProcessExit, type RunningProcess, type RunningServer, startProcess } from './start-process.ts';
+export { type StandbyOptions, startStandby } from './start-standby.ts';
 export { describeEnd, waitUntilReady } from './wait-until-ready.ts';

@@ -17,5 +17,6 @@ for (const { folder, type, project } of formats) {
   execFileSync('tsc', ['-p', project, '--outDir', directory], { cwd, stdio: 'inherit' });
   mkdirSync(directory, { recursive: true });
   // Node.js and TypeScript read the format of a file from the nearest manifest.
-  writeFileSync(join(directory, 'package.json'), `${JSON.stringify({ type, sideEffects: false })}\n`);
+  const sideEffects = ['./element/index.js'];
+  writeFileSync(join(directory, 'package.json'), `${JSON.stringify({ type, sideEffects })}\n`);
 }

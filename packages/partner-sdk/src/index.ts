@@ -1,3 +1,4 @@
+export * from './browser/index.ts';
 export * from './connect/index.ts';
 export * from './inference/index.ts';
 export * from './receipts/index.ts';

@@ -60,31 +60,65 @@ describe('the published package', () => {
     }
   });
 
-  test('fits a browser entry into 12 KB', async () => {
+  const bundle = async (contents: string): Promise<Uint8Array> => {
     const built = await build({
-      ...{ stdin: { contents: "export * from '@svc/partner-sdk'", resolveDir: consumer }, bundle: true, minify: true },
+      ...{ stdin: { contents, resolveDir: consumer }, bundle: true, minify: true },
       ...{ format: 'esm', platform: 'browser', target: 'es2022', write: false, logLevel: 'silent' },
     });
-    expect(gzipSync(built.outputFiles[0]?.contents ?? '').byteLength).toBeLessThanOrEqual(BUNDLE_BYTES_MAX);
+    return built.outputFiles[0]?.contents ?? new Uint8Array();
+  };
+
+  test.each(['', '/element'])('fits a browser entry into 12 KB: @svc/partner-sdk%s', async (entry) => {
+    const code = await bundle(`export * from '@svc/partner-sdk${entry}'`);
+    expect(gzipSync(code).byteLength).toBeLessThanOrEqual(BUNDLE_BYTES_MAX);
   });
 
-  test.each(['', '/server', '/ai-sdk'])('can be imported and required: @svc/partner-sdk%s', async (entry) => {
-    const name = `@svc/partner-sdk${entry}`;
-    const print = 'console.log(Object.keys(sdk).filter((name) => name !== "default").sort().join())';
-    const imported = await node('--input-type=module', '-e', `import * as sdk from '${name}'; ${print}`);
-    // Early releases of Node.js 20 cannot require ES modules.
-    const required = await node('--no-experimental-require-module', '-e', `const sdk = require('${name}'); ${print}`);
-    expect(imported).not.toBe('');
-    expect(required).toBe(imported);
+  test('keeps the element of a page that only imports its entry, and drops what a page does not use', async () => {
+    expect(new TextDecoder().decode(await bundle("import '@svc/partner-sdk/element'"))).toContain('svc-connect');
+    expect((await bundle("import '@svc/partner-sdk'")).byteLength).toBe(0);
   });
 
-  test('declares its browser entry without types of Node.js', async () => {
-    const source = `import { createConnector, createSvcClient, type Usage } from '@svc/partner-sdk';
+  test.each(['', '/server', '/ai-sdk', '/element'])(
+    'can be imported and required: @svc/partner-sdk%s',
+    async (entry) => {
+      const name = `@svc/partner-sdk${entry}`;
+      const print = 'console.log(Object.keys(sdk).filter((name) => name !== "default").sort().join())';
+      const imported = await node('--input-type=module', '-e', `import * as sdk from '${name}'; ${print}`);
+      // Early releases of Node.js 20 cannot require ES modules.
+      const required = await node('--no-experimental-require-module', '-e', `const sdk = require('${name}'); ${print}`);
+      expect(imported).not.toBe('');
+      expect(required).toBe(imported);
+    },
+  );
+
+  const PAGE_OPTIONS = { lib: ['es2022', 'dom', 'dom.iterable'], types: [], module: 'esnext' };
+
+  test.each(['', '/server', '/element'])(
+    'declares no global of Node.js, such as Buffer: @svc/partner-sdk%s',
+    async (entry) => {
+      const source = `export * from '@svc/partner-sdk${entry}';`;
+      expect(await compile('page.ts', source, { ...PAGE_OPTIONS, moduleResolution: 'bundler' })).toBe('');
+    },
+  );
+
+  test('names no type of Node.js in any declaration', async () => {
+    const root = join(consumer, 'node_modules', '@svc', 'partner-sdk', 'dist');
+    const names = await readdir(root, { recursive: true });
+    for (const name of names.filter((each) => each.endsWith('.d.ts'))) {
+      expect(await readFile(join(root, name), 'utf8'), name).not.toMatch(/\bBuffer\b|\bNodeJS\b|['"]node[:'"]/);
+    }
+  });
+
+  test('types a page that calls the service', async () => {
+    const source = `import { SvcConnectElement } from '@svc/partner-sdk/element';
+      import { createConnector, createSvcClient, type Usage } from '@svc/partner-sdk';
       createConnector({ issuer: 'https://svc.example', clientId: 'app_1', redirectUri: 'https://a.example/' });
       export const read = async (): Promise<Usage> =>
-        await createSvcClient({ baseUrl: 'https://svc.example', tokens: async () => 'token' }).usage();`;
-    const options = { lib: ['es2022', 'dom', 'dom.iterable'], types: [] };
-    expect(await compile('page.ts', source, { ...options, module: 'esnext', moduleResolution: 'bundler' })).toBe('');
+        await createSvcClient({ baseUrl: 'https://svc.example', tokens: async () => 'token' }).usage();
+      const button = document.querySelector('svc-connect');
+      button?.addEventListener('svc-connected', ({ detail }) => detail.svcUserId.trim());
+      export const isButton = button instanceof SvcConnectElement;`;
+    expect(await compile('page.ts', source, { ...PAGE_OPTIONS, moduleResolution: 'bundler' })).toBe('');
   });
 
   test('declares its server entry for CommonJS and for ES modules', async () => {

@@ -4,8 +4,9 @@ import { createMemoryTokenStore, createSvcClient, createUserTokens, SvcError } f
 import { createMemoryWebhookStore, createWebhookReceiver, webhookTablesSql } from '@svc/partner-sdk/server';
 import { type TestDatabase, testDatabase } from '@svc/testing';
 import express from 'express';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ConnectionEndedError, type ConnectSession, createConnector, OutcomeUnknownError } from '../src/index.ts';
+import { openApp } from './samples/browser.ts';
 import { describeBudget } from './samples/budget.ts';
 import { ask } from './samples/chat.ts';
 import { connectRoutes } from './samples/connect.ts';
@@ -91,6 +92,14 @@ describe('the samples', () => {
   test('setup: sends no request', async () => {
     expect(sampleConnector.begin).toBeTypeOf('function');
     await expect(sampleTokens.accessToken(USER_ID)).rejects.toBeInstanceOf(ConnectionEndedError);
+  });
+
+  test('browser: opens a page without a connected user', async () => {
+    const storage = { getItem: () => null, setItem: () => undefined, removeItem: () => undefined };
+    vi.stubGlobal('location', { href: 'https://partner.example/app', assign: () => undefined });
+    vi.stubGlobal('sessionStorage', storage);
+    expect(await openApp('https://svc.example', 'app_1')).toBeUndefined();
+    vi.unstubAllGlobals();
   });
 
   test('stream and transcribe', async () => {

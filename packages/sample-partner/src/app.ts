@@ -6,6 +6,7 @@ import { inferenceRoutes } from './inference/index.ts';
 import { describeError, type Log } from './log.ts';
 import { ownOriginOnly, pageHeaders, renderProblemPage } from './pages/index.ts';
 import { readSessionCookie, type SessionStore } from './sessions/index.ts';
+import { singlePageRoutes } from './single-page/index.ts';
 import { setLanguage, textsOf } from './texts/index.ts';
 
 const ASSETS = fileURLToPath(new URL('../public/', import.meta.url));
@@ -39,6 +40,7 @@ export const createPages = (deps: AppDeps): express.Express => {
     response.redirect(303, '/');
   });
   app.use(connectRoutes({ sessions, partner, serviceUrl }));
+  app.use(singlePageRoutes({ partner, setupProblem, serviceUrl, redirectUri: `${origin}/browser` }));
   app.use(inferenceRoutes({ sessions, partner, setupProblem, serviceUrl }));
   app.use(
     inboxRoutes({

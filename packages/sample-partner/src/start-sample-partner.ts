@@ -59,7 +59,8 @@ export const startSamplePartner = async (config: Config, log: Log): Promise<Samp
 
   const setUp = async (): Promise<void> => {
     const registration = await registerUntilDone({
-      ...{ config, redirectUri: `${url}/callback`, webhookUrl, signal: stopping.signal },
+      ...{ config, redirectUri: `${url}/callback`, pageRedirectUri: `${url}/browser` },
+      ...{ webhookUrl, signal: stopping.signal },
       onFailure: (error, pauseMs) => {
         setupProblem = describeError(error);
         log('warn', `cannot register yet: ${setupProblem}`, { next_try_ms: pauseMs });
@@ -83,15 +84,16 @@ export const startSamplePartner = async (config: Config, log: Log): Promise<Samp
 interface RegisterUntilDone {
   readonly config: Config;
   readonly redirectUri: string;
+  readonly pageRedirectUri: string;
   readonly webhookUrl: string;
   readonly signal: AbortSignal;
   readonly onFailure: (error: unknown, pauseMs: number) => void;
 }
 
-const registerUntilDone = ({ config, redirectUri, webhookUrl, signal, onFailure }: RegisterUntilDone) => {
+const registerUntilDone = ({ config, signal, onFailure, ...uris }: RegisterUntilDone) => {
   const api = createConsoleApi({ baseUrl: config.baseUrl, signal });
   const file = openRegistrationFile(join(config.folder, 'registration.json'));
-  const work = (): Promise<Registration> => register({ api, file, newSecret, redirectUri, webhookUrl });
+  const work = (): Promise<Registration> => register({ api, file, newSecret, ...uris });
   return keepTrying(work, { signal, onFailure });
 };
 

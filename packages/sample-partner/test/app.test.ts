@@ -173,6 +173,15 @@ describe('the pages', () => {
     expect((await ask('/sign-out', { method: 'POST', headers: { origin: app.url } })).status).toBe(303);
   });
 
+  test('serve an app without a server, whose script may call the service alone', async () => {
+    const page = await fetch(`${app.url}/browser`);
+    expect(page.headers.get('content-security-policy')).toContain(`connect-src 'self' ${service.baseUrl};`);
+    expect(await page.text()).toContain(`client-id="${service.apps[1]?.client_id}"`);
+    const script = await fetch(`${app.url}/browser/app.js`);
+    expect(script.headers.get('content-type')).toContain('text/javascript');
+    expect(await script.text()).toContain('svc-connect');
+  });
+
   test('require a connection for billed actions, in the requested format', async () => {
     const page = await fetch(`${app.url}/chat`, { method: 'POST', body: new URLSearchParams({ message: 'hi' }) });
     expect(page.status).toBe(401);

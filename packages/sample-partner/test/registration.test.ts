@@ -6,11 +6,16 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createConsoleApi, keepTrying, openRegistrationFile, register } from '../src/registration/index.ts';
 import { type StandInService, startStandInService } from './support/stand-in-service.ts';
 
-const PLACE = { redirectUri: 'http://127.0.0.1:8090/callback', webhookUrl: 'https://localhost:8443/webhooks' };
+const PLACE = {
+  redirectUri: 'http://127.0.0.1:8090/callback',
+  pageRedirectUri: 'http://127.0.0.1:8090/browser',
+  webhookUrl: 'https://localhost:8443/webhooks',
+};
 const LOOKED_AT = [
   'POST /v1/console/sessions',
   'GET /v1/integrations/apps',
   'GET /v1/integrations/apps/*/webhook',
+  'GET /v1/integrations/apps',
   'GET /v1/subscriptions/plans',
   'DELETE /v1/console/session',
 ];
@@ -40,7 +45,8 @@ afterEach(() => {
 describe('registering', () => {
   test('creates the account, the app and its webhook at the first start, in a file only its owner can read', async () => {
     const registration = await start();
-    const [app] = service.apps;
+    const [app, page] = service.apps;
+    expect(page).toMatchObject({ client_type: 'public', redirect_uris: [PLACE.pageRedirectUri] });
     expect([...service.accounts.keys()]).toEqual(['demo-business@sample-partner.example']);
     expect(app).toMatchObject({ client_type: 'confidential', redirect_uris: [PLACE.redirectUri] });
     expect(app?.webhook?.url).toBe(PLACE.webhookUrl);
@@ -48,6 +54,7 @@ describe('registering', () => {
       clientId: app?.client_id,
       clientSecret: app?.client_secret,
       signingSecret: app?.webhook?.signing_secret,
+      pageClientId: page?.client_id,
       currency: 'EUR',
     });
     expect(statSync(path()).mode & 0o077).toBe(0);
@@ -64,10 +71,15 @@ describe('registering', () => {
   test('updates its ports and keeps an app inactive', async () => {
     const first = await start();
     Object.assign(service.apps[0] ?? {}, { active: false });
-    const moved = { redirectUri: 'http://127.0.0.1:9/callback', webhookUrl: 'https://localhost:9/webhooks' };
+    const moved = {
+      redirectUri: 'http://127.0.0.1:9/callback',
+      pageRedirectUri: 'http://127.0.0.1:9/browser',
+      webhookUrl: 'https://localhost:9/webhooks',
+    };
     const second = await start(moved);
-    expect(service.apps).toHaveLength(1);
+    expect(service.apps).toHaveLength(2);
     expect(service.apps[0]).toMatchObject({ redirect_uris: [moved.redirectUri], active: false });
+    expect(service.apps[1]).toMatchObject({ redirect_uris: [moved.pageRedirectUri], active: true });
     expect(service.apps[0]?.webhook?.url).toBe(moved.webhookUrl);
     expect(second).toEqual({ ...first, signingSecret: 'whsec_2' });
   });
@@ -98,7 +110,7 @@ describe('registering', () => {
     service.apps.length = 0;
     await start();
     expect(service.accounts.get('demo-business@sample-partner.example')).toBe(credentials?.password);
-    expect(service.apps).toHaveLength(1);
+    expect(service.apps).toHaveLength(2);
   });
 
   test('uses another account if its record is lost, and finds the app of an accessible account', async () => {

@@ -3,8 +3,16 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BrokerUser, brokerUrl, migrateBroker, renderAccounts } from '@svc/broker';
 import type { ServiceName } from '@svc/contracts';
-import { provision } from '@svc/database';
-import { freePort, type RunningServer, scratchDirectory, startNats, startPostgres } from '@svc/embedded-servers';
+import { openSession, provision } from '@svc/database';
+import {
+  freePort,
+  type PostgresServer,
+  type RunningServer,
+  scratchDirectory,
+  startNats,
+  startPostgres,
+  startStandby,
+} from '@svc/embedded-servers';
 import { bundleService } from './bundle-service.ts';
 import { type Launch, type NodeProcess, startNode } from './node-process.ts';
 import { USED_WAL_FLAGS, useWal } from './used-wal.ts';
@@ -27,6 +35,7 @@ export interface RestartableServer {
   pid(): number;
   /** Stops it gracefully or with a crash, and restarts it. */
   restart(how: 'stop' | 'kill'): Promise<void>;
+  kill(): Promise<void>;
 }
 
 /** Launch options of a service apart from its settings. */
@@ -42,6 +51,8 @@ export interface Stack {
   /** The superuser's connection string. */
   readonly postgresUrl: string;
   readonly postgres: RestartableServer;
+  /** A synchronous standby, if there is one: services then know both servers. */
+  readonly standby: PostgresServer | undefined;
   readonly nats: RestartableServer;
   /** The service credential that all services accept. */
   readonly internalToken: string;
@@ -59,8 +70,11 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
-/** Starts PostgreSQL and NATS in a scratch directory, both syncing to disk as in production. */
-export const startStack = async (flags: Readonly<Record<string, string>> = {}): Promise<Stack> => {
+/** Starts PostgreSQL, with a standby or without, and NATS in a scratch directory, all syncing to disk as in production. */
+export const startStack = async (
+  flags: Readonly<Record<string, string>> = {},
+  { hasStandby = false } = {},
+): Promise<Stack> => {
   const scratch = await scratchDirectory();
   const stops: (() => Promise<unknown>)[] = [async () => scratch.remove()];
   const stop = async () => {
@@ -76,6 +90,8 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
   const restartablePostgres = restartable(postgres, () => startPostgres(postgresOptions));
   stops.push(restartablePostgres.stop);
   await useWal(postgres.url);
+  const standby = hasStandby ? await followPrimary(postgres, postgresOptions) : undefined;
+  if (standby !== undefined) stops.push(standby.stop);
   const { nats, natsUrlOf } = await startBroker(join(scratch.path, 'nats'));
   stops.push(nats.stop);
   const internalToken = `inference-gateway:${randomBytes(24).toString('hex')}`;
@@ -94,6 +110,7 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
     main: string,
     env: Readonly<Record<string, string>> & { readonly DATABASE_URL: string },
     launch: Launch,
+    databaseUrl = env.DATABASE_URL,
   ): Promise<RunningService> => {
     const port = env['PORT'] ?? String(await freePort());
     const internalPort = env['INTERNAL_PORT'] ?? String(await freePort());
@@ -107,8 +124,8 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
     };
     const own = await startScript(main, settings, launch);
     await own.ready(`${internalUrl}/readyz`);
-    const replica: RunningService['replica'] = (other) => startService(main, { ...env, ...other }, launch);
-    return { url, internalUrl, databaseUrl: env.DATABASE_URL, process: own, replica };
+    const replica: RunningService['replica'] = (other) => startService(main, { ...env, ...other }, launch, databaseUrl);
+    return { url, internalUrl, databaseUrl, process: own, replica };
   };
   const database: Stack['database'] = (service) =>
     provision({ adminUrl: postgres.url, service, password: randomBytes(16).toString('hex') });
@@ -116,6 +133,7 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
     natsUrlOf,
     postgresUrl: postgres.url,
     postgres: restartablePostgres,
+    standby,
     nats,
     internalToken,
     example: (file) => join(ROOT, 'infra', 'local', 'config', file),
@@ -129,10 +147,34 @@ export const startStack = async (flags: Readonly<Record<string, string>> = {}): 
         ? bundleService(join(ROOT, 'services', service))
         : join(ROOT, 'services', service, 'src', 'main.ts');
       const own = ownSettings({ authToken, dispatcherToken })[service];
-      const urls = { DATABASE_URL: databaseUrl, NATS_URL: natsUrlOf(service) };
-      return await startService(main, { ...own, ...env, ...urls }, launch);
+      const urls = { DATABASE_URL: withStandby(databaseUrl, standby), NATS_URL: natsUrlOf(service) };
+      return await startService(main, { ...own, ...env, ...urls }, launch, databaseUrl);
     },
   };
+};
+
+/** Starts a standby that every commit waits for. */
+const followPrimary = async (
+  { url }: PostgresServer,
+  { dataDir, user, password, flags }: Parameters<typeof startPostgres>[0],
+): Promise<PostgresServer> => {
+  const session = await openSession(url);
+  try {
+    return await startStandby({
+      ...{ user, password, flags, dataDir: `${dataDir}-standby`, port: await freePort() },
+      primary: { url, dataDir },
+      query: (sql) => session.query<object>(sql),
+    });
+  } finally {
+    await session.close();
+  }
+};
+
+/** Returns a connection string that names the standby after the primary. */
+const withStandby = (url: string, standby: PostgresServer | undefined): string => {
+  if (standby === undefined) return url;
+  const { host } = new URL(url);
+  return `${url.replace(host, `${host},${new URL(standby.url).host}`)}?target_session_attrs=read-write`;
 };
 
 /** Settings of single services. Auth asks billing for nothing but budgets. */
@@ -166,6 +208,7 @@ const restartable = (first: RunningServer, start: () => Promise<RunningServer>) 
   return {
     pid: () => server.pid,
     stop: () => server.stop(),
+    kill: () => server.kill(),
     restart: async (how: 'stop' | 'kill') => {
       await server[how]();
       server = await start();

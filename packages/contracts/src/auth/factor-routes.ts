@@ -27,6 +27,8 @@ export const factorRoutes = {
     path: '/v1/console/sessions/passkey/options',
     caller: 'public',
     summary: 'Sign in with a passkey: get the options',
+    description:
+      'Returns the options for `navigator.credentials.get()` and a challenge, which `signInWithPasskey` takes with the assertion.',
     request: {},
     responses: { 200: json('Options for `navigator.credentials.get()`.', factors.requestOptionsSchema) },
     errors: [],
@@ -49,6 +51,8 @@ export const factorRoutes = {
     method: 'POST',
     path: '/v1/console/session/reauthenticate/options',
     summary: 'Prove again who you are with a passkey: get the options',
+    description:
+      'Returns the options for `navigator.credentials.get()`, for a sensitive act in a session that is no longer fresh.',
     request: {},
     responses: { 200: json('Options for `navigator.credentials.get()`.', factors.requestOptionsSchema) },
     errors: ['second_factor_missing'],
@@ -71,6 +75,8 @@ export const factorRoutes = {
     method: 'GET',
     path: '/v1/console/account/factors',
     summary: 'List the second factors',
+    description:
+      'Returns the authenticator app and the passkeys of the account, and how many recovery codes are left. Never a secret.',
     request: {},
     responses: { 200: json('The factors in use, oldest first.', factors.factorListSchema) },
     errors: [],
@@ -94,6 +100,8 @@ export const factorRoutes = {
     method: 'POST',
     path: '/v1/console/account/factors/totp/{factor_id}/confirm',
     summary: 'Confirm an authenticator app with its first code',
+    description:
+      'From then on, signing in asks for a code. The first factor also brings recovery codes, which are shown once.',
     request: { params: factors.factorIdParams, body: jsonBody(factors.confirmTotpRequestSchema) },
     responses: { 200: json('The factor is in use.', factors.recoveryCodesSchema) },
     errors: ['not_found', 'wrong_code'],
@@ -105,6 +113,8 @@ export const factorRoutes = {
     method: 'POST',
     path: '/v1/console/account/factors/passkeys/options',
     summary: 'Add a passkey: get the options',
+    description:
+      'Returns the options for `navigator.credentials.create()` and a challenge, which `addPasskey` takes with the credential.',
     request: {},
     responses: { 200: json('Options for `navigator.credentials.create()`.', factors.creationOptionsSchema) },
     errors: ['factor_limit_reached'],
@@ -116,6 +126,8 @@ export const factorRoutes = {
     method: 'POST',
     path: '/v1/console/account/factors/passkeys',
     summary: 'Add a passkey',
+    description:
+      'Stores the passkey that the browser has created. The first factor also brings recovery codes, which are shown once.',
     request: { body: jsonBody(factors.addPasskeyRequestSchema) },
     responses: { 201: json('The passkey.', factors.passkeyAddedSchema) },
     errors: ['passkey_rejected', 'passkey_registered', 'factor_limit_reached'],
@@ -139,6 +151,7 @@ export const factorRoutes = {
     method: 'POST',
     path: '/v1/console/account/factors/recovery-codes',
     summary: 'Replace the recovery codes',
+    description: 'The old codes stop working. The new ones are shown once.',
     request: {},
     responses: { 201: json('The new codes.', factors.recoveryCodesSchema) },
     errors: ['second_factor_missing'],

@@ -51,6 +51,8 @@ export const oauthRoutes = {
     path: '/v1/integrations/oauth/authorize',
     caller: 'console_session',
     summary: 'Approve or deny an app',
+    description:
+      'Records the decision of the signed-in user and answers the address to which the browser returns, with a code or with `access_denied`.',
     request: { body: jsonBody(oauth.consentRequestSchema) },
     responses: {
       200: json(
@@ -67,6 +69,8 @@ export const oauthRoutes = {
     path: '/v1/integrations/oauth/consent',
     caller: 'console_session',
     summary: 'Get the details of a consent request',
+    description:
+      'Returns what a consent page shows: the app, its publisher, the scopes, and the account that would be connected.',
     request: { query: oauth.consentQuerySchema },
     responses: { 200: json('The consent details.', oauth.consentDetailsSchema) },
     errors: ['app_inactive', 'pushed_request_required'],
@@ -80,6 +84,8 @@ export const oauthRoutes = {
     crossOrigin: true,
     errorShape: 'oauth',
     summary: 'Redeem a code or refresh (RFC 6749 sections 4.1.3 and 6)',
+    description:
+      'Authenticates the app by its secret or, for a public app, by the code verifier. The answer names the user in `svc_user_id`. A refresh token is replaced at each use.',
     request: { body: formBody(oauth.tokenRequestSchema) },
     responses: { 200: json('Tokens.', oauth.tokenResponseSchema), ...oauthRefusals },
     errors: [],
@@ -122,6 +128,7 @@ export const oauthRoutes = {
     crossOrigin: true,
     errorShape: 'oauth',
     summary: 'Get the public signing keys (RFC 7517)',
+    description: 'Verify access tokens with these keys. Keys rotate: fetch the set again for an unknown `kid`.',
     request: {},
     responses: { 200: json('The key set.', jwksSchema) },
     errors: [],
@@ -135,6 +142,7 @@ export const oauthRoutes = {
     crossOrigin: true,
     errorShape: 'oauth',
     summary: 'Get the OpenID Connect Discovery 1.0 metadata',
+    description: 'A stock client needs this address alone. There are no ID tokens.',
     request: {},
     responses: { 200: json('The metadata.', oauth.authorizationServerMetadataSchema) },
     errors: [],
@@ -148,6 +156,7 @@ export const oauthRoutes = {
     crossOrigin: true,
     errorShape: 'oauth',
     summary: 'Get the authorization server metadata (RFC 8414)',
+    description: 'Same content as the OpenID Connect metadata.',
     request: {},
     responses: { 200: json('The metadata.', oauth.authorizationServerMetadataSchema) },
     errors: [],
@@ -177,6 +186,7 @@ export const interactionRoutes = {
     path: '/v1/integrations/oauth/interaction/sign-in',
     caller: 'oauth_public',
     summary: 'Submit the authorize page: sign in',
+    description: 'A form of the page that the authorize endpoint shows. Not for apps.',
     request: { body: formBody(z.object({})) },
     responses: {
       303: { description: 'Back to the authorize page.' },
@@ -192,6 +202,7 @@ export const interactionRoutes = {
     path: '/v1/integrations/oauth/interaction/second-factor',
     caller: 'oauth_public',
     summary: 'Submit the authorize page: second factor',
+    description: 'A form of the page that the authorize endpoint shows. Not for apps.',
     request: { body: formBody(z.object({})) },
     responses: {
       303: { description: 'Back to the authorize page.' },
@@ -207,6 +218,7 @@ export const interactionRoutes = {
     path: '/v1/integrations/oauth/interaction/passkey',
     caller: 'oauth_public',
     summary: 'Submit the authorize page: sign in with a passkey',
+    description: 'A form of the page that the authorize endpoint shows. Not for apps.',
     request: { body: formBody(z.object({})) },
     responses: {
       303: { description: 'Back to the authorize page.' },
@@ -222,6 +234,7 @@ export const interactionRoutes = {
     path: '/v1/integrations/oauth/interaction/sign-up',
     caller: 'oauth_public',
     summary: 'Submit the authorize page: sign up',
+    description: 'A form of the page that the authorize endpoint shows. Not for apps.',
     request: { body: formBody(z.object({})) },
     responses: {
       303: { description: 'Back to the authorize page.' },
@@ -237,6 +250,7 @@ export const interactionRoutes = {
     path: '/v1/integrations/oauth/interaction/sign-out',
     caller: 'oauth_public',
     summary: 'Submit the authorize page: switch account',
+    description: 'A form of the page that the authorize endpoint shows. Not for apps.',
     request: { body: formBody(z.object({})) },
     responses: { 303: { description: 'Back to the authorize page.' }, ...refusedForm },
     errors: [],
@@ -248,6 +262,7 @@ export const interactionRoutes = {
     path: '/v1/integrations/oauth/interaction/decision',
     caller: 'oauth_public',
     summary: 'Submit the authorize page: approve or deny',
+    description: 'A form of the page that the authorize endpoint shows. Not for apps.',
     request: { body: formBody(z.object({})) },
     responses: {
       303: { description: "To the app's redirect URI, or back to the authorize page." },

@@ -8,7 +8,14 @@ export const errorBodySchema = z
     detail: z.looseObject({
       code: z.string(),
       message: z.string(),
-      resets_at: z.string().optional().meta({ description: 'On 402 limit errors: the end of the window.' }),
+      resets_at: z
+        .string()
+        .nullish()
+        .meta({ description: 'On 402 limit errors: the end of the window. Null for a budget in total.' }),
+      manage_url: z
+        .string()
+        .optional()
+        .meta({ description: 'Where the user can change the app’s budget, or resume the app.' }),
     }),
   })
   .meta({ id: 'ErrorBody' });

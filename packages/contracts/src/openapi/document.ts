@@ -12,6 +12,7 @@ import {
 } from '../core/index.ts';
 import { allRoutes } from '../routes.ts';
 import { WEBHOOK_API_VERSION, webhookEventSchema } from '../webhook-dispatcher/index.ts';
+import { parameterDescriptions, tagDescriptions, webhookDescriptions } from './descriptions.ts';
 import { createSchemaCollector, type JsonSchema, type SchemaCollector } from './schemas.ts';
 
 /** Version of the API description. */
@@ -51,9 +52,13 @@ export const openapiDocument = (): JsonSchema => {
       summary: 'Bring your own AI subscription to other people’s apps.',
       description:
         'Registered-app OAuth, delegated chat and audio inference on a shared subscription, lifecycle webhooks, and an API-key gateway with compliance metadata.',
+      license: { name: 'All rights reserved', identifier: 'LicenseRef-All-Rights-Reserved' },
     },
-    servers: [{ url: '/' }],
-    tags: [...new Set(allRoutes.map((route) => route.tag))].map((name) => ({ name })),
+    servers: [{ url: '/', description: 'The server that offers this document.' }],
+    tags: [...new Set(allRoutes.map((route) => route.tag))].map((name) => ({
+      name,
+      description: tagDescriptions[name],
+    })),
     paths,
     webhooks,
     components: { securitySchemes: securitySchemes(), schemas: collector.components },
@@ -80,12 +85,20 @@ const parametersOf = (
   object: z.ZodObject | undefined,
   collector: SchemaCollector,
 ): JsonSchema[] =>
-  Object.entries(object?.shape ?? {}).map(([name, schema]) => ({
-    name,
-    in: where,
-    required: where === 'path' || !(schema as z.ZodType).safeParse(undefined).success,
-    schema: collector.add(schema as z.ZodType), // the shape of a ZodObject holds zod types, but is typed as their core
-  }));
+  Object.entries(object?.shape ?? {}).map(([name, given]) => {
+    const schema = given as z.ZodType; // the shape of a ZodObject holds zod types, but is typed as their core
+    const added = collector.add(schema);
+    const known = parameterDescriptions[name];
+    // The description of an id names its kind only.
+    const description = where === 'path' ? known : (added['description'] ?? known);
+    return {
+      name,
+      in: where,
+      required: where === 'path' || !schema.safeParse(undefined).success,
+      ...(description === undefined ? {} : { description }),
+      schema: added,
+    };
+  });
 
 const requestBodyOf = (route: RouteDefinition, collector: SchemaCollector): JsonSchema => {
   const { body } = route.request;
@@ -159,7 +172,10 @@ const webhookOperations = (collector: SchemaCollector): JsonSchema =>
         post: {
           operationId: `receive:${option.shape.event.value}`,
           tags: ['Webhooks'],
+          // The signature authenticates the sender.
+          security: [],
           summary: `\`${option.shape.event.value}\`, signed in \`X-Svc-Signature\` (API version ${WEBHOOK_API_VERSION})`,
+          description: webhookDescriptions[option.shape.event.value],
           requestBody: { required: true, content: { 'application/json': { schema: collector.add(option) } } },
           responses: { '2XX': { description: 'Accepted. Answer only after you have committed your work.' } },
         },

@@ -53,6 +53,7 @@ const parameterSchema = z.object({
   name: z.string(),
   in: z.enum(['path', 'query', 'header']),
   required: z.boolean(),
+  description: z.string().optional(),
   schema: schemaSchema,
 });
 
@@ -103,7 +104,15 @@ export const readApi = (document: unknown): Api => {
 };
 
 const operationsAt = (path: string, methods: Readonly<Record<string, z.infer<typeof operationSchema>>>): Operation[] =>
-  Object.entries(methods).map(([method, operation]) => ({ ...operation, method: method.toUpperCase(), path }));
+  Object.entries(methods).map(([method, operation]) => ({
+    ...operation,
+    parameters: operation.parameters.map(({ schema, ...parameter }) => ({
+      ...parameter,
+      schema: { ...schema, description: parameter.description ?? schema.description },
+    })),
+    method: method.toUpperCase(),
+    path,
+  }));
 
 /** Resolves a schema reference to the schema and its name. */
 export const dereference = (schema: Schema, { schemas }: Pick<Api, 'schemas'>): { schema: Schema; name?: string } => {

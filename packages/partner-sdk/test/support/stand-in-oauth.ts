@@ -18,6 +18,8 @@ interface Grant {
 export interface StandInOAuth extends Listening {
   readonly clientId: string;
   readonly clientSecret: string;
+  /** An app without a secret. */
+  readonly publicClientId: string;
   readonly svcUserId: string;
   /** Forms received by the token endpoint, in order. */
   readonly tokenRequests: URLSearchParams[];
@@ -87,7 +89,9 @@ export const startStandInOAuth = async (): Promise<StandInOAuth> => {
     await new Promise((resolve) => setTimeout(resolve, oauth.delayMs));
     const planned = failures.shift();
     if (planned !== undefined) return sendJson(response, planned.status, planned.body);
-    if (form.get('client_id') !== oauth.clientId || form.get('client_secret') !== oauth.clientSecret) {
+    const secret = form.get('client_id') === oauth.publicClientId ? null : oauth.clientSecret;
+    const isKnown = [oauth.clientId, oauth.publicClientId].includes(form.get('client_id') ?? '');
+    if (!isKnown || form.get('client_secret') !== secret) {
       return sendJson(response, 401, { error: 'invalid_client' });
     }
     const answer = form.get('grant_type') === 'refresh_token' ? refresh(form) : redeem(form);
@@ -113,6 +117,7 @@ export const startStandInOAuth = async (): Promise<StandInOAuth> => {
     ...listening,
     clientId: 'app_01jd5m8q2v3w4x5y6z7a8b9c0e',
     clientSecret: 'svc_cs_stand-in',
+    publicClientId: 'app_01jd5m8q2v3w4x5y6z7a8b9c0f',
     svcUserId: 'usr_01jd5m8q2v3w4x5y6z7a8b9c0d',
     tokenRequests: [],
     revoked: [],

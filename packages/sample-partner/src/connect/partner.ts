@@ -19,6 +19,8 @@ import type { Registration } from '../registration/index.ts';
 /** A registered app. */
 export interface Partner {
   readonly clientId: string;
+  /** The single page, a public app. */
+  readonly pageClientId: string;
   /** Currency of the service's plans. */
   readonly currency: string;
   readonly connector: Connector;
@@ -42,7 +44,7 @@ export interface PartnerDeps {
 
 /** Assembles the SDK's parts. */
 export const createPartner = ({ baseUrl, redirectUri, registration, inbox, clock }: PartnerDeps): Partner => {
-  const { clientId, clientSecret, signingSecret, currency } = registration;
+  const { clientId, clientSecret, signingSecret, pageClientId, currency } = registration;
   // An http base URL is the operator's choice, for example for a stack under another local name.
   const allowInsecure = baseUrl.startsWith('http:');
   const connector = createConnector({ issuer: baseUrl, clientId, clientSecret, redirectUri, allowInsecure });
@@ -65,6 +67,7 @@ export const createPartner = ({ baseUrl, redirectUri, registration, inbox, clock
 
   return {
     clientId,
+    pageClientId,
     currency,
     connector,
     receiver: createWebhookReceiver({ secret: signingSecret, clientId, store: createMemoryWebhookStore(), handle }),

@@ -1,11 +1,11 @@
 import express, { type Request, type Response, Router } from 'express';
 import type { Partner } from '../connect/index.ts';
-import { renderProblemPage } from '../pages/index.ts';
+import { renderProblemPage, renderSetupPage } from '../pages/index.ts';
 import { readSessionCookie, type SessionStore } from '../sessions/index.ts';
 import { type Texts, textsOf, type View } from '../texts/index.ts';
 import { answerChat, streamChat } from './chat.ts';
 import { type ConnectedVisitor, sendHome } from './home.ts';
-import { renderSetupPage, renderWelcomePage } from './home-page.ts';
+import { renderWelcomePage } from './home-page.ts';
 import { transcribeUpload } from './transcribe.ts';
 
 const FORM_BYTES_MAX = '64kb';

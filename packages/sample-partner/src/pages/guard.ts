@@ -1,16 +1,19 @@
 import type { RequestHandler } from 'express';
 
-/** No inline content, no external content, no framing. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** Returns a policy without inline content, external content and framing. Scripts may call `origins`. */
+export const pagePolicy = (origins: readonly string[] = []): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    ["connect-src 'self'", ...origins].join(' '),
+    "img-src 'self' data:",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+const POLICY = pagePolicy();
 
 /** Sets the security headers of a page. */
 export const pageHeaders: RequestHandler = (_request, response, next) => {

@@ -7,12 +7,14 @@ export interface Page {
   readonly main: Html;
   /** The user connected in this browser. */
   readonly svcUserId?: string | undefined;
+  /** Address of a further script. */
+  readonly script?: string | undefined;
   /** Reloads the page after this many seconds. */
   readonly refreshSeconds?: number | undefined;
 }
 
 /** Renders the document around a page. */
-export const renderPage = ({ texts, title, main, svcUserId, refreshSeconds }: Page): string =>
+export const renderPage = ({ texts, title, main, svcUserId, script, refreshSeconds }: Page): string =>
   html`<!doctype html>
 <html lang="${texts.locale}">
 <head>
@@ -23,11 +25,12 @@ ${refreshSeconds !== undefined && html`<meta http-equiv="refresh" content="${ref
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/assets/sample-partner.css">
 <script type="module" src="/assets/sample-partner.js"></script>
+${script !== undefined && html`<script type="module" src="${script}"></script>`}
 </head>
 <body>
 <header>
 <a class="brand" href="/">${texts.brand}</a>
-<nav aria-label="${texts.pages}"><a href="/">${texts.home}</a> <a href="/inbox">${texts.inbox}</a></nav>
+<nav aria-label="${texts.pages}"><a href="/">${texts.home}</a> <a href="/inbox">${texts.inbox}</a> <a href="/browser">${texts.singlePage}</a></nav>
 <form class="language" method="post" action="/language"><button name="language" value="${texts.otherLanguage.code}" lang="${texts.otherLanguage.code}">${texts.otherLanguage.name}</button></form>
 ${
   svcUserId !== undefined &&

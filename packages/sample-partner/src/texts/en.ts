@@ -2,6 +2,7 @@ const words = {
   brand: 'Sample partner',
   home: 'Home',
   inbox: 'Webhook inbox',
+  singlePage: 'Without a server',
   pages: 'Pages',
   connectedAs: 'Connected as',
   signOut: 'Sign out',
@@ -44,6 +45,13 @@ const words = {
     manage: 'Change what this app may spend',
     shared: (pending: number, most: number) =>
       `Shared by all apps that you have connected. ${pending} of at most ${most} requests under way.`,
+  },
+  single: {
+    heading: 'An app without a server',
+    lead: 'This page calls the service itself, with the SDK’s button and nothing else. Its tokens stay in its memory.',
+    memory: 'Nothing is stored here. After a reload the page connects again by itself, as long as you are signed in.',
+    left: '{left} of {limit} left this week',
+    unlimited: '{used} used this week; you have set no limit',
   },
   chat: {
     title: 'Chat',

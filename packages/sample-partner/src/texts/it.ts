@@ -6,6 +6,7 @@ export const it: Texts = {
   brand: 'Partner di esempio',
   home: 'Inizio',
   inbox: 'Webhook ricevuti',
+  singlePage: 'Senza server',
   pages: 'Pagine',
   otherLanguage: { code: 'en', name: 'English' },
   connectedAs: 'Connesso come',
@@ -49,6 +50,13 @@ export const it: Texts = {
     manage: 'Cambia quanto può spendere questa app',
     shared: (pending, most) =>
       `Condiviso da tutte le app che hai collegato. Richieste in corso: ${pending} su un massimo di ${most}.`,
+  },
+  single: {
+    heading: 'Un’app senza server',
+    lead: 'Questa pagina chiama il servizio da sola, con il pulsante dell’SDK e nient’altro. I token restano nella sua memoria.',
+    memory: 'Qui non si conserva nulla. Se ricarichi, la pagina si ricollega da sola finché hai una sessione aperta.',
+    left: 'Restano {left} su {limit} per questa settimana',
+    unlimited: '{used} usati questa settimana; non hai dato un limite',
   },
   chat: {
     title: 'Chat',

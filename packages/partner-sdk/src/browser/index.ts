@@ -1,0 +1,7 @@
+export {
+  type BrowserApp,
+  type BrowserAppOptions,
+  type BrowserConnection,
+  createBrowserApp,
+  type PageLike,
+} from './browser-app.ts';

@@ -1,0 +1,1 @@
+export { singlePageRoutes } from './single-page-routes.ts';
