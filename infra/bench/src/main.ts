@@ -57,6 +57,10 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<Meas
     about: 'the API-key route against calling the provider directly',
     load: async () => (await import('./gateway.ts')).measureGateway,
   },
+  responses: {
+    about: 'a chat in the Responses format against the chat format, on the gateway',
+    load: async () => (await import('./responses.ts')).measureResponses,
+  },
   journal: {
     about: 'API-key requests through a gateway with a usage journal and one without',
     load: async () => (await import('./journal.ts')).measureJournal,
