@@ -35,4 +35,6 @@ export const addPublisherDomainRequestSchema = z
   .meta({ id: 'AddPublisherDomainRequest' });
 
 /** `{domain}` in a path. */
-export const publisherDomainParams = z.object({ domain: z.string().min(1).max(DOMAIN_CHARACTERS_MAX) });
+export const publisherDomainParams = z.object({
+  domain: z.string().min(1).max(DOMAIN_CHARACTERS_MAX).meta({ description: 'Domain that was added.' }),
+});
