@@ -35,6 +35,4 @@ export const addPublisherDomainRequestSchema = z
   .meta({ id: 'AddPublisherDomainRequest' });
 
 /** `{domain}` in a path. */
-export const publisherDomainParams = z.object({
-  domain: z.string().min(1).max(DOMAIN_CHARACTERS_MAX).meta({ description: 'Domain that was added.' }),
-});
+export const publisherDomainParams = z.object({ domain: z.string().min(1).max(DOMAIN_CHARACTERS_MAX) });
