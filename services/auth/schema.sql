@@ -454,6 +454,23 @@ CREATE TABLE password_reset_requests (
 );
 CREATE INDEX password_reset_requests_by_age ON password_reset_requests USING btree (requested_at);
 
+CREATE TABLE publisher_domains (
+  user_id text COLLATE "C" NOT NULL,
+  domain text COLLATE "C" NOT NULL,
+  token text NOT NULL,
+  status text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  verified_at timestamp with time zone,
+  checked_at timestamp with time zone,
+  failing_since timestamp with time zone,
+  CONSTRAINT publisher_domains_pkey PRIMARY KEY (user_id, domain),
+  CONSTRAINT publisher_domains_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  CONSTRAINT publisher_domains_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'verified'::text, 'lapsed'::text]))),
+  CONSTRAINT publisher_domains_verified_at_a_time CHECK (((status = 'pending'::text) OR (verified_at IS NOT NULL)))
+);
+CREATE INDEX publisher_domains_to_check ON publisher_domains USING btree (checked_at) WHERE (status = 'verified'::text);
+CREATE UNIQUE INDEX publisher_domains_verified ON publisher_domains USING btree (domain) WHERE (status = 'verified'::text);
+
 CREATE TABLE pushed_requests (
   digest bytea NOT NULL,
   client_id text COLLATE "C" NOT NULL,

@@ -7,4 +7,5 @@ export * from './events.ts';
 export * from './factors.ts';
 export * from './internal.ts';
 export * from './oauth.ts';
+export * from './publishers.ts';
 export * from './routes.ts';

@@ -15,6 +15,7 @@ import {
 import { appRoutes, connectionRoutes } from './app-routes.ts';
 import { factorRoutes } from './factor-routes.ts';
 import { interactionRoutes, oauthRoutes } from './oauth-routes.ts';
+import { publisherRoutes } from './publisher-routes.ts';
 import { signInRoutes } from './sign-in-routes.ts';
 
 const detail = { service: 'auth', errorShape: 'detail' } as const;
@@ -161,6 +162,7 @@ export const authRoutes = {
   ...oauthRoutes,
   ...interactionRoutes,
   ...appRoutes,
+  ...publisherRoutes,
   ...connectionRoutes,
   ...signInRoutes,
   ...documentRoutes,

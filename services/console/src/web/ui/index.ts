@@ -1,7 +1,6 @@
 export { ActionMenu } from './action-menu.tsx';
 export { AppIcon } from './app-icon.tsx';
 export { Badge, type Tone } from './badge.tsx';
-export { BarChart } from './bar-chart.tsx';
 export { Button, ButtonLink } from './button.tsx';
 export { Card, EmptyState, Facts } from './card.tsx';
 export { checkEmail, checkInteger, checkText, fault } from './checks.ts';

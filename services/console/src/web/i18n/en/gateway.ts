@@ -152,14 +152,11 @@ export const usage = {
   ranges: { days7: 'Last 7 days', days30: 'Last 30 days', days90: 'Last 90 days' },
   measure: 'Show',
   measures: { cost: 'Cost', requests: 'Requests', tokens: 'Tokens' },
+  groupBy: 'Grouped by',
   chartTitle: 'By day',
   chartLabel: (measure: string) => `${measure} by day`,
-  chartTotal: 'Total',
   chartLimited: (count: string) =>
     `Only the newest ${count} requests are counted here. Choose a shorter period to see all.`,
-  day: 'Day',
-  value: 'Value',
-  showTable: 'Show as a table',
   requests: 'Requests',
   columns: {
     time: 'Time',

@@ -1,6 +1,7 @@
 import { account, connections, links, overview, plans, session } from './account.ts';
 import { alerts } from './alerts.ts';
 import { apps, webhooks } from './business.ts';
+import { charts } from './charts.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
 import { autoTopUp, invoices, keys, usage, wallet } from './gateway.ts';
 import { overlap } from './overlap.ts';
@@ -19,6 +20,7 @@ export const en = {
   factors,
   ownData,
   links,
+  charts,
   overview,
   plans,
   connections,

@@ -37,7 +37,7 @@ export const overview: Messages['overview'] = {
   pending: (count, max) => `${count} di ${max} richieste in corso`,
   historyTitle: 'Per giorno',
   historyLead:
-    'Quanto le app collegate hanno usato del piano in ciascun giorno (UTC). Una richiesta conta appena se ne conosce il costo.',
+    'Quanto le app collegate hanno usato del piano in ciascun giorno. Una richiesta conta appena se ne conosce il costo.',
   historyShow: 'Mostra',
   historyMeasures: { cost: 'Costo', requests: 'Richieste' },
   historyRange: 'Periodo',
@@ -46,9 +46,6 @@ export const overview: Messages['overview'] = {
   historyAllApps: 'Tutte le app',
   historyFormerApp: 'App non più collegata',
   historyChart: (measure) => `${measure} del piano per giorno`,
-  historyTotal: 'Totale',
-  historyDay: 'Giorno',
-  historyTable: 'Mostra come tabella',
   historyByApp: 'Per app',
   historyEmpty: 'In questo periodo non è stato usato nulla.',
   noPlanTitle: 'Ancora nessun piano',

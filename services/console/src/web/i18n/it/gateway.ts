@@ -154,14 +154,11 @@ export const usage: Messages['usage'] = {
   ranges: { days7: 'Ultimi 7 giorni', days30: 'Ultimi 30 giorni', days90: 'Ultimi 90 giorni' },
   measure: 'Mostra',
   measures: { cost: 'Costo', requests: 'Richieste', tokens: 'Token' },
+  groupBy: 'Raggruppa per',
   chartTitle: 'Per giorno',
   chartLabel: (measure) => `${measure} per giorno`,
-  chartTotal: 'Totale',
   chartLimited: (count) =>
     `Qui contano solo le ${count} richieste più recenti. Scegli un periodo più breve per vederle tutte.`,
-  day: 'Giorno',
-  value: 'Valore',
-  showTable: 'Mostra come tabella',
   requests: 'Richieste',
   columns: {
     time: 'Ora',

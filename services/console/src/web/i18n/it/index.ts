@@ -2,6 +2,7 @@ import type { Messages } from '../en/index.ts';
 import { account, connections, links, overview, plans, session } from './account.ts';
 import { alerts } from './alerts.ts';
 import { apps, webhooks } from './business.ts';
+import { charts } from './charts.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
 import { autoTopUp, invoices, keys, usage, wallet } from './gateway.ts';
 import { overlap } from './overlap.ts';
@@ -20,6 +21,7 @@ export const it: Messages = {
   factors,
   ownData,
   links,
+  charts,
   overview,
   plans,
   connections,
