@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isPublicAddress } from '@svc/destinations';
 import ipaddr from 'ipaddr.js';
 import { describe, expect, test } from 'vitest';
 import { type Fields, listAt, type Manifest } from './support/kustomize/manifest.ts';
@@ -117,9 +118,9 @@ describe.each(overlayNames)('%s', (name) => {
   test('only services with external calls reach the internet', () => {
     const open = pods.filter((pod) => mayConnect(manifests, pod, at('93.184.215.14'), tcp(443))).map((pod) => pod.name);
     const expected = {
-      local: ['inference-gateway', 'webhook-dispatcher'],
-      staging: ['billing', 'inference-gateway', 'webhook-dispatcher'],
-      production: ['billing', 'inference-gateway', 'webhook-dispatcher'],
+      local: ['auth', 'inference-gateway', 'webhook-dispatcher'],
+      staging: ['auth', 'billing', 'inference-gateway', 'webhook-dispatcher'],
+      production: ['auth', 'billing', 'inference-gateway', 'webhook-dispatcher'],
       'with-single-sign-on': ['auth', 'billing', 'inference-gateway', 'webhook-dispatcher'],
     };
     expect(open.toSorted()).toEqual(expected[name]);
@@ -135,13 +136,12 @@ describe.each(overlayNames)('%s', (name) => {
 });
 
 describe('private and special addresses', () => {
-  /** First and last address of every range that the dispatcher refuses, and their neighbours. */
-  const samples = async (): Promise<{ address: string; isPublic: boolean }[]> => {
-    const url = new URL('../../../services/webhook-dispatcher/src/destinations/public-address.ts', import.meta.url);
-    // The dispatcher exports this function. A test in infra may read its source; code in infra must not depend on a
-    // service.
-    const { isPublicAddress } = (await import(url.href)) as { isPublicAddress: (text: string) => boolean };
-    const source = readFileSync(url, 'utf8');
+  /** First and last address of every range that the check of destinations refuses, and their neighbours. */
+  const samples = (): { address: string; isPublic: boolean }[] => {
+    const source = readFileSync(
+      new URL('../../../packages/destinations/src/public-address.ts', import.meta.url),
+      'utf8',
+    );
     const ranges = [...source.matchAll(/'([\da-f.:]+\/\d+)'/g)].map(([, range = '']) => range);
     expect(ranges.length).toBeGreaterThan(20);
     return ranges
@@ -150,9 +150,9 @@ describe('private and special addresses', () => {
   };
 
   test.each(['staging', 'production', 'with-single-sign-on'] as const)(
-    '%s: the policies refuse the addresses that the dispatcher refuses',
-    async (name) => {
-      for (const { address, isPublic } of await samples()) {
+    '%s: the policies refuse the addresses that the check of destinations refuses',
+    (name) => {
+      for (const { address, isPublic } of samples()) {
         expect({ address, isPublic: reachable(name, 'webhook-dispatcher', address, 443) }).toEqual({
           address,
           isPublic,
@@ -161,8 +161,8 @@ describe('private and special addresses', () => {
     },
   );
 
-  test('no service with internet access reaches private addresses', async () => {
-    const refused = (await samples()).filter(({ isPublic }) => !isPublic);
+  test('no service with internet access reaches private addresses', () => {
+    const refused = samples().filter(({ isPublic }) => !isPublic);
     for (const from of ['billing', 'inference-gateway', 'auth']) {
       const open = refused.filter(({ address }) => reachable('with-single-sign-on', from, address, 443));
       expect(open).toEqual([]);

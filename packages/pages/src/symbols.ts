@@ -23,7 +23,7 @@ export const tick = (): Html => symbol('M4 10.5 8.2 14.5 16 6', 'yes');
 /** Excluded or refused. */
 export const cross = (): Html => symbol('M5.5 5.5l9 9m0-9-9 9', 'no');
 
-/** A bank. */
+/** A bank, or a proven claim. */
 export const shield = (): Html =>
   symbol('M10 2.5 16 5v4.5c0 4-2.6 6.6-6 8-3.4-1.4-6-4-6-8V5zM7.2 10l2 2 3.6-4', 'shield');
 

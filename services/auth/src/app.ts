@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { newId } from '@svc/contracts';
 import { isConnectionFailure } from '@svc/database';
+import { createPinnedAgent, createSystemLookup, type PinnedAgent } from '@svc/destinations';
 import {
   accessTokenAudience,
   type Binding,
@@ -15,6 +16,7 @@ import {
 import type { Knex } from 'knex';
 import { accountOperationRoutes } from './account-operations/index.ts';
 import { accountRoutes, createPasswordHasher, createPasswordRules, createSignUps } from './accounts/index.ts';
+import { appOperatorRoutes, appReportRoutes } from './app-reports/index.ts';
 import {
   appInternalRoutes,
   appRoutes,
@@ -47,6 +49,14 @@ import { createOauthServer, oidcRoutes, preparePushedRequest } from './oidc/inde
 import { openapiRoutes } from './openapi-route.ts';
 import { personalDataRoutes } from './personal-data/index.ts';
 import { profileRoutes } from './profile/index.ts';
+import {
+  createProveDomain,
+  type ProveDomain,
+  publisherRoutes,
+  resolveTxtByDns,
+  startDomainChecks,
+  withSandboxDomains,
+} from './publishers/index.ts';
 import { recoveryRoutes, startResets } from './recovery/index.ts';
 import { authenticateSession, createDevices, sessionRoutes } from './sessions/index.ts';
 import { type KeyRing, openKeyRing, signingKeyOperatorRoutes, signingKeyRoutes } from './signing-keys/index.ts';
@@ -72,6 +82,8 @@ export interface AppDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Default: as PUBLISHER_PROOFS says. */
+  readonly proveDomain?: ProveDomain;
   readonly lifecycle?: { readonly isStopping: boolean };
 }
 
@@ -90,6 +102,7 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
   const deps = await createSliceDeps(parts);
   const suspensions = startSuspensions(deps);
   const housekeeping = startHousekeeping(deps);
+  const domainChecks = startDomainChecks(deps);
   const resets = startResets(deps);
   const erasures = startErasures(deps, suspensions.wake);
   const wakeErasure = (): void => {
@@ -109,15 +122,18 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
       ...appInternalRoutes(deps),
       ...signingKeyOperatorRoutes({ ...deps, ...deps.keyRotation }),
       ...accountOperationRoutes({ ...deps, wakeErasure }),
+      ...appOperatorRoutes({ ...deps, wakeSuspensions: suspensions.wake }),
       ...parts.operatorBindings,
     ]),
     keys: deps.keys,
     notices: deps,
     stop: async () => {
+      deps.destinations.destroy();
       await Promise.all([
         deps.keys.stop(),
         suspensions.stop(),
         housekeeping.stop(),
+        domainChecks.stop(),
         resets.stop(),
         erasures.stop(),
         mailer.stop(),
@@ -148,6 +164,8 @@ const createPublicApp = (
       ...recoveryRoutes({ ...deps, wakeResets: resets.wake }),
       ...ssoRoutes(deps),
       ...appRoutes({ ...deps, wakeSuspensions: suspensions.wake }),
+      ...appReportRoutes(deps),
+      ...publisherRoutes(deps),
       ...connectionRoutes({ ...deps, findConnectedApps: (clientIds) => findConnectedApps(deps, clientIds) }),
       ...consentRoutes(deps),
       ...pageRoutes(deps),
@@ -192,9 +210,15 @@ const createInternal = (parts: AppDeps, bindings: readonly Binding[]): RequestLi
   });
 };
 
+const proveDomainAs = ({ PUBLISHER_PROOFS }: Config, agent: PinnedAgent): ProveDomain => {
+  const proveDomain = createProveDomain({ resolveTxt: resolveTxtByDns, lookup: createSystemLookup(), agent });
+  return PUBLISHER_PROOFS === 'sandbox' ? withSandboxDomains(proveDomain) : proveDomain;
+};
+
 type SliceDeps = Awaited<ReturnType<typeof createSliceDeps>>;
 
-const createSliceDeps = async ({ config, database, relay, clock, logger, metrics }: AppDeps) => {
+const createSliceDeps = async (parts: AppDeps) => {
+  const { config, database, relay, clock, logger, metrics } = parts;
   const publicBaseUrl = config.PUBLIC_BASE_URL;
   const transact = createTransact(database, relay.hint);
   const encryptionKey = parseEncryptionKey(config.AUTH_ENCRYPTION_KEY);
@@ -203,6 +227,7 @@ const createSliceDeps = async ({ config, database, relay, clock, logger, metrics
     rotationDays: config.SIGNING_KEY_ROTATION_DAYS,
   };
   const billing = createBillingClient({ baseUrl: config.BILLING_INTERNAL_URL, token: config.INTERNAL_API_TOKEN });
+  const destinations = createPinnedAgent();
   const keys = await openKeyRing({ database, transact, clock, logger, ...keyRotation });
   return {
     database,
@@ -227,6 +252,8 @@ const createSliceDeps = async ({ config, database, relay, clock, logger, metrics
     },
     resource: accessTokenAudience(publicBaseUrl),
     findApp: createAppFinder(database),
+    destinations,
+    proveDomain: parts.proveDomain ?? proveDomainAs(config, destinations),
     passwordRules: createPasswordRules({ workerFile: WORKER_FILE, logger }),
     passwords: await createPasswordHasher(config.PASSWORD_HASH_CONCURRENCY),
     throttle: createAttemptThrottle({ transact, clock }),

@@ -75,6 +75,16 @@ export const configSchema = z
       max: 365,
       default: 7,
     }),
+    NODE_ENV: setting.string({
+      description: 'With `production`, PUBLISHER_PROOFS cannot be `sandbox`.',
+      optional: true,
+    }),
+    PUBLISHER_PROOFS: setting.choice({
+      description:
+        'Where publishers prove their domains. `public`: in DNS or in a file of the domain. `sandbox`: domains below `.example` count as proven, too, except those that begin with `unproven.`.',
+      values: ['public', 'sandbox'],
+      default: 'public',
+    }),
     SESSION_IDLE_SECONDS: setting.integer({
       description: 'Time without use after which a console session ends; at most as long as a session lives.',
       min: 1,
@@ -106,6 +116,9 @@ export const configSchema = z
     }),
   })
   .superRefine((config, context) => {
+    if (config.NODE_ENV === 'production' && config.PUBLISHER_PROOFS === 'sandbox') {
+      context.addIssue({ code: 'custom', path: ['PUBLISHER_PROOFS'], message: 'must not be sandbox in production' });
+    }
     const names = ['SSO_ISSUER', 'SSO_CLIENT_ID', 'SSO_CLIENT_SECRET'] as const;
     const missing = names.filter((name) => config[name] === undefined);
     if (missing.length < names.length) {

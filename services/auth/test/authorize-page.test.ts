@@ -72,6 +72,21 @@ describe('the journey', () => {
     expect(tokens.body).toMatchObject({ svc_user_id: person.userId, scope: 'inference usage:read' });
   });
 
+  test('the consent page says in words whether the publisher has a verified domain', async () => {
+    const inEnglish = (await signIn({ locale: 'en' })).consent.text;
+    expect(inEnglish).toContain('Not verified.');
+    expect((await signIn({ locale: 'it' })).consent.text).toContain('Non verificato.');
+    const [now, domain] = [new Date(), 'xn--bcher-kva.example'];
+    const row = { user_id: owner.userId, domain, token: 'x', status: 'verified', created_at: now, verified_at: now };
+    await service.database('publisher_domains').insert({ ...row, checked_at: now });
+    const verified = (await signIn({ locale: 'en' })).consent.text;
+    expect(verified).toMatch(
+      /<svg class="shield"[^>]*aria-hidden="true".*Verified domain: <strong dir="ltr">xn--bcher-kva\.example</s,
+    );
+    expect(verified).not.toContain('Not verified.');
+    await service.database('publisher_domains').delete();
+  });
+
   test('RFC 6749 §4.1.2.1: denying goes back with access_denied, state and iss', async () => {
     const { browser, consent } = await signIn();
     const answered = await browser.submit(consent, 'decision', { decision: 'deny' });

@@ -62,6 +62,7 @@ describe('GET consent', () => {
         homepage_url: 'https://notes.example/',
         privacy_policy_url: null,
         publisher: 'Acme',
+        publisher_domain: null,
       },
       scopes: [
         { name: 'inference', title: expect.stringContaining('chat'), description: expect.any(String) },

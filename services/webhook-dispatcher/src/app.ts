@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { newId, routes } from '@svc/contracts';
 import { isConnectionFailure } from '@svc/database';
+import { createPinnedAgent, createSystemLookup, type Lookup, parseAllowTargets } from '@svc/destinations';
 import { type Consumer, inboxRoutes, type Messaging, openRevocations, shareHints } from '@svc/messaging';
 import {
   type Binding,
@@ -24,7 +25,6 @@ import { createBillingClient } from './billing-client.ts';
 import type { Config } from './config.ts';
 import { configurationOperatorRoutes, configurationRoutes, createDeliveryTargets } from './configurations/index.ts';
 import { startWorker } from './deliveries/index.ts';
-import { createPinnedAgent, createSystemLookup, type Lookup, parseAllowTargets } from './destinations/index.ts';
 import { eventRoutes, type LocalWorker, laneOperatorRoutes, startEventPruning } from './events/index.ts';
 import {
   startActivityConsumer,

@@ -1,6 +1,6 @@
+import { parseAllowTargets } from '@svc/destinations';
 import { callingSettings, commonSettings, setting } from '@svc/service-kit';
 import { z } from 'zod';
-import { parseAllowTargets } from './destinations/index.ts';
 import { parseEncryptionKeys } from './signatures/index.ts';
 
 /** Environment of the service. `main.ts` parses it once. */

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { createServer as createTcpServer } from 'node:net';
+import { createPinnedAgent, type Lookup, type PinnedAgent, parseAllowTargets } from '@svc/destinations';
 import { createTestAuthority, type Identity, type TestAuthority } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type AttemptDeps, type AttemptResult, sendAttempt } from '../src/deliveries/send-attempt.ts';
-import { createPinnedAgent, type Lookup, type PinnedAgent, parseAllowTargets } from '../src/destinations/index.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { type SocketWatch, watchSockets } from './support/socket-watch.ts';
 
@@ -251,7 +252,7 @@ describe('a stopping process', () => {
 
 describe('no socket is opened to an address that is not public', () => {
   const vectors: { url: string; expect: string; why: string; resolves_to?: string[] | string[][] }[] = JSON.parse(
-    readFileSync(new URL('./fixtures/ssrf-vectors.json', import.meta.url), 'utf8'),
+    readFileSync(createRequire(import.meta.url).resolve('@svc/destinations/ssrf-vectors.json'), 'utf8'),
   );
 
   test('for any refused destination of the published vectors', async () => {

@@ -85,6 +85,7 @@ const ownDefaults = (service: ServiceName, context: ServiceContext): NodeJS.Proc
         MAIL_URL: `smtp://127.0.0.1:${context.ports.get(SANDBOX_MAIL_SMTP)}`,
         MAIL_FROM: 'svc <no-reply@svc.example>',
         EMAIL_VERIFICATION: 'optional',
+        PUBLISHER_PROOFS: process.env['NODE_ENV'] === 'production' ? 'public' : 'sandbox',
       };
     case 'billing':
       return { PLANS_FILE: plansFile, PAYMENTS: 'sandbox', RECEIPT_KEY_SECRET: secrets.RECEIPT_KEY_SECRET };

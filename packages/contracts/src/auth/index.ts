@@ -1,4 +1,5 @@
 export * from './accounts.ts';
+export * from './app-reports.ts';
 export * from './apps.ts';
 export * from './authorization-details.ts';
 export * from './connections.ts';
@@ -7,4 +8,5 @@ export * from './events.ts';
 export * from './factors.ts';
 export * from './internal.ts';
 export * from './oauth.ts';
+export * from './publishers.ts';
 export * from './routes.ts';

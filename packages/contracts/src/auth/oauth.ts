@@ -94,6 +94,10 @@ export const consentDetailsSchema = z
       homepage_url: z.string().nullable(),
       privacy_policy_url: z.string().nullable(),
       publisher: z.string(),
+      publisher_domain: z
+        .string()
+        .nullable()
+        .meta({ description: 'Domain that the publisher has proven to own; null: not verified.' }),
     }),
     scopes: z.array(z.object({ name: z.enum(scopes), title: z.string(), description: z.string() })),
     already_connected: z.boolean(),

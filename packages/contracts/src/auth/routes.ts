@@ -12,9 +12,10 @@ import {
   ssoStatusSchema,
   startSsoQuerySchema,
 } from './accounts.ts';
-import { appRoutes, connectionRoutes } from './app-routes.ts';
+import { appReportRoutes, appRoutes, connectionRoutes } from './app-routes.ts';
 import { factorRoutes } from './factor-routes.ts';
 import { interactionRoutes, oauthRoutes } from './oauth-routes.ts';
+import { publisherRoutes } from './publisher-routes.ts';
 import { signInRoutes } from './sign-in-routes.ts';
 
 const detail = { service: 'auth', errorShape: 'detail' } as const;
@@ -161,6 +162,8 @@ export const authRoutes = {
   ...oauthRoutes,
   ...interactionRoutes,
   ...appRoutes,
+  ...appReportRoutes,
+  ...publisherRoutes,
   ...connectionRoutes,
   ...signInRoutes,
   ...documentRoutes,

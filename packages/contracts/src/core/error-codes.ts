@@ -117,6 +117,7 @@ export const errorCodes = {
     'The next signing key was published too recently for all verifiers to know it. Try again in an hour.',
   ),
   app_inactive: code('auth', 'forbidden', 403, 'The app is deactivated.'),
+  app_suspended: code('auth', 'forbidden', 403, 'An operator has suspended the app. Only an operator can lift that.'),
   unknown_app: code('auth', 'invalid', 400, 'There is no active app with this `client_id`.'),
   redirect_uri_not_registered: code('auth', 'invalid', 400, 'The `redirect_uri` is not registered for this app.'),
   pushed_request_required: code(
@@ -132,6 +133,14 @@ export const errorCodes = {
     'The pushed request was used, has expired, or belongs to another app. Push it again.',
   ),
   public_client_has_no_secret: code('auth', 'conflict', 409, 'A public app has no secret to rotate.'),
+  domain_taken: code('auth', 'conflict', 409, 'Another account has proven that it owns this domain.'),
+  domain_not_proven: code(
+    'auth',
+    'conflict',
+    409,
+    'The proof was not found: see `dns` and `file`. New DNS records can take some minutes to show.',
+  ),
+  domain_limit_reached: code('auth', 'conflict', 409, 'The business has five domains. Remove one first.'),
   sso_not_configured: code('auth', 'not_found', 404, 'Single sign-on is not configured.'),
   sso_failed: code('auth', 'unauthenticated', 401, 'The upstream sign-in failed or was refused.'),
 

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { findAccountById, publisherName } from '../accounts/index.ts';
 import { type AppRecord, findAppById, iconUrl } from '../apps/index.ts';
 import { isConnected } from '../connections/index.ts';
+import { findVerifiedDomain } from '../publishers/index.ts';
 import type { Executor } from '../transact.ts';
 import { type AuthorizeRequest, checkAuthorizeRequest } from './authorize-request.ts';
 import { scopeText } from './scope.ts';
@@ -23,6 +24,7 @@ export const getConsent = async (
   const { app, scopes } = checkAuthorizeRequest(found, request, 'query');
   const account = await findAccountById(deps.database, userId);
   if (account === undefined) throw new AppError('invalid_token');
+  const publisher = await findPublisher(deps, app);
   return {
     app: {
       client_id: app.clientId,
@@ -30,7 +32,8 @@ export const getConsent = async (
       icon_url: iconUrl(deps.publicBaseUrl, app.clientId),
       homepage_url: app.homepageUrl,
       privacy_policy_url: app.privacyPolicyUrl,
-      publisher: await findPublisher(deps, app),
+      publisher: publisher.name,
+      publisher_domain: publisher.verifiedDomain,
     },
     scopes: scopes.map((name) => ({ name, ...scopeText(name, account.locale) })),
     already_connected: await isConnected(deps.database, { userId, clientId: app.clientId }),
@@ -38,9 +41,18 @@ export const getConsent = async (
   };
 };
 
-/** Finds the name of an app's publisher. */
-export const findPublisher = async (deps: { database: Executor }, app: AppRecord): Promise<string> => {
-  const owner = await findAccountById(deps.database, app.ownerUserId);
+/** The business behind an app, as people see it. */
+export interface Publisher {
+  readonly name: string;
+  /** Domain that the publisher has proven to own. */
+  readonly verifiedDomain: string | null;
+}
+
+export const findPublisher = async (deps: { database: Executor }, app: AppRecord): Promise<Publisher> => {
+  const [owner, domain] = await Promise.all([
+    findAccountById(deps.database, app.ownerUserId),
+    findVerifiedDomain(deps.database, app.ownerUserId),
+  ]);
   if (owner === undefined) throw new Error('an app has no owner');
-  return publisherName(owner);
+  return { name: publisherName(owner), verifiedDomain: domain ?? null };
 };

@@ -3,7 +3,7 @@ import { newId } from '@svc/contracts';
 import { type Clock, createLogger, createMetrics, listen, loadConfig } from '@svc/service-kit';
 import { freePort, internalCredential, internalCredentials, type TestDatabase, testDatabase } from '@svc/testing';
 import type { Knex } from 'knex';
-import { type App, createApp } from '../../src/app.ts';
+import { type App, type AppDeps, createApp } from '../../src/app.ts';
 import { type Config, configSchema } from '../../src/config.ts';
 
 /** A moving clock: real time plus what a test adds. */
@@ -41,19 +41,27 @@ export const startAuthService = async (
   environment: Record<string, string> = {},
   hint: () => void = () => undefined,
   port?: number,
+  parts: Pick<AppDeps, 'proveDomain'> = {},
 ): Promise<AuthService> => {
   const testDb = await testDatabase({ migrations: fileURLToPath(new URL('../../migrations', import.meta.url)) });
   try {
-    return await startOn(testDb, { environment, hint, port: port ?? (await freePort()) });
+    return await startOn(testDb, { environment, hint, port: port ?? (await freePort()), parts });
   } catch (error) {
     await testDb.drop();
     throw error;
   }
 };
 
+interface StartChoices {
+  readonly environment: Record<string, string>;
+  readonly hint: () => void;
+  readonly port: number;
+  readonly parts: Pick<AppDeps, 'proveDomain'>;
+}
+
 const startOn = async (
   testDb: TestDatabase,
-  { environment, hint, port }: { environment: Record<string, string>; hint: () => void; port: number },
+  { environment, hint, port, parts }: StartChoices,
 ): Promise<AuthService> => {
   const url = `http://127.0.0.1:${port}`;
   const variables = {
@@ -90,6 +98,7 @@ const startOn = async (
     clock,
     logger,
     metrics,
+    ...parts,
   });
   const publicListener = await listen(application.publicApp, { port, host: '127.0.0.1' });
   const internalListener = await listen(application.internalApp, { port: 0, host: '127.0.0.1' });
@@ -119,6 +128,7 @@ const startOn = async (
 export const restartAuthService = async (
   service: Pick<AuthService, 'environment' | 'database'> & { readonly clock: Clock },
   environment: Record<string, string> = {},
+  parts: Pick<AppDeps, 'proveDomain'> = {},
 ): Promise<App> =>
   await createApp({
     config: loadConfig(configSchema, { ...service.environment, ...environment }),
@@ -128,6 +138,7 @@ export const restartAuthService = async (
     clock: service.clock,
     logger: createLogger({ service: 'auth', level: 'silent' }),
     metrics: createMetrics('auth'),
+    ...parts,
   });
 
 /** Another process on the same database that serves beside the first one. */

@@ -1,6 +1,4 @@
 import { inTransaction } from '@svc/database';
-import { type Clock, invalidField } from '@svc/service-kit';
-import type { Knex } from 'knex';
 import {
   type AllowTargets,
   checkDestination,
@@ -8,7 +6,9 @@ import {
   type DestinationFault,
   type Lookup,
   parseDestination,
-} from '../destinations/index.ts';
+} from '@svc/destinations';
+import { type Clock, invalidField } from '@svc/service-kit';
+import type { Knex } from 'knex';
 import { beginGeneration } from '../events/index.ts';
 import { newSigningSecret, type SecretBox } from '../signatures/index.ts';
 import { type Configuration, NO_PREVIOUS_SECRET } from './configuration.ts';

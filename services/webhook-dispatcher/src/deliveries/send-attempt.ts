@@ -1,5 +1,3 @@
-import type { Clock } from '@svc/service-kit';
-import type { DeliveryTarget } from '../configurations/index.ts';
 import {
   type AllowTargets,
   checkDestination,
@@ -7,7 +5,9 @@ import {
   type Lookup,
   type PinnedAgent,
   parseDestination,
-} from '../destinations/index.ts';
+} from '@svc/destinations';
+import type { Clock } from '@svc/service-kit';
+import type { DeliveryTarget } from '../configurations/index.ts';
 import { signDelivery } from '../signatures/index.ts';
 import { describeFailure } from './describe-failure.ts';
 import { parseRetryAfter } from './retry-schedule.ts';

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { newId } from '@svc/contracts';
 import { createDatabase } from '@svc/database';
+import type { Lookup } from '@svc/destinations';
 import { connectMessaging, type EventOf, type EventSubject, type Messaging } from '@svc/messaging';
 import { createLifecycle, createLogger, createMetrics, type Logger, loadConfig, type Metrics } from '@svc/service-kit';
 import {
@@ -18,7 +19,6 @@ import {
 import type { Knex } from 'knex';
 import { createApp } from '../../src/app.ts';
 import { configSchema } from '../../src/config.ts';
-import type { Lookup } from '../../src/destinations/index.ts';
 import { storeEvents } from '../../src/events/index.ts';
 import { createSecretBox, newSigningSecret, parseEncryptionKeys } from '../../src/signatures/index.ts';
 import { type Receiver, startReceiver } from './receiver.ts';

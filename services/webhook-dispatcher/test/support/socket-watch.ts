@@ -1,6 +1,6 @@
 import diagnostics from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
-import { isPublicAddress } from '../../src/destinations/index.ts';
+import { isPublicAddress } from '@svc/destinations';
 
 /** Addresses to which this process has tried to connect. */
 export interface SocketWatch {

@@ -1,8 +1,9 @@
 import type { Scope } from '@svc/contracts';
-import { arrows, cross, type Html, html, productMark, tick } from '@svc/pages';
+import { arrows, cross, type Html, html, productMark, shield, tick } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
 import { type Icon, toRedirectHost } from '../../apps/index.ts';
 import type { BrowserSession } from '../../sessions/index.ts';
+import type { Publisher } from '../get-consent.ts';
 import { scopeText } from '../scope.ts';
 import { type BudgetForm, budgetFields } from './budget-form.ts';
 import { isolated, type PageContext, pageFooter, pageForm } from './page-context.ts';
@@ -11,7 +12,7 @@ import { renderPage } from './page-layout.ts';
 export interface ConsentView {
   readonly session: BrowserSession;
   readonly scopes: readonly Scope[];
-  readonly publisher: string;
+  readonly publisher: Publisher;
   readonly icon: Icon;
   readonly isConnected: boolean;
   readonly budget: BudgetForm;
@@ -26,7 +27,8 @@ export const consentPage = (context: PageContext, view: ConsentView): ReplyConte
 <div class="parties"><img src="data:${view.icon.contentType};base64,${view.icon.bytes.toString('base64')}" alt="">${arrows()}${productMark()}</div>
 <h1>${title}</h1>
 ${view.notice === undefined ? undefined : html`<p class="alert" role="alert">${view.notice}</p>`}
-<p class="soft wrap">${text.publishedBy} <strong>${isolated(view.publisher)}</strong></p>
+<p class="soft wrap">${text.publishedBy} <strong>${isolated(view.publisher.name)}</strong></p>
+${publisherMark(context, view.publisher)}
 ${view.isConnected ? html`<p class="soft">${text.alreadyConnected}</p>` : undefined}
 ${whoForm(context, view.session)}
 <h2 id="asks">${text.asks}</h2>
@@ -47,6 +49,12 @@ ${pageForm(
 ${pageFooter(context, [link(app.homepageUrl, text.homepage), link(app.privacyPolicyUrl, text.privacy)])}`;
   return renderPage(200, { locale: query.locale, title, content, formTarget: context.formTarget });
 };
+
+/** Says in words whether the publisher has proven a domain. The symbol only repeats it. */
+const publisherMark = ({ text }: PageContext, { verifiedDomain }: Publisher): Html =>
+  verifiedDomain === null
+    ? html`<p class="proof soft"><strong>${text.publisherUnverified}</strong> ${text.publisherUnverifiedHint}</p>`
+    : html`<p class="proof wrap">${shield()}<span>${text.publisherVerified} <strong dir="ltr">${verifiedDomain}</strong></span></p>`;
 
 const scopeItem = ({ query }: PageContext, scope: Scope): Html => {
   const { title, description } = scopeText(scope, query.locale);

@@ -10,6 +10,7 @@ main{width:100%;max-width:27.5rem;padding:1.75rem;background:var(--box);border:1
 @media (max-width:26rem){body{padding:1rem .75rem}main{padding:1.25rem}}
 h2{font-size:.9375rem;margin:1.25rem 0 .25rem}
 p{margin:.375rem 0}.soft{color:var(--soft);font-size:.9375rem}.wrap{overflow-wrap:anywhere}strong{font-weight:600}.soft strong{color:var(--text)}
+.proof{font-size:.9375rem}.proof svg{width:1.25rem;height:1.25rem;margin-right:.375rem;vertical-align:-.25rem;color:var(--accent)}
 .parties{display:flex;align-items:center;gap:.625rem;margin-bottom:1rem;color:var(--edge)}
 .parties>*{width:3.5rem;height:3.5rem;border-radius:.875rem;flex:none}.parties img{object-fit:contain;background:var(--sunken);border:1px solid var(--line)}.parties .between{width:1.5rem;height:1.5rem}
 .who{display:flex;flex-wrap:wrap;gap:0 .75rem;align-items:baseline;justify-content:space-between;margin:1rem 0 0;padding:.5rem .75rem;background:var(--sunken);border-radius:.625rem;font-size:.9375rem}

@@ -1,16 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import type { CheckedDestination } from './check-destination.ts';
-import { type Answer, openPinnedConnection, type PinnedConnection, type SignedPost } from './pinned-connection.ts';
+import {
+  type Answer,
+  type BoundedGet,
+  openPinnedConnection,
+  type PinnedConnection,
+  type ReadAnswer,
+  type SignedPost,
+} from './pinned-connection.ts';
 import { createTlsSessions } from './tls-sessions.ts';
 
-/** Connections to receivers, kept alive under their checked addresses. */
+/** Connections to checked addresses. Those of POST requests are kept alive. */
 export interface PinnedAgent {
   /**
    * Sends a POST to one of the checked addresses and to no other. Rejects with the cause if no answer arrives. If `signal` aborts,
    * closes the connection and rejects with its reason.
    */
   post(checked: CheckedDestination, request: SignedPost, signal: AbortSignal): Promise<Answer>;
+  /** Sends a GET in the same way, on a connection that closes afterwards. Follows no redirect. */
+  get(checked: CheckedDestination, request: BoundedGet, signal: AbortSignal): Promise<ReadAnswer>;
   openSockets(): number;
   destroy(): void;
 }
@@ -22,7 +31,7 @@ const IDLE_MAX = 1_024;
 const STALE_MAX = 3;
 
 /**
- * Creates the agent for all deliveries. It speaks TLS 1.2 or newer, and verifies certificates against the destination's name with
+ * Creates the agent for all requests of a process. It speaks TLS 1.2 or newer, and verifies certificates against the destination's name with
  * the system authorities and those of `extraCaFile`. It ignores the proxy variables of the environment.
  */
 export const createPinnedAgent = (options: { extraCaFile?: string | undefined } = {}): PinnedAgent => {
@@ -63,6 +72,14 @@ export const createPinnedAgent = (options: { extraCaFile?: string | undefined } 
           connection.destroy(new Error('the request failed'));
           if (!wasUsed || signal.aborted) throw error;
         }
+      }
+    },
+    async get(checked, request, signal) {
+      const connection = await connectTo(checked, signal);
+      try {
+        return await untilAborted(connection, signal, () => connection.get(checked.destination.path, request));
+      } finally {
+        connection.destroy(new Error('the request is over'));
       }
     },
     openSockets: () => open.size,

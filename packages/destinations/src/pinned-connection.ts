@@ -1,6 +1,6 @@
 import type { TcpSocketConnectOpts } from 'node:net';
 import { type ConnectionOptions, connect, type SecureContext, type TLSSocket } from 'node:tls';
-import { Client } from 'undici';
+import { Client, type Dispatcher } from 'undici';
 import type { CheckedDestination } from './check-destination.ts';
 
 export interface SignedPost {
@@ -14,10 +14,24 @@ export interface Answer {
   readonly retryAfter: string | undefined;
 }
 
+export interface BoundedGet {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Bytes of the body to read. The connection closes on a longer one. */
+  readonly bodyBytesMax: number;
+}
+
+/** An answer with the beginning of its body. */
+export interface ReadAnswer {
+  readonly statusCode: number;
+  readonly body: Buffer;
+}
+
 /** A connection to one checked address, for one request at a time. */
 export interface PinnedConnection {
   /** Rejects and closes the connection if no complete answer arrives. */
   post(path: string, request: SignedPost): Promise<Answer>;
+  /** Rejects and closes the connection if no answer arrives. */
+  get(path: string, request: BoundedGet): Promise<ReadAnswer>;
   /** Returns true if another request may use it. */
   isOpen(): boolean;
   /** Returns true after the first answer. The receiver may then close it independently of a request. */
@@ -33,7 +47,7 @@ export interface ConnectChoices {
   readonly signal: AbortSignal;
 }
 
-/** Bytes that are read of an answer's body. */
+/** Bytes that are read of the answer to a POST. */
 const ANSWER_BYTES_MAX = 64 * 1024;
 const CONNECT_ATTEMPT_TIMEOUT_MS = 2_000;
 const IDLE_TIMEOUT_MS = 10_000;
@@ -77,10 +91,17 @@ export const openPinnedConnection = async (
     choices.onClose();
   });
   return {
-    post: async (path, request) => {
-      const answer = await send(client, path, request, destroy);
+    post: async (path, { headers, body }) => {
+      const limits = { readBytesMax: ANSWER_BYTES_MAX, keptBytesMax: 0, destroy };
+      const { statusCode, retryAfter } = await send(client, { method: 'POST', path, headers, body }, limits);
       hasServed = true;
-      return answer;
+      return { statusCode, retryAfter };
+    },
+    get: async (path, { headers, bodyBytesMax }) => {
+      const limits = { readBytesMax: bodyBytesMax, keptBytesMax: bodyBytesMax, destroy };
+      const { statusCode, body } = await send(client, { method: 'GET', path, headers }, limits);
+      hasServed = true;
+      return { statusCode, body };
     },
     isOpen: () => !socket.destroyed && !socket.readableEnded && socket.writable,
     hasServed: () => hasServed,
@@ -138,36 +159,44 @@ const socketOptions = (
   ...(session === undefined ? {} : { session }),
 });
 
+interface SendLimits {
+  readonly readBytesMax: number;
+  readonly keptBytesMax: number;
+  readonly destroy: (error: Error) => void;
+}
+
 const send = (
   client: Client,
-  path: string,
-  { headers, body }: SignedPost,
-  destroy: (error: Error) => void,
-): Promise<Answer> => {
+  request: Pick<Dispatcher.DispatchOptions, 'method' | 'path'> & {
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body?: Buffer;
+  },
+  { readBytesMax, keptBytesMax, destroy }: SendLimits,
+): Promise<Answer & ReadAnswer> => {
   return new Promise((resolve, reject) => {
     let answer: Answer = { statusCode: 0, retryAfter: undefined };
+    const kept: Buffer[] = [];
     let bytes = 0;
-    client.dispatch(
-      { method: 'POST', path, headers, body },
-      {
-        onRequestStart: () => undefined,
-        onResponseStart(_controller, statusCode, fields) {
-          const retryAfter = fields['retry-after'];
-          if (statusCode >= FINAL_STATUS_MIN) {
-            answer = { statusCode, retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined };
-          }
-        },
-        onResponseData(_controller, chunk) {
-          bytes += chunk.length;
-          if (bytes <= ANSWER_BYTES_MAX) return;
-          resolve(answer);
-          // Closing the connection skips the rest.
-          destroy(new Error('the answer is too long'));
-        },
-        onResponseEnd: () => resolve(answer),
-        onResponseError: (_controller, error) => reject(error),
+    const finish = () => resolve({ ...answer, body: Buffer.concat(kept).subarray(0, keptBytesMax) });
+    client.dispatch(request, {
+      onRequestStart: () => undefined,
+      onResponseStart(_controller, statusCode, fields) {
+        const retryAfter = fields['retry-after'];
+        if (statusCode >= FINAL_STATUS_MIN) {
+          answer = { statusCode, retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined };
+        }
       },
-    );
+      onResponseData(_controller, chunk) {
+        if (bytes < keptBytesMax) kept.push(chunk);
+        bytes += chunk.length;
+        if (bytes <= readBytesMax) return;
+        finish();
+        // Closing the connection skips the rest.
+        destroy(new Error('the answer is too long'));
+      },
+      onResponseEnd: finish,
+      onResponseError: (_controller, error) => reject(error),
+    });
   });
 };
 

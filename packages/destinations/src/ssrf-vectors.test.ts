@@ -14,7 +14,7 @@ const vectors = z
       resolves_to: answers.optional(),
     }),
   )
-  .parse(JSON.parse(readFileSync(new URL('../../test/fixtures/ssrf-vectors.json', import.meta.url), 'utf8')));
+  .parse(JSON.parse(readFileSync(new URL('../test/fixtures/ssrf-vectors.json', import.meta.url), 'utf8')));
 
 /** Answers each look-up from its own list; the last repeats. */
 const scripted = (lists: readonly string[][]): Lookup => {

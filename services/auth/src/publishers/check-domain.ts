@@ -1,0 +1,73 @@
+import { isUniqueViolation } from '@svc/database';
+import { AppError, type Clock } from '@svc/service-kit';
+import { later, SECOND_MS } from '../time.ts';
+import type { Transact } from '../transact.ts';
+import type { ProveDomain } from './prove-domain.ts';
+import { afterCheck, type DomainRecord } from './publisher-domain.ts';
+import { lockDomain, updateDomain } from './queries.ts';
+
+export interface CheckDomainDeps {
+  readonly transact: Transact;
+  readonly clock: Clock;
+  readonly proveDomain: ProveDomain;
+}
+
+type Key = Pick<DomainRecord, 'userId' | 'domain'>;
+
+const PAUSE_MS = 10 * SECOND_MS;
+
+/**
+ * Looks for the proof of a domain and records the outcome. Throws `domain_not_proven` with what each place holds,
+ * `domain_taken`, `not_found`, and `too_many_attempts` within ten seconds of the last check.
+ */
+export const checkDomain = async (deps: CheckDomainDeps, key: Key): Promise<DomainRecord> => {
+  const claimed = await claimDomain(deps, key);
+  const proof = await deps.proveDomain(claimed);
+  const isProven = proof.dns === 'proven' || proof.file === 'proven';
+  const checked = await recordCheck(deps, key, isProven);
+  if (checked === undefined) throw new AppError('not_found');
+  if (!isProven) throw new AppError('domain_not_proven', undefined, { details: { ...proof } });
+  return checked;
+};
+
+const claimDomain = ({ transact, clock }: CheckDomainDeps, key: Key): Promise<DomainRecord> =>
+  transact(async (trx) => {
+    const now = clock();
+    const found = await lockDomain(trx, key);
+    if (found === undefined) throw new AppError('not_found');
+    const nextAt = found.checkedAt === null ? now : later(found.checkedAt, PAUSE_MS);
+    if (nextAt > now) {
+      const seconds = Math.ceil((nextAt.getTime() - now.getTime()) / SECOND_MS);
+      const headers = { 'retry-after': String(seconds) };
+      throw new AppError(
+        'too_many_attempts',
+        'The domain was checked a moment ago. Wait for the time in `Retry-After`.',
+        {
+          headers,
+        },
+      );
+    }
+    const claimed = { ...found, checkedAt: now };
+    await updateDomain(trx, claimed);
+    return claimed;
+  });
+
+/** Records the outcome of a check. Returns undefined if the domain was removed meanwhile; throws `domain_taken`. */
+export const recordCheck = async (
+  { transact, clock }: Pick<CheckDomainDeps, 'transact' | 'clock'>,
+  key: Key,
+  isProven: boolean,
+): Promise<DomainRecord | undefined> => {
+  try {
+    return await transact(async (trx) => {
+      const found = await lockDomain(trx, key);
+      if (found === undefined) return undefined;
+      const checked = afterCheck(found, { isProven, now: clock() });
+      await updateDomain(trx, checked);
+      return checked;
+    });
+  } catch (error) {
+    if (isUniqueViolation(error)) throw new AppError('domain_taken', undefined, { cause: error });
+    throw error;
+  }
+};

@@ -1,0 +1,34 @@
+import { type Logger, type PeriodicWork, runPeriodically } from '@svc/service-kit';
+import { DAY_MS, later, MINUTE_MS } from '../time.ts';
+import type { Executor } from '../transact.ts';
+import { type CheckDomainDeps, recordCheck } from './check-domain.ts';
+import { claimDueDomain } from './queries.ts';
+
+export interface DomainChecksDeps extends CheckDomainDeps {
+  readonly database: Executor;
+  readonly logger: Logger;
+}
+
+const INTERVAL_MS = 5 * MINUTE_MS;
+
+/** Checks verified domains once a day. Replicas share the work: each claims one domain at a time. */
+export const startDomainChecks = (deps: DomainChecksDeps): PeriodicWork =>
+  runPeriodically({
+    name: 'domain_checks',
+    intervalMs: INTERVAL_MS,
+    run: async (signal) => {
+      while (!signal.aborted && (await checkNextDomain(deps)));
+    },
+    logger: deps.logger,
+  });
+
+/** Returns false if no domain is due. */
+const checkNextDomain = async (deps: DomainChecksDeps): Promise<boolean> => {
+  const now = deps.clock();
+  const claimed = await claimDueDomain(deps.database, { before: later(now, -DAY_MS), now });
+  if (claimed === undefined) return false;
+  const proof = await deps.proveDomain(claimed);
+  const checked = await recordCheck(deps, claimed, proof.dns === 'proven' || proof.file === 'proven');
+  if (checked?.status === 'lapsed') deps.logger.info({ component: 'domain_checks' }, 'a verified domain lapsed');
+  return true;
+};
