@@ -166,8 +166,8 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
     const person = addPerson(console, 'personal');
     const app = furnish(console, person);
     const page = await openAs({ browser, console, person }, '/connections');
-    await page.getByRole('button', { name: 'Report Notes for teams' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Report Notes for teams' });
+    await page.getByRole('button', { name: 'Report this app: Notes for teams' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Report this app: Notes for teams' });
     await dialog.getByLabel('What is wrong?').selectOption('It misuses my subscription or data');
     await dialog.getByLabel('What happened').fill('x'.repeat(501));
     await dialog.getByRole('button', { name: 'Send report' }).click();

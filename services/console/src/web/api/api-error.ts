@@ -12,7 +12,7 @@ export interface ApiErrorFields {
   readonly code: ApiErrorCode;
   /** English text of the service. */
   readonly message: string;
-  /** What the service says beside code and message. */
+  /** Members of the answer beside code and message. */
   readonly details?: Readonly<Record<string, unknown>>;
   /** Faults of the request, on 422. */
   readonly issues?: readonly ValidationIssue[];

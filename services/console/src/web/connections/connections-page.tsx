@@ -101,9 +101,6 @@ const ConnectionCard = ({
             {connections.edit}
           </Button>
           <PauseButton connection={connection} />
-          <Button variant="quiet" onClick={onReport} aria-label={connections.reportApp(app.name)}>
-            {connections.report}
-          </Button>
           <Button onClick={onDisconnect} aria-label={connections.disconnectApp(app.name)}>
             {connections.disconnect}
           </Button>
@@ -123,6 +120,11 @@ const ConnectionCard = ({
             : [[connections.website, <Website key="website" url={app.homepage_url} />] as const]),
         ]}
       />
+      <div className="actions">
+        <Button small variant="quiet" onClick={onReport} aria-label={connections.reportApp(app.name)}>
+          {connections.report}
+        </Button>
+      </div>
     </Card>
   );
 };

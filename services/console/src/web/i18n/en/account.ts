@@ -171,8 +171,8 @@ export const connections = {
   confirmTitle: (name: string) => `Disconnect ${name}?`,
   confirmText: 'It stops working with your subscription at once. You can connect it again from the app.',
   done: (name: string) => `${name} is disconnected`,
-  report: 'Report',
-  reportApp: (name: string) => `Report ${name}`,
+  report: 'Report this app',
+  reportApp: (name: string) => `Report this app: ${name}`,
   reportLead: 'Our team reads every report. The app’s publisher does not learn who reported it.',
   reportReason: 'What is wrong?',
   reportReasons: {

@@ -177,8 +177,8 @@ export const connections: Messages['connections'] = {
   confirmTitle: (name) => `Scollegare ${name}?`,
   confirmText: 'Smette subito di funzionare con il tuo abbonamento. Potrai ricollegarla dall’app.',
   done: (name) => `${name} è scollegata`,
-  report: 'Segnala',
-  reportApp: (name) => `Segnala ${name}`,
+  report: 'Segnala questa app',
+  reportApp: (name) => `Segnala questa app: ${name}`,
   reportLead: 'Leggiamo ogni segnalazione. Chi pubblica l’app non saprà che viene da te.',
   reportReason: 'Che cosa non va?',
   reportReasons: {
