@@ -14,7 +14,7 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<Meas
     load: async () => (await import('./settlements.ts')).measureSettlements,
   },
   races: {
-    about: 'the limit of two, with races from two processes that are killed in turn',
+    about: 'the limit of two and budgets of apps, with races from two processes that are killed in turn',
     load: async () => (await import('./races.ts')).measureRaces,
   },
   chaos: {
@@ -32,6 +32,10 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<Meas
   tokens: {
     about: 'code exchange, refresh and authorize page against oidc-provider in memory',
     load: async () => (await import('./tokens.ts')).measureTokens,
+  },
+  disclosure: {
+    about: 'known against unknown addresses at resets and sign-ups: answer and time',
+    load: async () => (await import('./disclosure.ts')).measureDisclosure,
   },
   revocations: {
     about: 'from the answer to a disconnect or sign-out to the refusal in other services',
@@ -52,6 +56,10 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<Meas
   gateway: {
     about: 'the API-key route against calling the provider directly',
     load: async () => (await import('./gateway.ts')).measureGateway,
+  },
+  responses: {
+    about: 'a chat in the Responses format against the chat format, on the gateway',
+    load: async () => (await import('./responses.ts')).measureResponses,
   },
   journal: {
     about: 'API-key requests through a gateway with a usage journal and one without',

@@ -11,11 +11,14 @@ import OpenAIv5 from 'openai-v5';
 import OpenAIv6 from 'openai-v6';
 import { describe, expect, inject, test } from 'vitest';
 import { z } from 'zod';
+import { oauthClients } from './oauth-clients.ts';
 import { openaiSdk } from './openai.ts';
-import { resultsTable, supports, versioned } from './support/results.ts';
+import { inferenceTable, oauthTable, versioned, webhookTable } from './support/results.ts';
+import { webhookLibraries } from './webhook-libraries.ts';
 
 const baseURL = inject('baseUrl');
 const apiKey = inject('apiKey');
+const { supports } = inferenceTable;
 const QUESTION = 'Where does the sun rise?';
 const TOOL_QUESTION = 'What is the weather? [[tool_call]]';
 // The sandbox provider calls a tool with `input`.
@@ -157,13 +160,35 @@ describe('OpenAI Agents SDK', () => {
   });
 });
 
-test('the published table holds these results', async () => {
+describe('OAuth clients', oauthClients);
+
+describe('webhook libraries', webhookLibraries);
+
+test('the published tables hold these results', async () => {
   const file = fileURLToPath(new URL('../../../docs/clients.md', import.meta.url));
   await expect(`# Clients that work unchanged
 
-Each row is a pinned client, tested with its base URL and key alone. A dash means
-that a feature is not tested. The table is written by \`packages/compatibility\`.
+Each row is a pinned client, tested with its address and credentials alone. A dash means that a feature is not tested or
+that the client does not have it. The tables are written by \`packages/compatibility\`.
 
-${resultsTable()}
+## Inference
+
+${inferenceTable.toMarkdown()}
+
+## Connecting users
+
+A user approves on the pages of the service, and the client does the rest by its own code. The token then serves a chat,
+is refreshed once and revoked. "Denial" means that the client reports a user who says no. The last column names settings
+beyond address, credentials, redirect URI and scope. \`openid-client\` 6 needs none and is tested with the authorization
+server itself.
+
+${oauthTable.toMarkdown()}
+
+## Webhooks
+
+Each handler receives a real delivery, and refuses the same body with one byte more. The signing secret goes in as it
+is, with its \`whsec_\`.
+
+${webhookTable.toMarkdown()}
 `).toMatchFileSnapshot(file);
 });

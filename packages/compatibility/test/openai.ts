@@ -1,6 +1,8 @@
 import type OpenAI from 'openai';
 import { expect, inject } from 'vitest';
-import { supports, versioned } from './support/results.ts';
+import { inferenceTable, versioned } from './support/results.ts';
+
+const { supports } = inferenceTable;
 
 const WEATHER = {
   type: 'function',

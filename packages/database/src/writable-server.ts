@@ -36,7 +36,7 @@ export const readServers = (url: string): Servers => {
 };
 
 /** None of the servers takes writes. During a failover that lasts until one is promoted. */
-class NoWritableServer extends Error {
+export class NoWritableServer extends Error {
   override readonly name = 'NoWritableServer';
   /** SQLSTATE of a client that could not connect. */
   readonly code = '08001';

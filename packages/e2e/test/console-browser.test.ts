@@ -99,8 +99,8 @@ describe.skipIf(executable === undefined)('a user of the console', () => {
     expect((await chat(accessToken, 'At length. [[chunks=2000]]')).status).toBe(200);
     await page.goto(inject('baseUrl'));
     await page.getByRole('row', { name: /^Notes 1 / }).waitFor();
-    await page.getByRole('img', { name: 'Cost of your plan by day' }).waitFor();
-    await page.getByText('Show as a table').click();
+    await page.getByRole('application', { name: 'Cost of your plan by day' }).waitFor();
+    await page.getByRole('button', { name: 'Show as a table' }).click();
     const table = page.getByRole('table', { name: 'Cost of your plan by day' });
     await table
       .getByRole('row')
@@ -186,7 +186,7 @@ describe.skipIf(executable === undefined)('a user of the console', () => {
     await expect.poll(isListed, { timeout: 5 * RECORD_TIMEOUT_MS }).toBe(true);
     await details.click();
     await page.getByText('sandbox-chat-1').waitFor();
-    await page.getByRole('img', { name: 'Cost by day' }).waitFor();
+    await page.getByRole('application', { name: 'Cost by day' }).waitFor();
     expect(await page.content()).not.toContain('At length.');
     await inspectPage(page, 'console-usage');
     await page.setViewportSize({ width: 1280, height: 900 });

@@ -1,3 +1,4 @@
+import { createMemoryWebhookStore, createWebhookReceiver } from '@svc/partner-sdk/server';
 import { findChromium, readStackFile, waitFor } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
@@ -95,6 +96,8 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     await visit.getByRole('link', { name: 'Collega il tuo account' }).waitFor();
     expect(await visit.locator('html').getAttribute('lang')).toBe('it');
     await inspectPage(visit, 'sample-welcome-it');
+    await visit.goto(`${sampleUrl}/browser`);
+    await visit.getByRole('button', { name: 'Collega il tuo piano AI' }).waitFor();
     await visit.getByRole('button', { name: 'English' }).click();
     await visit.getByRole('link', { name: 'Connect your account' }).waitFor();
     await visit.reload();
@@ -152,7 +155,7 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     await page.getByRole('button', { name: /allow|approve|connect/i }).click();
     await page.getByRole('button', { name: 'Disconnect' }).waitFor();
     expect(page.url()).toBe(`${sampleUrl}/browser`);
-    await page.getByText('€1.00 of €1.00 left this week').waitFor();
+    await page.getByText('€0.50 of €0.50 left this week').waitFor();
 
     await page.getByLabel('Your message').fill('Tell me slowly. [[chunks=20]] [[chunk_delay_ms=50]]');
     await page.getByRole('button', { name: 'Send' }).click();
@@ -160,7 +163,7 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     const early = await waitFor(async () => (await words.textContent())?.length || undefined);
     await page.locator('#conversation .assistant[aria-busy=false]').waitFor();
     expect((await words.textContent())?.length).toBeGreaterThan(early);
-    await page.locator('#page-usage[data-used-micros]:not([data-used-micros="0"])').waitFor();
+    await page.getByText('€0.49 of €0.50 left this week').waitFor();
     const chat = await page.evaluate(CHAT_IN_PAGE);
     expect(chat).toEqual({ userId: user.userId, content: expect.stringMatching(/./), requestId: expect.any(String) });
     await inspectPage(page, 'sample-single-page-connected');
@@ -241,5 +244,26 @@ describe('the sample partner app for terminals', () => {
     const delivery = { headers: { 'x-svc-signature': String(data[0]?.signature) }, rawBody: String(data[0]?.raw_body) };
     expect(isSignedWith(delivery, String(configured.body.signing_secret))).toBe(true);
     expect(isSignedWith(delivery, 'whsec_other')).toBe(false);
+  });
+
+  test('lets a receiver of the SDK fetch what it missed, with the credentials of its app alone', async () => {
+    const business = await signUp('business');
+    const { clientId, clientSecret = '' } = await registerApp(business);
+    const path = `/v1/integrations/apps/${clientId}/webhook`;
+    const { any_webhook_url: url } = await readInbox();
+    const configured = await call('PUT', path, { token: business.token, body: { url } });
+    for (let count = 0; count < 3; count += 1) await call('POST', `${path}/test`, { token: business.token });
+    const handled: number[] = [];
+    const receiverWith = (secret: string) =>
+      createWebhookReceiver({
+        secret: String(configured.body.signing_secret),
+        clientId,
+        store: createMemoryWebhookStore(),
+        events: { baseUrl: inject('baseUrl'), clientSecret: secret },
+        handle: async (event) => void handled.push(event.sequence),
+      });
+    await expect(receiverWith('svc_cs_wrong').catchUp()).rejects.toMatchObject({ reason: 'unauthorized' });
+    expect(await receiverWith(clientSecret).catchUp()).toEqual({ processed: 3, lastSequence: 3 });
+    expect(handled).toEqual([1, 2, 3]);
   });
 });

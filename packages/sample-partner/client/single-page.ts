@@ -8,7 +8,7 @@ import {
 } from '@svc/partner-sdk';
 import { SvcConnectElement } from '@svc/partner-sdk/element';
 
-const MICROS_PER_UNIT = 1_000_000;
+const MICROS_PER_CENT = 10_000;
 const find = <T extends Element>(selector: string, type: new () => T): T => {
   const found = document.querySelector(selector);
   if (found instanceof type) return found;
@@ -30,8 +30,11 @@ const showConnection = (): void => {
   }
 };
 
+/** Formats micros in whole cents, rounded down. */
 const money = (micros: number): string =>
-  new Intl.NumberFormat(locale, { style: 'currency', currency: currency ?? 'EUR' }).format(micros / MICROS_PER_UNIT);
+  new Intl.NumberFormat(locale, { style: 'currency', currency: currency ?? 'EUR' }).format(
+    Math.floor(micros / MICROS_PER_CENT) / 100,
+  );
 
 const describeUsage = (now: Usage): string => {
   const rest = remainingBudgetMicros(now);
@@ -42,7 +45,6 @@ const describeUsage = (now: Usage): string => {
 const refreshUsage = async (client: SvcClient): Promise<void> => {
   const now = await client.usage();
   usage.textContent = describeUsage(now);
-  usage.dataset['usedMicros'] = String(now.app.used_micros);
 };
 
 const addMessage = (role: 'user' | 'assistant', text: string): { message: HTMLElement; words: HTMLElement } => {

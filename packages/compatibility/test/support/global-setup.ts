@@ -1,52 +1,52 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startStack } from '@svc/testing';
+import { createTestAuthority, freePort, type Identity, startStack } from '@svc/testing';
 import type { TestProject } from 'vitest/node';
+import { buyKey, type Person, signUp, subscribe } from './people.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
+    /** Origin of the product, which is also its issuer. */
+    origin: string;
     /** Base URL of the gateway, as clients are configured with it. */
     baseUrl: string;
     apiKey: string;
+    /** User with a subscription. */
+    customer: Person;
+    /** Owner of the apps. */
+    business: Person;
+    /** Port on localhost that webhooks may be sent to. */
+    receiverPort: number;
+    /** Identity of the receiver, which the product trusts. */
+    certificate: Identity;
   }
 }
 
-const PASSWORD = 'violet kettle marches north';
-const TOP_UP_MICROS = 50_000_000;
-
-/** Starts the product and buys balance for one API key. */
+/** Starts the product, with balance for one API key, a subscribed user and a business. */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-compatibility-'));
-  const stack = await startStack(folder, { PORT: '0', SAMPLE_PARTNER: 'off' });
-  project.provide('baseUrl', `${stack.baseUrl}/v1`);
-  project.provide('apiKey', await buyKey(stack.baseUrl));
+  const authority = await createTestAuthority();
+  const receiverPort = await freePort();
+  const stack = await startStack(join(folder, 'data'), {
+    PORT: '0',
+    SAMPLE_PARTNER: 'off',
+    WEBHOOK_ALLOW_TARGETS: `localhost:${receiverPort}`,
+    WEBHOOK_EXTRA_CA_FILE: authority.caFile,
+  });
+  const origin = stack.baseUrl;
+  const customer = await signUp(origin, 'personal');
+  await subscribe(origin, customer);
+  project.provide('origin', origin);
+  project.provide('baseUrl', `${origin}/v1`);
+  project.provide('apiKey', await buyKey(origin, customer));
+  project.provide('customer', customer);
+  project.provide('business', await signUp(origin, 'business'));
+  project.provide('receiverPort', receiverPort);
+  project.provide('certificate', await authority.issue({ names: ['localhost'] }));
   return async () => {
     await stack.stop();
+    authority.remove();
     await rm(folder, { recursive: true, force: true });
   };
-};
-
-const buyKey = async (origin: string): Promise<string> => {
-  const post = async (path: string, body: object, token = ''): Promise<Record<string, string>> => {
-    const response = await fetch(`${origin}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...(token === '' ? {} : { authorization: `Bearer ${token}` }) },
-      body: JSON.stringify(body),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${path}: ${response.status} ${text}`);
-    return text === '' ? {} : JSON.parse(text);
-  };
-  const email = 'customer@example.com';
-  await post('/v1/console/accounts', { email, password: PASSWORD, account_type: 'personal' });
-  const { session_token } = await post('/v1/console/sessions', { email, password: PASSWORD });
-  const urls = { success_url: `${origin}/wallet`, cancel_url: `${origin}/wallet` };
-  const topUp = { amount_micros: TOP_UP_MICROS, ...urls };
-  const { session_id } = await post('/v1/gateway/wallet/top-ups', topUp, session_token);
-  await post(`/sandbox/payments/sessions/${session_id}/complete`, {});
-  await post('/v1/subscriptions/checkout/confirm', { session_id }, session_token);
-  const { key } = await post('/v1/gateway/keys', { name: 'compatibility' }, session_token);
-  if (key === undefined) throw new Error('no key was created');
-  return key;
 };

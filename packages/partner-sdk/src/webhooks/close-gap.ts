@@ -39,6 +39,8 @@ export interface ClosedGap {
 export const closeGap = async <Trx>(gap: GapClosing<Trx>, { below, isOver }: GapBounds): Promise<ClosedGap> => {
   let at = await readPosition(gap);
   let processed = 0;
+  /** Highest processed sequence, as the store had it last. */
+  let done = at;
   let highest = at;
   let lostCommits = 0;
   for (;;) {
@@ -48,7 +50,13 @@ export const closeGap = async <Trx>(gap: GapClosing<Trx>, { below, isOver }: Gap
     for (const stored of page.data) {
       if (below !== undefined && stored.sequence >= below) return { processed, lastSequence: at, isClosed: true };
       if (isOver()) return { processed, lastSequence: at, isClosed: false };
+      if (stored.sequence <= done) {
+        // Another worker is ahead.
+        at = stored.sequence;
+        continue;
+      }
       const step = await gap.store.inTransaction((trx) => takeStep(gap, trx, { stored, after: at }));
+      done = step.last;
       isRewound = step.last < at;
       at = isRewound ? step.last : stored.sequence;
       if (isRewound) break;

@@ -5,8 +5,8 @@ import { clearSessionCookie, readSessionCookie, type SessionStore, setSessionCoo
 import { textsOf, type View } from '../texts/index.ts';
 import type { Partner } from './partner.ts';
 
-/** Proposed on the consent page, where the user may change or remove it. */
-const PROPOSED_LIMIT = { limitMicros: 2_000_000, period: 'week' } as const;
+/** Proposed on the consent page, where the user may change or remove it. Half of the smallest local plan. */
+const PROPOSED_LIMIT = { limitMicros: 500_000, period: 'week' } as const;
 
 export interface ConnectRoutesDeps {
   readonly sessions: SessionStore;

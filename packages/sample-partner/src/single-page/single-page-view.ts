@@ -10,7 +10,7 @@ export interface SinglePage {
 }
 
 /** Proposed on the consent page, where the user may change or remove it. */
-const LIMIT_MICROS = 1_000_000;
+const LIMIT_MICROS = 500_000;
 
 /** Renders the page of the app without a server. Its script does the rest. */
 export const renderSinglePage = ({ clientId, redirectUri, currency, view }: SinglePage): string => {

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { hasChromium, useBrowser } from '../support/browser.ts';
 import { useConsole } from '../support/console.ts';
 import { furnish, newUsage } from '../support/furnish.ts';
+import { findViolations } from '../support/inspect-every-page.ts';
 import { failNext } from '../support/mock-api/index.ts';
 import { addPerson, openAs, PASSWORD } from '../support/people.ts';
 
@@ -90,16 +91,55 @@ describe.skipIf(!hasChromium())('the plan by day', () => {
     const person = addPerson(console, 'personal');
     furnish(console, person);
     const page = await openAs({ browser, console, person });
-    await page.getByRole('img', { name: 'Cost of your plan by day' }).waitFor();
+    await page.getByRole('application', { name: 'Cost of your plan by day' }).waitFor();
     await page.getByRole('row', { name: /App no longer connected 17/ }).waitFor();
     await page.getByLabel('Show', { exact: true }).selectOption({ label: 'Requests' });
     await page.getByLabel('App', { exact: true }).selectOption({ label: 'App no longer connected' });
-    await page.getByRole('img', { name: 'Requests of your plan by day' }).waitFor();
+    await page.getByRole('application', { name: 'Requests of your plan by day' }).waitFor();
     await page.getByText('Total 17').waitFor();
     await page.getByLabel('Period').selectOption({ label: 'Last 7 days' });
     await page.getByText('Total 6').waitFor();
-    await page.getByText('Show as a table').click();
+    await page.getByRole('button', { name: 'Show as a table' }).click();
     expect(await page.getByRole('table', { name: 'Requests of your plan by day' }).getByRole('row').count()).toBe(8);
+  });
+  test('is read by arrow keys, as a table without empty rows, as CSV and as a picture', async () => {
+    const person = addPerson(console, 'personal');
+    furnish(console, person);
+    const use = {
+      services: { chat: { requests: 2, cost_micros: 300 }, audio_transcription: { requests: 1, cost_micros: 150 } },
+    };
+    const apps = [{ client_id: person.has.apps[0]?.client_id ?? '', requests: 2, cost_micros: 300 }];
+    person.has.planUse = new Map([0, 9, 40].map((daysAgo) => [daysAgo, { ...use, apps }]));
+    const page = await openAs({ browser, console, person });
+    await page.getByText('100% more than in the 30 days before').waitFor();
+    await page.getByText('Days in UTC time').waitFor();
+    await page.getByRole('application', { name: 'Cost of your plan by day' }).focus();
+    const spoken = page.locator('[role=application] [aria-live]');
+    await page.keyboard.press('End');
+    await expect
+      .poll(() => spoken.textContent())
+      .toMatch(/: €0.00045. Notes for teams €0.0003. App no longer connected €0.00015. Period before €0.00$/);
+    expect(await findViolations(page)).toEqual([]);
+    await page.keyboard.press('ArrowLeft');
+    await expect.poll(() => spoken.textContent()).toMatch(/: €0.00. Period before €0.00$/);
+    await page.keyboard.press('Escape');
+    await expect.poll(() => spoken.textContent()).toBe('');
+    const saved = async (name: string): Promise<Buffer> => {
+      const download = page.waitForEvent('download');
+      await page.getByRole('button', { name }).click();
+      return readFile(await (await download).path());
+    };
+    const lines = String(await saved('Save as CSV'))
+      .trim()
+      .split('\r\n');
+    expect(lines).toHaveLength(1 + 30);
+    expect(lines[0]).toBe('Day,Notes for teams,App no longer connected,Total');
+    expect(lines.at(-1)).toMatch(/^\d{4}-\d\d-\d\d,0.000300,0.000150,0.000450$/);
+    expect((await saved('Save as PNG')).subarray(1, 4).toString()).toBe('PNG');
+    await page.getByRole('button', { name: 'Show as a table' }).click();
+    const rows = page.getByRole('table', { name: 'Cost of your plan by day' }).getByRole('row');
+    expect(await rows.count()).toBe(1 + 4);
+    expect(await findViolations(page)).toEqual([]);
   });
   test('names no app as one that left before it knows those that are connected', async () => {
     const person = addPerson(console, 'personal');
@@ -297,7 +337,7 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
     await expect.poll(() => page.getByRole('button', { name: /^Details of req_/ }).count()).toBe(1);
     await page.getByRole('cell', { name: 'svc-large' }).waitFor();
     await page.getByLabel('Show', { exact: true }).selectOption({ label: 'Requests' });
-    await page.getByRole('img', { name: 'Requests by day' }).waitFor();
+    await page.getByRole('application', { name: 'Requests by day' }).waitFor();
     await page.getByLabel('Period').selectOption({ label: 'Last 7 days' });
     await page.getByText('No requests in this period').waitFor();
   });

@@ -21,7 +21,7 @@ const WIDE = { width: 1280, height: 900 };
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 
 /** Runs axe-core in the page, as a debugger does: the page's own policy would refuse it. */
-const findViolations = async (page: Page, rules?: readonly string[]): Promise<string[]> => {
+export const findViolations = async (page: Page, rules?: readonly string[]): Promise<string[]> => {
   if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(axe.source);
   const options = { resultTypes: ['violations'], ...(rules === undefined ? {} : { runOnly: rules }) };
   const found: unknown = await page.evaluate(

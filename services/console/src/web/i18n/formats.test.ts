@@ -3,8 +3,8 @@ import { createFormats, decimalOf } from './formats.ts';
 
 const en = createFormats('en', 'Europe/Rome');
 const it_ = createFormats('it', 'Europe/Rome');
-/** Intl separates amounts and units by spaces that do not break. */
-const plain = (text: string): string => text.replaceAll(/[\u00a0\u202f]/g, ' ');
+/** Intl separates amounts and units by special spaces. */
+const plain = (text: string): string => text.replaceAll(/[\u00a0\u2009\u202f]/g, ' ');
 
 describe('money', () => {
   test('shows two digits, and as many more as the amount has', () => {
@@ -25,6 +25,21 @@ describe('money', () => {
     expect(en.shortMoney(9_999, 'EUR')).toBe('€0.009999');
     expect(en.shortMoney(0, 'EUR')).toBe('€0.00');
   });
+});
+
+test('a money axis shows three digits at most', () => {
+  expect([0, 2_000, 1_500_000, 2_345_000_000].map((micros) => en.compactMoney(micros, 'EUR'))).toEqual([
+    '€0',
+    '€0.002',
+    '€1.5',
+    '€2.35k',
+  ]);
+});
+
+test('a range of days names what they share once', () => {
+  expect(plain(en.shortRange(new Date('2026-11-03T12:00Z'), new Date('2026-11-09T12:00Z')))).toBe('3 – 9 Nov');
+  expect(en.shortRange(new Date('2026-11-03T12:00Z'), new Date('2026-11-03T12:00Z'))).toBe('3 Nov');
+  expect(en.timeZone).toBe('Europe/Rome');
 });
 
 describe('times', () => {

@@ -11,9 +11,17 @@ export interface Formats {
   readonly money: (micros: number, currency: string) => string;
   /** Whole cents, never more than there is; exact where it is less than one. */
   readonly shortMoney: (micros: number, currency: string) => string;
+  /** Three digits at most, for the axis of a chart: `€0.002`, `€1.5k`. */
+  readonly compactMoney: (micros: number, currency: string) => string;
   readonly date: (instant: string | Date) => string;
   /** Day and month alone. */
   readonly shortDate: (instant: string | Date) => string;
+  /** Day and month of two days: `3 – 9 Nov`; of one day if they are the same. */
+  readonly shortRange: (first: Date, last: Date) => string;
+  /** Day and month with the day of the week. */
+  readonly weekday: (instant: string | Date) => string;
+  /** Name of the person's time zone, such as `Europe/Rome`. */
+  readonly timeZone: string;
   readonly dateTime: (instant: string | Date) => string;
   /** `in 3 days`, `2 hours ago`. */
   readonly relative: (instant: string | Date, now: Date) => string;
@@ -25,6 +33,7 @@ export interface Formats {
 }
 
 const MICROS_PER_CENT = 10_000;
+const MICROS_PER_UNIT = 1_000_000;
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
@@ -47,6 +56,7 @@ export const createFormats = (locale: Locale, timeZone?: string): Formats => {
   const percent = new Intl.NumberFormat(tag, { style: 'percent', maximumFractionDigits: 0 });
   const date = new Intl.DateTimeFormat(tag, { dateStyle: 'medium', ...zone });
   const shortDate = new Intl.DateTimeFormat(tag, { day: 'numeric', month: 'short', ...zone });
+  const weekday = new Intl.DateTimeFormat(tag, { weekday: 'short', day: 'numeric', month: 'short', ...zone });
   const dateTime = new Intl.DateTimeFormat(tag, { dateStyle: 'medium', timeStyle: 'short', ...zone });
   const relative = new Intl.RelativeTimeFormat(tag, { numeric: 'auto' });
   const list = new Intl.ListFormat(tag, { type: 'conjunction' });
@@ -60,8 +70,16 @@ export const createFormats = (locale: Locale, timeZone?: string): Formats => {
     percent: (value) => percent.format(value / 100),
     money: (micros, currency) => formatMoney(tag, micros, currency),
     shortMoney: (micros, currency) => formatMoney(tag, wholeCents(micros), currency),
+    compactMoney: (micros, currency) =>
+      new Intl.NumberFormat(tag, {
+        ...{ style: 'currency', currency, notation: 'compact' },
+        ...{ minimumFractionDigits: 0, maximumSignificantDigits: 3 },
+      }).format(micros / MICROS_PER_UNIT),
     date: (instant) => date.format(toDate(instant)),
     shortDate: (instant) => shortDate.format(toDate(instant)),
+    shortRange: (first, last) => shortDate.formatRange(first, last),
+    weekday: (instant) => weekday.format(toDate(instant)),
+    timeZone: shortDate.resolvedOptions().timeZone,
     dateTime: (instant) => dateTime.format(toDate(instant)),
     relative: (instant, now) => formatRelative(relative, toDate(instant), now),
     duration: (ms) => (ms < 1000 ? unit('millisecond', ms, 'narrow') : unit('second', ms / 1000, 'narrow')),

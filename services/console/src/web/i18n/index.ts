@@ -1,6 +1,6 @@
 export { chooseLocale } from './choose-locale.ts';
 export type { Messages } from './en/index.ts';
-export { createFormats, type Formats } from './formats.ts';
+export { createFormats, decimalOf, type Formats } from './formats.ts';
 export { loadMessages } from './load-messages.ts';
 export { parseAmount, typedAmount } from './parse-amount.ts';
 export { I18nContext, useI18n } from './use-i18n.ts';

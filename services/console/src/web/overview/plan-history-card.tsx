@@ -1,24 +1,26 @@
 import { type ReactElement, useState } from 'react';
 import { useApiQuery } from '../api/index.ts';
-import { useI18n } from '../i18n/index.ts';
+import { Chart } from '../charts/index.ts';
+import { decimalOf, useI18n } from '../i18n/index.ts';
 import { currencyOf, usePlans } from '../plans/index.ts';
-import { BarChart, Card, Loaded, SelectField, Table } from '../ui/index.ts';
-import { type DailyUse, HISTORY_DAYS, type HistoryRange, sumByApp, toCalendarDay, useOf } from './plan-history.ts';
-
-/** Choice of the shown part of the history. */
-interface View {
-  readonly measure: 'cost' | 'requests';
-  /** Empty for all apps. */
-  readonly clientId: string;
-}
+import { ButtonLink, Card, EmptyState, Loaded, SelectField, Table } from '../ui/index.ts';
+import {
+  type DailyUse,
+  HISTORY_DAYS,
+  type HistoryRange,
+  type HistoryView,
+  laterHalf,
+  sumByApp,
+  toChartData,
+} from './plan-history.ts';
 
 /** Use of the plan by connected apps, day by day. Shows nothing to a person who never had a plan. */
 export const PlanHistoryCard = (): ReactElement | null => {
   const { overview } = useI18n().messages;
   const current = useApiQuery('getSubscription', {});
   const [range, setRange] = useState<HistoryRange>('days30');
-  const [view, setView] = useState<View>({ measure: 'cost', clientId: '' });
-  const history = useApiQuery('getUsageHistory', { query: { days: HISTORY_DAYS[range] } });
+  const [view, setView] = useState<HistoryView>({ measure: 'cost', clientId: undefined });
+  const history = useApiQuery('getUsageHistory', { query: { days: 2 * HISTORY_DAYS[range] } });
   // Without their names connected apps would look like former ones.
   const connections = useApiQuery('listConnections', {});
   const plans = usePlans();
@@ -71,18 +73,25 @@ const History = ({
   /** Of connected apps, by client id. */
   names: ReadonlyMap<string, string>;
   currency: string;
-  view: View;
-  onChange: (changes: Partial<View>) => void;
+  view: HistoryView;
+  onChange: (changes: Partial<HistoryView>) => void;
 }): ReactElement => {
   const { messages, formats } = useI18n();
-  const { overview } = messages;
+  const { overview, charts } = messages;
   const { measure } = view;
   const nameOf = (clientId: string): string => names.get(clientId) ?? overview.historyFormerApp;
-  const apps = sumByApp(days);
-  const app = apps.find(({ clientId }) => clientId === view.clientId)?.clientId;
-  const say = (value: number): string => (measure === 'cost' ? formats.money(value, currency) : formats.number(value));
-  const total = days.reduce((sum, day) => sum + useOf(day, app)[measure], 0);
-  if (apps.length === 0) return <p className="hint">{overview.historyEmpty}</p>;
+  const apps = sumByApp(laterHalf(days));
+  const clientId = apps.find((app) => app.clientId === view.clientId)?.clientId;
+  const texts = { apps: names, former: overview.historyFormerApp, others: charts.others };
+  const isCost = measure === 'cost';
+  if (apps.length === 0) {
+    return (
+      <EmptyState
+        text={overview.historyEmpty}
+        action={<ButtonLink to="/connections">{overview.toConnections}</ButtonLink>}
+      />
+    );
+  }
   return (
     <>
       <div className="filters">
@@ -94,25 +103,22 @@ const History = ({
         />
         <SelectField
           label={overview.historyApp}
-          value={app ?? ''}
-          onChange={(clientId) => onChange({ clientId })}
+          value={clientId ?? ''}
+          onChange={(value) => onChange({ clientId: value === '' ? undefined : value })}
           options={[
             { value: '', label: overview.historyAllApps },
-            ...apps.map(({ clientId }) => ({ value: clientId, label: nameOf(clientId) })),
+            ...apps.map((app) => ({ value: app.clientId, label: nameOf(app.clientId) })),
           ]}
         />
       </div>
-      <p className="figure-line">
-        <span className="hint">{overview.historyTotal}</span> <strong>{say(total)}</strong>
-      </p>
-      <BarChart
+      <Chart
         label={overview.historyChart(overview.historyMeasures[measure])}
-        bars={days.map((day) => {
-          const value = useOf(day, app)[measure];
-          return { label: formats.shortDate(toCalendarDay(day.day)), value, text: say(value) };
-        })}
-        columns={[overview.historyDay, overview.historyMeasures[measure]]}
-        tableLabel={overview.historyTable}
+        data={toChartData(days, { measure, clientId }, texts)}
+        say={(value) => (isCost ? formats.money(value, currency) : formats.number(value))}
+        sayShort={(value) => (isCost ? formats.compactMoney(value, currency) : formats.compact(value))}
+        sayExact={isCost ? decimalOf : String}
+        timeZone="UTC"
+        fileName="plan-usage"
       />
       <Table
         label={overview.historyByApp}

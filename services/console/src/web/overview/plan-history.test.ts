@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type DailyUse, sumByApp, toCalendarDay, useOf } from './plan-history.ts';
+import { type DailyUse, laterHalf, sumByApp, toCalendarDay, toChartData, useOf } from './plan-history.ts';
 
 const nothing = { requests: 0, cost_micros: 0 };
 const dayOf = (day: string, apps: DailyUse['apps']): DailyUse => ({
@@ -25,4 +25,25 @@ test('a day is counted for all apps or for one, and apps are added up over days,
     { clientId: 'app_b', requests: 5, cost: 10 },
     { clientId: 'app_a', requests: 1, cost: 5 },
   ]);
+});
+
+const names = { apps: new Map([['app_a', 'Notes']]), former: 'App no longer connected', others: 'Others' };
+
+test('stacks the later half of the days by app, and apps that left as one', () => {
+  const history = [dayOf('2026-11-17', []), dayOf('2026-11-18', []), ...days];
+  expect(laterHalf(history)).toEqual(days);
+  expect(toChartData(history, { measure: 'requests', clientId: undefined }, names)).toEqual({
+    days: [new Date(2026, 10, 19), new Date(2026, 10, 20)],
+    series: [
+      { id: 'former', name: 'App no longer connected', values: [8, 9] },
+      { id: 'app_a', name: 'Notes', values: [1, 0] },
+    ],
+    before: [9, 9],
+  });
+});
+
+test('charts one app alone', () => {
+  const { series, before } = toChartData([...days, ...days], { measure: 'cost', clientId: 'app_b' }, names);
+  expect(series).toEqual([{ id: 'app_b', name: 'App no longer connected', values: [4, 6] }]);
+  expect(before).toEqual([4, 6]);
 });

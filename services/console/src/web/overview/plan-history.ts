@@ -1,4 +1,5 @@
 import type { ItemOf } from '../api/index.ts';
+import { type ChartData, type ChartSeries, limitSeries } from '../charts/index.ts';
 
 /** Use of one UTC day. */
 export type DailyUse = ItemOf<'getUsageHistory'>;
@@ -29,6 +30,46 @@ export const useOf = (day: DailyUse, clientId: string | undefined): Use => {
       : (day.apps.find((app) => app.client_id === clientId) ?? { requests: 0, cost_micros: 0 });
   return { requests, cost: cost_micros };
 };
+
+/** Part of the history that a chart shows. */
+export interface HistoryView {
+  readonly measure: 'cost' | 'requests';
+  /** Undefined for all apps. */
+  readonly clientId: string | undefined;
+}
+
+/** Names of what a chart stacks. */
+export interface HistoryNames {
+  /** Of connected apps, by client id. */
+  readonly apps: ReadonlyMap<string, string>;
+  readonly former: string;
+  readonly others: string;
+}
+
+/** Splits days into a period and the one before, and stacks the later one by app. Apps that left are one series. */
+export const toChartData = (
+  days: readonly DailyUse[],
+  { measure, clientId }: HistoryView,
+  { apps, former, others }: HistoryNames,
+): ChartData => {
+  const shown = laterHalf(days);
+  const valuesOf = (id: string): number[] => shown.map((day) => useOf(day, id)[measure]);
+  const totals = shown.map((day) => useOf(day, clientId)[measure]);
+  const connected = [...apps].map(([id, name]): ChartSeries => ({ id, name, values: valuesOf(id) }));
+  const rest = totals.map((total, day) => connected.reduce((left, { values }) => left - (values[day] ?? 0), total));
+  const series =
+    clientId === undefined
+      ? limitSeries([...connected, { id: 'former', name: former, values: rest }], others)
+      : [{ id: clientId, name: apps.get(clientId) ?? former, values: totals }];
+  return {
+    days: shown.map(({ day }) => toCalendarDay(day)),
+    series,
+    before: days.slice(0, days.length - shown.length).map((day) => useOf(day, clientId)[measure]),
+  };
+};
+
+/** The period itself, of days that hold the one before as well. */
+export const laterHalf = (days: readonly DailyUse[]): readonly DailyUse[] => days.slice(Math.floor(days.length / 2));
 
 /** Sums the use of each app over all days, the most expensive first. */
 export const sumByApp = (days: readonly DailyUse[]): (Use & { clientId: string })[] => {

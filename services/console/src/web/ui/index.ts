@@ -1,7 +1,6 @@
 export { ActionMenu } from './action-menu.tsx';
 export { AppIcon } from './app-icon.tsx';
 export { Badge, type Tone } from './badge.tsx';
-export { BarChart } from './bar-chart.tsx';
 export { Button, ButtonLink } from './button.tsx';
 export { Card, EmptyState, Facts } from './card.tsx';
 export { checkEmail, checkInteger, checkText, fault } from './checks.ts';
@@ -22,6 +21,7 @@ export { PagesCard } from './pages-card.tsx';
 export { OVERLAP_SECONDS, type Overlap, RotateDialog } from './rotate-dialog.tsx';
 export { saveFile } from './save-file.ts';
 export { Secret } from './secret.tsx';
+export { Segments } from './segments.tsx';
 export { type Column, Table } from './table.tsx';
 export { Time, useNow } from './time.tsx';
 export { Toasts, useToast } from './toasts.tsx';

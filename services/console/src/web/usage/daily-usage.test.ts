@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest';
-import { sumByDay, type UsageRecord } from './daily-usage.ts';
+import { expect, test } from 'vitest';
+import { stackByDay, type UsageRecord, type UsageView } from './daily-usage.ts';
 
 const now = new Date(2026, 10, 20, 15, 30);
 
@@ -27,21 +27,42 @@ const record = (at: Date, cost: number | null): UsageRecord => ({
   duration_ms: 1,
 });
 
-describe('sumByDay', () => {
-  test('puts each request on its day of the person’s own calendar, and keeps empty days', () => {
-    const days = sumByDay(
-      [
-        record(new Date(2026, 10, 20, 0, 0, 0), 7),
-        record(new Date(2026, 10, 19, 23, 59, 59), 5),
-        record(new Date(2026, 10, 19, 1), null),
-        record(new Date(2026, 10, 13, 23), 100),
-      ],
-      'days7',
-      now,
-    );
-    expect(days).toHaveLength(7);
-    expect(days.map(({ requests }) => requests)).toEqual([0, 0, 0, 0, 0, 2, 1]);
-    expect(days[5]).toMatchObject({ cost: 5, tokens: 25 });
-    expect(days[6]?.day).toEqual(new Date(2026, 10, 20));
-  });
+const view: UsageView = {
+  ...{ measure: 'cost', range: 'days7', othersName: 'Others' },
+  seriesOf: ({ model }) => model ?? '',
+};
+const records = [
+  record(new Date(2026, 10, 20, 0, 0, 0), 7),
+  record(new Date(2026, 10, 19, 23, 59, 59), 5),
+  { ...record(new Date(2026, 10, 19, 1), 3), model: 'svc-large' },
+  record(new Date(2026, 10, 13, 23), 100),
+  record(new Date(2026, 10, 6, 23), 1_000),
+];
+
+test('puts each request on its day of the reader’s calendar, by model, and the period before apart', () => {
+  const { data, isWhole } = stackByDay({ records, isWhole: true }, view, now);
+  expect(isWhole).toBe(true);
+  expect(data.days).toHaveLength(7);
+  expect(data.days.at(-1)).toEqual(new Date(2026, 10, 20));
+  expect(data.series).toEqual([
+    { id: 'svc-chat', name: 'svc-chat', values: [0, 0, 0, 0, 0, 5, 7] },
+    { id: 'svc-large', name: 'svc-large', values: [0, 0, 0, 0, 0, 3, 0] },
+  ]);
+  expect(data.before).toEqual([0, 0, 0, 0, 0, 0, 100]);
+});
+
+test('counts requests and tokens', () => {
+  const totals = (['requests', 'tokens'] as const).map(
+    (measure) => stackByDay({ records, isWhole: true }, { ...view, measure }, now).data.series[0]?.values,
+  );
+  expect(totals).toEqual([
+    [0, 0, 0, 0, 0, 1, 1],
+    [0, 0, 0, 0, 0, 15, 15],
+  ]);
+});
+
+test('compares with nothing that was not read in full', () => {
+  const beforeTheEnd = stackByDay({ records, isWhole: false }, view, now);
+  expect([beforeTheEnd.isWhole, beforeTheEnd.data.before]).toEqual([true, undefined]);
+  expect(stackByDay({ records: records.slice(0, 2), isWhole: false }, view, now).isWhole).toBe(false);
 });

@@ -1,80 +1,83 @@
 import { type ReactElement, useState } from 'react';
 import { useApiQuery } from '../api/index.ts';
-import { type Formats, useI18n } from '../i18n/index.ts';
-import { BarChart, Card, Loaded, Notice, SelectField } from '../ui/index.ts';
-import { type DailyUsage, sumByDay } from './daily-usage.ts';
+import { Chart } from '../charts/index.ts';
+import { decimalOf, useI18n } from '../i18n/index.ts';
+import { Card, Loaded, Notice, SelectField } from '../ui/index.ts';
+import { stackByDay, type UsageRead, type UsageRecord, type UsageView } from './daily-usage.ts';
 import type { UsageFilter } from './usage-filter.ts';
 import { CHART_RECORDS_MAX, useUsageRecords } from './use-usage.ts';
 
-type Measure = 'cost' | 'requests' | 'tokens';
+type Grouping = 'model' | 'key';
 
 const FALLBACK_CURRENCY = 'EUR';
 
-/** Use by day, measured as the person likes. */
-export const UsageChartCard = ({ filter, now }: { filter: UsageFilter; now: Date }): ReactElement => {
-  const { messages, formats } = useI18n();
-  const { usage } = messages;
-  const wallet = useApiQuery('getWallet', {});
+/** Use by day, measured and stacked as the person likes. */
+export const UsageChartCard = ({
+  filter,
+  now,
+  names,
+}: {
+  filter: UsageFilter;
+  now: Date;
+  /** Of keys, by id. */
+  names: ReadonlyMap<string, string>;
+}): ReactElement => {
+  const { usage } = useI18n().messages;
   const records = useUsageRecords(filter, now);
-  const [measure, setMeasure] = useState<Measure>('cost');
-  const currency = wallet.data?.currency ?? FALLBACK_CURRENCY;
+  const [measure, setMeasure] = useState<UsageView['measure']>('cost');
+  const [grouping, setGrouping] = useState<Grouping>('model');
+  const seriesOf = ({ key_id, model, service }: UsageRecord): string =>
+    grouping === 'key' ? (names.get(key_id) ?? usage.deletedKey) : (model ?? usage.services[service]);
   return (
-    <Card
-      title={usage.chartTitle}
-      actions={
+    <Card title={usage.chartTitle}>
+      <div className="filters">
         <SelectField
           label={usage.measure}
-          labelHidden
           value={measure}
           onChange={setMeasure}
           options={(['cost', 'requests', 'tokens'] as const).map((value) => ({ value, label: usage.measures[value] }))}
         />
-      }
-    >
-      <Loaded query={records} lines={5}>
-        {(read) => (
-          <>
-            {!read.isWhole && <Notice>{usage.chartLimited(formats.number(CHART_RECORDS_MAX))}</Notice>}
-            <DailyChart days={sumByDay(read.records, filter.range, now)} measure={measure} currency={currency} />
-          </>
-        )}
+        <SelectField
+          label={usage.groupBy}
+          value={grouping}
+          onChange={setGrouping}
+          options={(['model', 'key'] as const).map((value) => ({ value, label: usage[value] }))}
+        />
+      </div>
+      <Loaded query={records} lines={8}>
+        {(read) => <DailyChart read={read} view={{ measure, range: filter.range, seriesOf }} now={now} />}
       </Loaded>
     </Card>
   );
 };
 
 const DailyChart = ({
-  days,
-  measure,
-  currency,
+  read,
+  view,
+  now,
 }: {
-  days: readonly DailyUsage[];
-  measure: Measure;
-  currency: string;
+  read: UsageRead;
+  view: Omit<UsageView, 'othersName'>;
+  now: Date;
 }): ReactElement => {
   const { messages, formats } = useI18n();
-  const { usage } = messages;
-  const total = days.reduce((sum, day) => sum + day[measure], 0);
+  const { usage, charts } = messages;
+  const wallet = useApiQuery('getWallet', {});
+  const currency = wallet.data?.currency ?? FALLBACK_CURRENCY;
+  const isCost = view.measure === 'cost';
+  const { data, isWhole } = stackByDay(read, { ...view, othersName: charts.others }, now);
   return (
     <>
-      <p className="figure-line">
-        <span className="hint">{usage.chartTotal}</span> <strong>{say(total, { measure, currency, formats })}</strong>
-      </p>
-      <BarChart
-        label={usage.chartLabel(usage.measures[measure])}
-        bars={days.map((day) => ({
-          label: formats.shortDate(day.day),
-          value: day[measure],
-          text: say(day[measure], { measure, currency, formats }),
-        }))}
-        columns={[usage.day, usage.measures[measure]]}
-        tableLabel={usage.showTable}
+      {!isWhole && <Notice>{usage.chartLimited(formats.number(CHART_RECORDS_MAX))}</Notice>}
+      <Chart
+        label={usage.chartLabel(usage.measures[view.measure])}
+        data={data}
+        say={(value) => (isCost ? formats.money(value, currency) : formats.number(value))}
+        sayShort={(value) => (isCost ? formats.compactMoney(value, currency) : formats.compact(value))}
+        sayExact={isCost ? decimalOf : String}
+        timeZone={formats.timeZone}
+        fileName="api-usage"
       />
     </>
   );
 };
-
-const say = (
-  value: number,
-  { measure, currency, formats }: { measure: Measure; currency: string; formats: Formats },
-): string => (measure === 'cost' ? formats.money(value, currency) : formats.number(value));

@@ -59,9 +59,9 @@ export interface UsageQuery {
   readonly status?: number;
 }
 
-/** Returns the query of a filter. It stays the same all day long, so that answers can be cached. */
-export const toQuery = ({ range, keyId, model, status }: UsageFilter, now: Date): UsageQuery => ({
-  from: startOfDay(now, RANGE_DAYS[range] - 1).toISOString(),
+/** Returns the query of a filter, for its period and as many before it as are asked for. It stays the same all day long, so that answers can be cached. */
+export const toQuery = ({ range, keyId, model, status }: UsageFilter, now: Date, periods = 1): UsageQuery => ({
+  from: startOfDay(now, periods * RANGE_DAYS[range] - 1).toISOString(),
   ...(keyId === '' ? {} : { key_id: keyId }),
   ...(model === '' ? {} : { model }),
   ...(status === '' ? {} : { status: Number(status) }),

@@ -33,7 +33,7 @@ export const UsagePage = (): ReactElement => {
         names={names}
         onChange={(next) => setSearch(writeFilter(next), { replace: true })}
       />
-      <UsageChartCard filter={filter} now={now} />
+      <UsageChartCard filter={filter} now={now} names={names} />
       <RequestsCard filter={filter} now={now} names={names} />
     </Page>
   );

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { type Answer, type ApiClient, useApi } from '../api/index.ts';
-import type { UsageRecord } from './daily-usage.ts';
+import type { UsageRead, UsageRecord } from './daily-usage.ts';
 import { toQuery, type UsageFilter } from './usage-filter.ts';
 
 const PAGE_RECORDS = 50;
@@ -21,10 +21,10 @@ export const useUsagePages = (filter: UsageFilter, now: Date) => {
   });
 };
 
-/** All records of a filter as far as the chart reads them. */
+/** All records of a filter and of the period before, as far as the chart reads them. */
 export const useUsageRecords = (filter: UsageFilter, now: Date) => {
   const { call } = useApi();
-  const query = toQuery(filter, now);
+  const query = toQuery(filter, now, 2);
   return useQuery({
     queryKey: ['listGatewayUsage', 'chart', query],
     queryFn: ({ signal }) => readAll(call, query, signal),
@@ -35,7 +35,7 @@ const readAll = async (
   call: ApiClient['call'],
   query: ReturnType<typeof toQuery>,
   signal: AbortSignal,
-): Promise<{ records: UsageRecord[]; isWhole: boolean }> => {
+): Promise<UsageRead> => {
   const records: UsageRecord[] = [];
   let after: string | undefined;
   do {

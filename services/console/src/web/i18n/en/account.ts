@@ -34,7 +34,7 @@ export const overview = {
   reached: 'The limit is reached: apps have to wait until it starts again.',
   pending: (count: number, max: number) => `${count} of ${max} requests in progress`,
   historyTitle: 'By day',
-  historyLead: 'What connected apps used of your plan on each day (UTC). A request counts once its cost is known.',
+  historyLead: 'What connected apps used of your plan on each day. A request counts once its cost is known.',
   historyShow: 'Show',
   historyMeasures: { cost: 'Cost', requests: 'Requests' },
   historyRange: 'Period',
@@ -43,11 +43,9 @@ export const overview = {
   historyAllApps: 'All apps',
   historyFormerApp: 'App no longer connected',
   historyChart: (measure: string) => `${measure} of your plan by day`,
-  historyTotal: 'Total',
-  historyDay: 'Day',
-  historyTable: 'Show as a table',
   historyByApp: 'By app',
   historyEmpty: 'Nothing was used in this period.',
+  toConnections: 'Look at connected apps',
   noPlanTitle: 'No plan yet',
   noPlanText: 'With a plan you can connect apps and use them on one shared subscription.',
   choosePlan: 'Choose a plan',
@@ -77,6 +75,10 @@ export const plans = {
   current: 'Your subscription',
   renews: (date: string) => `Renews on ${date}`,
   ends: (date: string) => `Ends on ${date}, and will not renew`,
+  ending: 'cancelled',
+  endsTitle: (date: string) => `Your plan runs until ${date}`,
+  endsText: 'You have cancelled it: until then apps work as before, and nothing more is charged.',
+  resume: 'Resume in the billing portal',
   period: (start: string, end: string) => `Paid period: ${start} to ${end}`,
   statuses: {
     incomplete: 'waiting for payment',
@@ -129,6 +131,8 @@ export const plans = {
   toOverview: 'Go to the overview',
   toPlans: 'Look at plans',
   toWallet: 'Go to the wallet',
+  nextKey: 'Create a key',
+  nextConnect: 'Next, connect an app: the overview shows how.',
 };
 
 /** Apps that the user has connected. */

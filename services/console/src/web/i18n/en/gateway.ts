@@ -3,6 +3,7 @@ export const keys = {
   title: 'API keys',
   lead: 'For your own programs: the common chat-completions format, paid from your wallet.',
   create: 'Create a key',
+  createFirst: 'Create your first key',
   creating: 'Creating…',
   createTitle: 'New API key',
   name: 'Name',
@@ -29,6 +30,7 @@ export const keys = {
   emptyTitle: 'No keys yet',
   emptyText: 'Create a key, then point any client of the chat-completions format at the address below.',
   baseUrl: 'Base URL',
+  sampleLanguage: 'Language of the sample',
   useTitle: 'How to use a key',
   useText: 'Change only base URL and key in your client. Models are listed at /models.',
   columns: {
@@ -152,14 +154,11 @@ export const usage = {
   ranges: { days7: 'Last 7 days', days30: 'Last 30 days', days90: 'Last 90 days' },
   measure: 'Show',
   measures: { cost: 'Cost', requests: 'Requests', tokens: 'Tokens' },
+  groupBy: 'Grouped by',
   chartTitle: 'By day',
   chartLabel: (measure: string) => `${measure} by day`,
-  chartTotal: 'Total',
   chartLimited: (count: string) =>
     `Only the newest ${count} requests are counted here. Choose a shorter period to see all.`,
-  day: 'Day',
-  value: 'Value',
-  showTable: 'Show as a table',
   requests: 'Requests',
   columns: {
     time: 'Time',

@@ -37,7 +37,7 @@ export const overview: Messages['overview'] = {
   pending: (count, max) => `${count} di ${max} richieste in corso`,
   historyTitle: 'Per giorno',
   historyLead:
-    'Quanto le app collegate hanno usato del piano in ciascun giorno (UTC). Una richiesta conta appena se ne conosce il costo.',
+    'Quanto le app collegate hanno usato del piano in ciascun giorno. Una richiesta conta appena se ne conosce il costo.',
   historyShow: 'Mostra',
   historyMeasures: { cost: 'Costo', requests: 'Richieste' },
   historyRange: 'Periodo',
@@ -46,11 +46,9 @@ export const overview: Messages['overview'] = {
   historyAllApps: 'Tutte le app',
   historyFormerApp: 'App non più collegata',
   historyChart: (measure) => `${measure} del piano per giorno`,
-  historyTotal: 'Totale',
-  historyDay: 'Giorno',
-  historyTable: 'Mostra come tabella',
   historyByApp: 'Per app',
   historyEmpty: 'In questo periodo non è stato usato nulla.',
+  toConnections: 'Guarda le app collegate',
   noPlanTitle: 'Ancora nessun piano',
   noPlanText: 'Con un piano puoi collegare app e usarle con un solo abbonamento condiviso.',
   choosePlan: 'Scegli un piano',
@@ -80,6 +78,10 @@ export const plans: Messages['plans'] = {
   current: 'Il tuo abbonamento',
   renews: (date) => `Si rinnova il ${date}`,
   ends: (date) => `Termina il ${date} e non si rinnova`,
+  ending: 'disdetto',
+  endsTitle: (date) => `Il tuo piano vale fino al ${date}`,
+  endsText: 'Lo hai disdetto: fino ad allora le app funzionano come prima e non paghi altro.',
+  resume: 'Riattiva nel portale di fatturazione',
   period: (start, end) => `Periodo pagato: dal ${start} al ${end}`,
   statuses: {
     incomplete: 'in attesa di pagamento',
@@ -132,6 +134,8 @@ export const plans: Messages['plans'] = {
   toOverview: 'Vai alla panoramica',
   toPlans: 'Guarda i piani',
   toWallet: 'Vai al portafoglio',
+  nextKey: 'Crea una chiave',
+  nextConnect: 'Ora collega un’app: nella panoramica vedi come.',
 };
 
 /** Apps that the user has connected, in Italian. */

@@ -5,6 +5,7 @@ export const keys: Messages['keys'] = {
   title: 'Chiavi API',
   lead: 'Per i tuoi programmi: il comune formato chat-completions, pagato dal portafoglio.',
   create: 'Crea una chiave',
+  createFirst: 'Crea la prima chiave',
   creating: 'Creazione…',
   createTitle: 'Nuova chiave API',
   name: 'Nome',
@@ -31,6 +32,7 @@ export const keys: Messages['keys'] = {
   emptyTitle: 'Ancora nessuna chiave',
   emptyText: 'Crea una chiave, poi indirizza un client del formato chat-completions all’indirizzo qui sotto.',
   baseUrl: 'Base URL',
+  sampleLanguage: 'Linguaggio dell’esempio',
   useTitle: 'Come si usa una chiave',
   useText: 'Nel tuo client cambi solo base URL e chiave. I modelli sono elencati in /models.',
   columns: {
@@ -154,14 +156,11 @@ export const usage: Messages['usage'] = {
   ranges: { days7: 'Ultimi 7 giorni', days30: 'Ultimi 30 giorni', days90: 'Ultimi 90 giorni' },
   measure: 'Mostra',
   measures: { cost: 'Costo', requests: 'Richieste', tokens: 'Token' },
+  groupBy: 'Raggruppa per',
   chartTitle: 'Per giorno',
   chartLabel: (measure) => `${measure} per giorno`,
-  chartTotal: 'Totale',
   chartLimited: (count) =>
     `Qui contano solo le ${count} richieste più recenti. Scegli un periodo più breve per vederle tutte.`,
-  day: 'Giorno',
-  value: 'Valore',
-  showTable: 'Mostra come tabella',
   requests: 'Richieste',
   columns: {
     time: 'Ora',

@@ -2,7 +2,9 @@ import type { Messages } from '../en/index.ts';
 import { account, connections, links, overview, plans, session } from './account.ts';
 import { alerts } from './alerts.ts';
 import { apps, webhooks } from './business.ts';
+import { charts } from './charts.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
+import { firstSteps } from './first-steps.ts';
 import { autoTopUp, invoices, keys, usage, wallet } from './gateway.ts';
 import { overlap } from './overlap.ts';
 import { factors, ownData, sessions } from './security.ts';
@@ -20,6 +22,8 @@ export const it: Messages = {
   factors,
   ownData,
   links,
+  charts,
+  firstSteps,
   overview,
   plans,
   connections,

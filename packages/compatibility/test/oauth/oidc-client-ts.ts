@@ -1,0 +1,47 @@
+import { type INavigator, UserManager } from 'oidc-client-ts';
+import { inject } from 'vitest';
+import { versioned } from '../support/results.ts';
+import { type Recipe, type RegisteredApp, SCOPE, type StockClient } from './stock-client.ts';
+
+export const oidcClientTs: Recipe = {
+  name: versioned('oidc-client-ts'),
+  clientType: 'public',
+  features: ['Refresh', 'Revoke'],
+  settings: "`scope: 'inference usage:read'`, as its default is `openid` alone",
+  create: ({ clientId, redirectUri }: RegisteredApp): StockClient => {
+    const address = { current: '' };
+    const manager = new UserManager(
+      { authority: inject('origin'), client_id: clientId, redirect_uri: redirectUri, scope: SCOPE },
+      navigatorThatNotes(address),
+    );
+    const currentTokens = async () => {
+      const user = await manager.getUser();
+      return { accessToken: String(user?.access_token), refreshToken: String(user?.refresh_token) };
+    };
+    return {
+      connect: async (visit) => {
+        await manager.signinRedirect();
+        await manager.signinCallback((await visit(address.current)).href);
+        return await currentTokens();
+      },
+      refresh: async () => {
+        await manager.signinSilent();
+        return await currentTokens();
+      },
+      revoke: () => manager.revokeTokens(['refresh_token']),
+      close: () => manager.stopSilentRenew(),
+    };
+  },
+};
+
+/** Stands in for `window.location`. */
+const navigatorThatNotes = (address: { current: string }): INavigator => ({
+  prepare: async () => ({
+    navigate: async ({ url }) => {
+      address.current = url;
+      return { url };
+    },
+    close: () => {},
+  }),
+  callback: async () => {},
+});

@@ -1,0 +1,80 @@
+/** Values of one app, model or key, one for each day. */
+export interface ChartSeries {
+  readonly id: string;
+  readonly name: string;
+  readonly values: readonly number[];
+}
+
+/** Values by day, stacked by series, with those of the period before. */
+export interface ChartData {
+  /** First instants of the days in the reader's calendar, the oldest first. */
+  readonly days: readonly Date[];
+  readonly series: readonly ChartSeries[];
+  /** Totals of as many days before these; undefined if they are not known in full. */
+  readonly before: readonly number[] | undefined;
+}
+
+/** More colours could not be told apart. */
+const SERIES_MAX = 5;
+
+export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+/** Sorts series by their total, the largest first, and adds up those that get no colour under one name. */
+export const limitSeries = (series: readonly ChartSeries[], othersName: string): ChartSeries[] => {
+  const sorted = series.toSorted((a, b) => sum(b.values) - sum(a.values)).filter(({ values }) => sum(values) > 0);
+  if (sorted.length <= SERIES_MAX + 1) return sorted;
+  const others = sorted.slice(SERIES_MAX);
+  const values = others[0]?.values.map((_, day) => sum(others.map((one) => one.values[day] ?? 0))) ?? [];
+  return [...sorted.slice(0, SERIES_MAX), { id: 'others', name: othersName, values }];
+};
+
+/** Returns the total of each day. */
+export const totalsOf = ({ days, series }: ChartData): number[] =>
+  days.map((_, day) => sum(series.map(({ values }) => values[day] ?? 0)));
+
+/** A day, or a run of days on which nothing was used, as indexes of the first and the last day. */
+export interface DayRun {
+  readonly first: number;
+  readonly last: number;
+  readonly isEmpty: boolean;
+}
+
+/** Joins neighbouring days without use into one run each. */
+export const joinEmptyDays = (totals: readonly number[]): DayRun[] => {
+  const runs: DayRun[] = [];
+  for (const [day, total] of totals.entries()) {
+    const previous = runs.at(-1);
+    const isEmpty = total === 0;
+    if (isEmpty && previous?.isEmpty === true) runs[runs.length - 1] = { ...previous, last: day };
+    else runs.push({ first: day, last: day, isEmpty });
+  }
+  return runs;
+};
+
+/** Change against the period before, in percent; undefined if nothing was used then. */
+export const percentChange = (total: number, before: number): number | undefined =>
+  before === 0 ? undefined : ((total - before) / before) * 100;
+
+/** The day in the reader's calendar: `2026-11-20`. */
+export const isoDay = (day: Date): string =>
+  [day.getFullYear(), day.getMonth() + 1, day.getDate()].map((part) => String(part).padStart(2, '0')).join('-');
+
+/** Characters with which a cell becomes a formula in a spreadsheet. Names of apps come from other people. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+const toCell = (text: string): string => {
+  const safe = FORMULA.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+};
+
+/** Writes all days as CSV, one column for each series, the total last. */
+export const toCsv = (chart: ChartData, titles: { day: string; total: string }, say: (value: number) => string) => {
+  const header = [titles.day, ...chart.series.map(({ name }) => name), titles.total].map(toCell);
+  const totals = totalsOf(chart);
+  const rows = chart.days.map((day, index) => [
+    isoDay(day),
+    ...chart.series.map(({ values }) => say(values[index] ?? 0)),
+    say(totals[index] ?? 0),
+  ]);
+  return [header, ...rows].map((cells) => `${cells.join(',')}\r\n`).join('');
+};

@@ -1,0 +1,95 @@
+import { type ReactElement, useRef, useState } from 'react';
+import { useI18n } from '../i18n/index.ts';
+import { Button, saveFile } from '../ui/index.ts';
+import type { ChartProps } from './chart.tsx';
+import { isoDay, percentChange, sum, toCsv, totalsOf } from './chart-data.ts';
+import { ChartTable } from './chart-table.tsx';
+import { drawPng } from './draw-png.ts';
+import { Legend } from './legend.tsx';
+import { Plot } from './plot.tsx';
+
+/** The total, the chart or its table, and what can be done with them. */
+export const ChartFigure = (props: ChartProps): ReactElement => {
+  const { label, data, say, sayExact, timeZone, fileName } = props;
+  const { charts } = useI18n().messages;
+  const figure = useRef<HTMLElement>(null);
+  // Without use there is nothing to compare with, and a line at zero says less than the words above.
+  const drawn = data.before !== undefined && sum(data.before) > 0 ? data : { ...data, before: undefined };
+  const [isTable, setTable] = useState(false);
+  const name = `${fileName}-${data.days[0] === undefined ? '' : isoDay(data.days[0])}`;
+  const saveCsv = (): void => {
+    const text = toCsv(data, { day: charts.day, total: charts.total }, sayExact);
+    saveFile(new Blob([text], { type: 'text/csv' }), `${name}.csv`);
+  };
+  const savePng = async (): Promise<void> => {
+    const picture =
+      figure.current === null ? undefined : await drawPng(figure.current, { label, note: charts.daysIn(timeZone) });
+    if (picture !== undefined) saveFile(picture, `${name}.png`);
+  };
+  return (
+    <figure className="chart" ref={figure}>
+      <Total data={data} say={say} />
+      {isTable ? (
+        <ChartTable {...props} />
+      ) : (
+        <>
+          <Plot {...props} data={drawn} />
+          <Legend data={drawn} say={say} />
+        </>
+      )}
+      <div className="chart-foot">
+        <span className="hint">{charts.daysIn(timeZone)}</span>
+        <div className="chart-acts">
+          <Button small variant="quiet" onClick={() => setTable(!isTable)}>
+            {isTable ? charts.showChart : charts.showTable}
+          </Button>
+          <Button small variant="quiet" icon="download" aria-label={charts.saveCsv} onClick={saveCsv}>
+            {charts.csv}
+          </Button>
+          {!isTable && (
+            <Button small variant="quiet" icon="download" aria-label={charts.savePng} onClick={() => void savePng()}>
+              {charts.png}
+            </Button>
+          )}
+        </div>
+      </div>
+    </figure>
+  );
+};
+
+const Total = ({ data, say }: Pick<ChartProps, 'data' | 'say'>): ReactElement => {
+  const { messages } = useI18n();
+  const total = sum(totalsOf(data));
+  return (
+    <p className="figure-line">
+      <span className="hint">{messages.charts.total}</span> <strong>{say(total)}</strong>{' '}
+      {data.before !== undefined && (
+        <span className="hint">
+          <Change total={total} before={sum(data.before)} days={data.days.length} say={say} />
+        </span>
+      )}
+    </p>
+  );
+};
+
+const Change = ({
+  total,
+  before,
+  days,
+  say,
+}: {
+  total: number;
+  before: number;
+  days: number;
+  say: (value: number) => string;
+}): string => {
+  const { messages, formats } = useI18n();
+  const { charts } = messages;
+  const change = percentChange(total, before);
+  if (change === undefined) return charts.nothingBefore(days);
+  const percent = formats.percent(Math.abs(change));
+  if (Math.round(change) === 0) return charts.sameAsBefore(days, say(before));
+  return change > 0
+    ? charts.moreThanBefore(percent, days, say(before))
+    : charts.lessThanBefore(percent, days, say(before));
+};

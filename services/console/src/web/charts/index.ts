@@ -1,0 +1,2 @@
+export { Chart } from './chart.tsx';
+export { type ChartData, type ChartSeries, limitSeries } from './chart-data.ts';
