@@ -179,6 +179,21 @@ CREATE TABLE app_icons (
   CONSTRAINT app_icons_content_type_check CHECK ((content_type = ANY (ARRAY['image/png'::text, 'image/jpeg'::text, 'image/webp'::text])))
 );
 
+CREATE TABLE app_reports (
+  client_id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  reported_on date NOT NULL,
+  reported_at timestamp with time zone NOT NULL,
+  reason text NOT NULL,
+  comment text,
+  CONSTRAINT app_reports_pkey PRIMARY KEY (client_id, user_id, reported_on),
+  CONSTRAINT app_reports_client_id_fkey FOREIGN KEY (client_id) REFERENCES apps(client_id) ON DELETE CASCADE,
+  CONSTRAINT app_reports_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  CONSTRAINT app_reports_reason_check CHECK ((reason = ANY (ARRAY['impersonation'::text, 'spam'::text, 'misuse'::text, 'other'::text])))
+);
+CREATE INDEX app_reports_by_time ON app_reports USING btree (reported_at);
+CREATE INDEX app_reports_by_user ON app_reports USING btree (user_id);
+
 CREATE TABLE app_secrets (
   digest bytea NOT NULL,
   client_id text COLLATE "C" NOT NULL,
@@ -215,12 +230,14 @@ CREATE TABLE apps (
   deleted_at timestamp with time zone,
   require_pushed_authorization_requests boolean DEFAULT false NOT NULL,
   dpop_bound_access_tokens boolean DEFAULT false NOT NULL,
+  suspended_at timestamp with time zone,
   CONSTRAINT apps_pkey PRIMARY KEY (client_id),
   CONSTRAINT apps_owner_user_id_fkey FOREIGN KEY (owner_user_id) REFERENCES accounts(id),
   CONSTRAINT apps_client_type_check CHECK ((client_type = ANY (ARRAY['public'::text, 'confidential'::text]))),
   CONSTRAINT apps_deleted_are_inactive CHECK (((deleted_at IS NULL) OR (NOT active))),
   CONSTRAINT apps_redirect_uris_check CHECK (((cardinality(redirect_uris) >= 1) AND (cardinality(redirect_uris) <= 10))),
   CONSTRAINT apps_refresh_grace_seconds_check CHECK (((refresh_grace_seconds >= 0) AND (refresh_grace_seconds <= 120))),
+  CONSTRAINT apps_suspended_are_inactive CHECK (((suspended_at IS NULL) OR (NOT active))),
   CONSTRAINT apps_version_check CHECK ((version > 0))
 );
 CREATE INDEX apps_by_owner ON apps USING btree (owner_user_id, client_id) WHERE (deleted_at IS NULL);

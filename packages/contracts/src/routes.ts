@@ -10,6 +10,7 @@ import {
 import { inferenceGatewayRoutes } from './inference-gateway/index.ts';
 import {
   accountOperations,
+  appOperations,
   inboxOperations,
   outboxOperations,
   restoreOperations,
@@ -41,6 +42,7 @@ export const allInternalRoutes: readonly RouteDefinition[] = [
   ...Object.values(internalRoutes),
   ...Object.values(serviceOperations),
   ...Object.values(accountOperations),
+  ...Object.values(appOperations),
   ...Object.values(restoreOperations),
   ...Object.values(outboxOperations).flatMap((operations) => Object.values(operations)),
   ...Object.values(inboxOperations).flatMap((operations) => Object.values(operations)),

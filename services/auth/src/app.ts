@@ -16,6 +16,7 @@ import {
 import type { Knex } from 'knex';
 import { accountOperationRoutes } from './account-operations/index.ts';
 import { accountRoutes, createPasswordHasher, createPasswordRules, createSignUps } from './accounts/index.ts';
+import { appOperatorRoutes, appReportRoutes } from './app-reports/index.ts';
 import {
   appInternalRoutes,
   appRoutes,
@@ -121,6 +122,7 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
       ...appInternalRoutes(deps),
       ...signingKeyOperatorRoutes({ ...deps, ...deps.keyRotation }),
       ...accountOperationRoutes({ ...deps, wakeErasure }),
+      ...appOperatorRoutes({ ...deps, wakeSuspensions: suspensions.wake }),
       ...parts.operatorBindings,
     ]),
     keys: deps.keys,
@@ -162,6 +164,7 @@ const createPublicApp = (
       ...recoveryRoutes({ ...deps, wakeResets: resets.wake }),
       ...ssoRoutes(deps),
       ...appRoutes({ ...deps, wakeSuspensions: suspensions.wake }),
+      ...appReportRoutes(deps),
       ...publisherRoutes(deps),
       ...connectionRoutes({ ...deps, findConnectedApps: (clientIds) => findConnectedApps(deps, clientIds) }),
       ...consentRoutes(deps),

@@ -1,4 +1,5 @@
 import { type Clock, type Logger, type PeriodicWork, runPeriodically } from '@svc/service-kit';
+import { deleteReportsBefore } from './app-reports/index.ts';
 import { deleteAuditEntriesBefore, deleteGrantsExpiredBefore } from './connections/index.ts';
 import { deleteDeniedFormsBefore } from './consent/index.ts';
 import { deleteUnconfirmedTotpsBefore, deleteUsedChallengesExpiredBefore, UNCONFIRMED_MS } from './factors/index.ts';
@@ -25,6 +26,8 @@ const BATCHES_MAX = 50;
 const MAILS_KEPT_MS = 7 * DAY_MS;
 /** Time that a user can look back: longer than a year, so that the same day of last year is there. */
 const AUDIT_KEPT_MS = 400 * DAY_MS;
+/** Time in which an operator can see that an app is reported again and again. */
+const REPORTS_KEPT_MS = 400 * DAY_MS;
 
 export interface HousekeepingDeps {
   readonly database: Executor;
@@ -50,6 +53,7 @@ export const tidyUp = async ({ database, clock }: HousekeepingDeps): Promise<voi
     () => deleteMailedTokensExpiredBefore(database, hourAgo, BATCH),
     () => deleteMailsBefore(database, later(now, -MAILS_KEPT_MS), BATCH),
     () => deleteAuditEntriesBefore(database, later(now, -AUDIT_KEPT_MS), BATCH),
+    () => deleteReportsBefore(database, later(now, -REPORTS_KEPT_MS), BATCH),
   ];
   for (const deleteBatch of kinds) {
     for (let batch = 0; batch < BATCHES_MAX && (await deleteBatch()) === BATCH; batch += 1);

@@ -55,6 +55,7 @@ describe('registering', () => {
       privacy_policy_url: null,
       icon_url: `${service.url}/v1/integrations/apps/${clientId}/icon`,
       active: true,
+      suspended_at: null,
       refresh_grace_seconds: 60,
       require_pushed_authorization_requests: false,
       dpop_bound_access_tokens: false,

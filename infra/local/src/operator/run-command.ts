@@ -5,6 +5,7 @@ import { type AddressBook, OperatorError } from './address-book.ts';
 import { type CallService, type Command, printTable } from './command.ts';
 import { accountCommands } from './commands/account.ts';
 import { afterRestoreCommands } from './commands/after-restore.ts';
+import { appCommands } from './commands/apps.ts';
 import { deadLetterCommands } from './commands/dead-letters.ts';
 import { outboxCommands } from './commands/outbox.ts';
 import { refundCommands } from './commands/refund.ts';
@@ -24,6 +25,7 @@ const commands: readonly Command[] = [
   ...uncertainCommands,
   ...refundCommands,
   ...accountCommands,
+  ...appCommands,
   ...signingKeyCommands,
   ...signingSecretCommands,
   ...routesCommands,

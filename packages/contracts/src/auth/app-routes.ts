@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ICON_BYTES_MAX } from '../core/limits.ts';
 import { listOf, pageOf, pageQuery } from '../core/lists.ts';
 import { defineRoute, json, jsonBody, optionalJsonBody } from '../core/route.ts';
+import { reportAppRequestSchema } from './app-reports.ts';
 import {
   appRegisteredSchema,
   appSchema,
@@ -49,10 +50,10 @@ export const appRoutes = {
     path: '/v1/integrations/apps/{client_id}',
     summary: 'Activate, deactivate or change an app',
     description:
-      'Deactivating ends every connection of the app. Activating does not bring them back: users consent again.',
+      'Deactivating ends every connection of the app. Activating does not bring them back: users consent again. While `suspended_at` is set, an operator keeps the app inactive and its owner cannot activate it.',
     request: { params: clientIdParams, body: jsonBody(updateAppRequestSchema) },
     responses: { 200: json('The app.', appSchema) },
-    errors: [],
+    errors: ['app_suspended'],
   }),
   deleteApp: defineRoute({
     ...apps,
@@ -107,6 +108,22 @@ export const appRoutes = {
     },
     responses: { 204: { description: 'Stored.' } },
     errors: [],
+  }),
+} as const;
+
+/** Routes on which users tell operators about apps. */
+export const appReportRoutes = {
+  reportApp: defineRoute({
+    ...connections,
+    tag: 'Apps',
+    operationId: 'reportApp',
+    method: 'POST',
+    path: '/v1/integrations/apps/{client_id}/reports',
+    summary: 'Report an app to the operators',
+    description: 'Counts once a day for each user and app: later reports of a day change nothing.',
+    request: { params: clientIdParams, body: jsonBody(reportAppRequestSchema) },
+    responses: { 202: { description: 'Received.' } },
+    errors: ['not_found'],
   }),
 } as const;
 

@@ -42,6 +42,9 @@ export const appSchema = z
     privacy_policy_url: z.string().nullable(),
     icon_url: z.string(),
     active: z.boolean(),
+    suspended_at: timestampSchema
+      .nullable()
+      .meta({ description: 'Since when an operator keeps the app inactive; null: not at all.' }),
     refresh_grace_seconds: z.int(),
     require_pushed_authorization_requests: z.boolean(),
     dpop_bound_access_tokens: z.boolean(),

@@ -55,6 +55,7 @@ export const publisherRoutes = {
     method: 'DELETE',
     path: '/v1/console/publisher/domains/{domain}',
     summary: 'Remove a domain',
+    description: 'The consent page stops to show it at once. The proof can be taken down.',
     request: { params: publisherDomainParams },
     responses: { 204: { description: 'Removed.' } },
     errors: ['not_found'],

@@ -12,7 +12,7 @@ import {
   ssoStatusSchema,
   startSsoQuerySchema,
 } from './accounts.ts';
-import { appRoutes, connectionRoutes } from './app-routes.ts';
+import { appReportRoutes, appRoutes, connectionRoutes } from './app-routes.ts';
 import { factorRoutes } from './factor-routes.ts';
 import { interactionRoutes, oauthRoutes } from './oauth-routes.ts';
 import { publisherRoutes } from './publisher-routes.ts';
@@ -162,6 +162,7 @@ export const authRoutes = {
   ...oauthRoutes,
   ...interactionRoutes,
   ...appRoutes,
+  ...appReportRoutes,
   ...publisherRoutes,
   ...connectionRoutes,
   ...signInRoutes,

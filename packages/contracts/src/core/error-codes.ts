@@ -117,6 +117,7 @@ export const errorCodes = {
     'The next signing key was published too recently for all verifiers to know it. Try again in an hour.',
   ),
   app_inactive: code('auth', 'forbidden', 403, 'The app is deactivated.'),
+  app_suspended: code('auth', 'forbidden', 403, 'An operator has suspended the app. Only an operator can lift that.'),
   unknown_app: code('auth', 'invalid', 400, 'There is no active app with this `client_id`.'),
   redirect_uri_not_registered: code('auth', 'invalid', 400, 'The `redirect_uri` is not registered for this app.'),
   pushed_request_required: code(

@@ -8,6 +8,7 @@ export const parameterDescriptions: Readonly<Record<string, string>> = {
   client_id: 'Id of the app.',
   code_challenge: 'SHA-256 of the code verifier, in base64url (RFC 7636 section 4.2).',
   code_challenge_method: 'Only `S256` (RFC 7636 section 4.3).',
+  domain: 'Domain of the business.',
   dpop_jkt: 'Thumbprint of the key that the tokens will be bound to (RFC 9449 section 10).',
   event: 'Only events of this kind.',
   event_id: 'Id of the event.',

@@ -1,4 +1,5 @@
 export * from './accounts.ts';
+export * from './apps.ts';
 export * from './inbox.ts';
 export * from './outbox.ts';
 export * from './restores.ts';

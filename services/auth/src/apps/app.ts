@@ -13,6 +13,8 @@ export interface AppRecord extends CamelKeys<AppFields> {
   readonly ownerUserId: string;
   readonly clientType: ClientType;
   readonly active: boolean;
+  /** While an operator keeps the app inactive. */
+  readonly suspendedAt: Date | null;
   readonly version: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -33,6 +35,7 @@ export const toAppJson = (app: AppRecord, extra: { publicBaseUrl: string; connec
   client_type: app.clientType,
   icon_url: iconUrl(extra.publicBaseUrl, app.clientId),
   active: app.active,
+  suspended_at: app.suspendedAt?.toISOString() ?? null,
   created_at: app.createdAt.toISOString(),
   updated_at: app.updatedAt.toISOString(),
   secret_rotated_at: app.secretRotatedAt?.toISOString() ?? null,

@@ -1,10 +1,9 @@
 import type { newId } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
-import { cutOffApp } from '../connections/index.ts';
 import type { Transaction } from '../transact.ts';
+import { endAccessOfApp } from './end-access-of-app.ts';
 import { lockAppOfOwner, markAppDeleted } from './queries.ts';
 import { deleteSecrets } from './secret-queries.ts';
-import { insertSuspension } from './suspension-queries.ts';
 import type { UpdateAppDeps } from './update-app.ts';
 
 /**
@@ -28,6 +27,5 @@ export const deleteLockedApp = async (
 ): Promise<void> => {
   await markAppDeleted(trx, clientId, now);
   await deleteSecrets(trx, clientId);
-  await cutOffApp(deps, trx, { clientId, now });
-  await insertSuspension(trx, clientId, now);
+  await endAccessOfApp(deps, trx, { clientId, now });
 };

@@ -1,9 +1,8 @@
 import type { newId } from '@svc/contracts';
-import { cutOffApp } from '../connections/index.ts';
 import type { Transaction } from '../transact.ts';
 import { deleteLockedApp } from './delete-app.ts';
+import { endAccessOfApp } from './end-access-of-app.ts';
 import { countAppRowsOfOwner, lockAppsOfOwner } from './queries.ts';
-import { insertSuspension } from './suspension-queries.ts';
 import { storeApp } from './update-app.ts';
 
 interface OwnersApps {
@@ -19,8 +18,7 @@ export const suspendAppsOfOwner = async (
 ): Promise<void> => {
   const apps = await lockAppsOfOwner(trx, ownerUserId);
   for (const app of apps.filter(({ active }) => active)) {
-    await cutOffApp(deps, trx, { clientId: app.clientId, now });
-    await insertSuspension(trx, app.clientId, now);
+    await endAccessOfApp(deps, trx, { clientId: app.clientId, now });
     await storeApp(trx, { ...app, active: false, updatedAt: now }, ['suspended']);
   }
 };

@@ -43,6 +43,12 @@ export const lockAppOfOwner = async (
   return row === undefined ? undefined : toRecord(row);
 };
 
+/** An app, locked for a change by an operator. */
+export const lockApp = async (trx: Transaction, clientId: string): Promise<AppRecord | undefined> => {
+  const row = await present(trx).where({ client_id: clientId }).forUpdate().first();
+  return row === undefined ? undefined : toRecord(row);
+};
+
 /** An app, held as it is until the transaction ends: it can be neither changed nor suspended meanwhile. */
 export const holdApp = async (trx: Transaction, clientId: string): Promise<AppRecord | undefined> => {
   const row = await present(trx).where({ client_id: clientId }).forShare().first();

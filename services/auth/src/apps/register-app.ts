@@ -40,6 +40,7 @@ export const registerApp = async (
       ...owner,
       clientId: deps.newId('app'),
       active: true,
+      suspendedAt: null,
       version: 1,
       createdAt: now,
       updatedAt: now,

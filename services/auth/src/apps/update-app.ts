@@ -2,12 +2,11 @@ import { type AppFields, authEvents, type newId, type updateAppRequestSchema } f
 import { appendToOutbox } from '@svc/messaging';
 import { AppError, type Clock } from '@svc/service-kit';
 import type { z } from 'zod';
-import { cutOffApp } from '../connections/index.ts';
 import type { CamelKeys } from '../key-case.ts';
 import type { Transact, Transaction } from '../transact.ts';
 import { type AppRecord, appAggregate, appFact, checkRedirectUris } from './app.ts';
+import { endAccessOfApp } from './end-access-of-app.ts';
 import { lockAppOfOwner, updateAppRow } from './queries.ts';
-import { insertSuspension } from './suspension-queries.ts';
 
 export interface UpdateAppDeps {
   readonly transact: Transact;
@@ -35,7 +34,7 @@ const nameOfFact = {
 
 /**
  * Changes an app and leaves a fact for each kind of change. Deactivation cuts off every grant in the same transaction and
- * ends the connections after it. Throws `not_found`, and 422 on redirect URIs that cannot be registered.
+ * ends the connections after it. Throws `not_found`, `app_suspended`, and 422 on redirect URIs that cannot be registered.
  */
 export const updateApp = async (
   deps: UpdateAppDeps,
@@ -45,16 +44,14 @@ export const updateApp = async (
   const updated = await deps.transact(async (trx) => {
     const before = await lockAppOfOwner(trx, key);
     if (before === undefined) throw new AppError('not_found');
+    if (change.active && before.suspendedAt !== null) throw new AppError('app_suspended');
     const fields = changedFields(before, change.fields);
     if (fields.redirectUris !== undefined) checkRedirectUris(fields.redirectUris, before.clientType);
     const now = deps.clock();
     const facts = factsOf(before, change.active, fields);
     if (facts.length === 0) return before;
     const after = { ...before, ...fields, active: change.active, updatedAt: now };
-    if (facts.includes('suspended')) {
-      await cutOffApp(deps, trx, { clientId: after.clientId, now });
-      await insertSuspension(trx, after.clientId, now);
-    }
+    if (facts.includes('suspended')) await endAccessOfApp(deps, trx, { clientId: after.clientId, now });
     return await storeApp(trx, after, facts);
   });
   if (!updated.active) deps.wakeSuspensions();

@@ -44,6 +44,10 @@ export const SECTIONS: readonly ExportSection[] = [
       updated_at FROM apps WHERE owner_user_id = $1 AND deleted_at IS NULL ORDER BY created_at`,
   },
   {
+    name: 'app_reports',
+    sql: `SELECT client_id, reason, comment, reported_at FROM app_reports WHERE user_id = $1 ORDER BY reported_at, client_id`,
+  },
+  {
     name: 'publisher_domains',
     sql: `SELECT domain, status, created_at, verified_at, checked_at FROM publisher_domains WHERE user_id = $1 ORDER BY created_at, domain`,
   },

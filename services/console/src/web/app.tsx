@@ -3,7 +3,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { type ReactElement, type ReactNode, useMemo } from 'react';
 import { BrowserRouter } from 'react-router';
 import { ApiContext, createClient, createQueryClient, type Transport } from './api/index.ts';
-import type { Preferences } from './preferences.ts';
+import { type Preferences, PreferencesContext } from './preferences.ts';
 import { Pages } from './routes.tsx';
 import { createStepUp, type Session, SessionContext, StepUpDialog, useSessionState } from './session/index.ts';
 import { CrashBoundary, LanguageProvider, type loadLanguage, ThemeProvider } from './shell/index.ts';
@@ -24,9 +24,11 @@ export const App = ({ transport, session, preferences, language }: AppProps): Re
       <LanguageProvider initial={language} preferences={preferences}>
         <ThemeProvider preferences={preferences}>
           <BrowserRouter>
-            <AccountScope transport={transport} session={session}>
-              <Pages />
-            </AccountScope>
+            <PreferencesContext value={preferences}>
+              <AccountScope transport={transport} session={session}>
+                <Pages />
+              </AccountScope>
+            </PreferencesContext>
           </BrowserRouter>
         </ThemeProvider>
       </LanguageProvider>

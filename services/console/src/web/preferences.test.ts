@@ -10,4 +10,7 @@ test('lasts as long as the page where storage is denied', () => {
   preferences.setLocale('en');
   expect(preferences.theme()).toBe('dark');
   expect(preferences.locale()).toBe('en');
+  expect(preferences.firstStepsHiddenBy()).toBeUndefined();
+  preferences.hideFirstSteps('usr_1');
+  expect(preferences.firstStepsHiddenBy()).toBe('usr_1');
 });

@@ -1,4 +1,5 @@
 import type { Locale } from '@svc/contracts';
+import { createContext, use } from 'react';
 
 /** Look of the pages. */
 export type Theme = 'system' | 'light' | 'dark';
@@ -6,6 +7,7 @@ export type Theme = 'system' | 'light' | 'dark';
 const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 const LOCALE_KEY = 'svc.locale';
 const THEME_KEY = 'svc.theme';
+const FIRST_STEPS_KEY = 'svc.first-steps';
 
 /** Choices of a person in this browser. The pages store nothing else, and none of it is secret. */
 export interface Preferences {
@@ -13,7 +15,20 @@ export interface Preferences {
   readonly setLocale: (locale: Locale) => void;
   readonly theme: () => Theme;
   readonly setTheme: (theme: Theme) => void;
+  /** Id of the account that hid its first steps here last. */
+  readonly firstStepsHiddenBy: () => string | undefined;
+  readonly hideFirstSteps: (userId: string) => void;
 }
+
+/** The preferences that all pages share. */
+export const PreferencesContext = createContext<Preferences | undefined>(undefined);
+
+/** The preferences of this browser. */
+export const usePreferences = (): Preferences => {
+  const preferences = use(PreferencesContext);
+  if (preferences === undefined) throw new Error('there is no PreferencesContext above');
+  return preferences;
+};
 
 /** Reads and writes preferences; where storage is denied they last as long as the page. */
 export const createPreferences = (storage: () => Storage): Preferences => {
@@ -38,5 +53,7 @@ export const createPreferences = (storage: () => Storage): Preferences => {
     setLocale: (locale) => write(LOCALE_KEY, locale),
     theme: () => THEMES.find((theme) => theme === read(THEME_KEY)) ?? 'system',
     setTheme: (theme) => write(THEME_KEY, theme),
+    firstStepsHiddenBy: () => read(FIRST_STEPS_KEY),
+    hideFirstSteps: (userId) => write(FIRST_STEPS_KEY, userId),
   };
 };

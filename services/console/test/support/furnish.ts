@@ -18,6 +18,7 @@ export const newApp = (name: string, fields: Partial<App> = {}): App => {
     privacy_policy_url: null,
     icon_url: `http://localhost/v1/integrations/apps/${clientId}/icon`,
     active: true,
+    suspended_at: null,
     refresh_grace_seconds: 30,
     require_pushed_authorization_requests: false,
     dpop_bound_access_tokens: false,

@@ -106,6 +106,13 @@ export const english: MailTexts = {
       'If it was not you, disconnect it in the console and change your password.',
     ],
   }),
+  app_suspended: ({ appName }) => ({
+    subject: `${appName} is suspended`,
+    paragraphs: [
+      `We have suspended your app ${appName}. Its connections have ended, and you cannot activate it for now.`,
+      'If you think that this is a mistake, write to our support.',
+    ],
+  }),
   cap_alert: ({ percent, used, limit, resetsOn, isWeekly }) => ({
     subject: `${percent}% of your ${isWeekly ? 'weekly' : 'monthly'} limit is used`,
     paragraphs: [

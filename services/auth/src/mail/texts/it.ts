@@ -108,6 +108,13 @@ export const italian: MailTexts = {
       'Se non sei stato tu, scollegala nella console e cambia la password.',
     ],
   }),
+  app_suspended: ({ appName }) => ({
+    subject: `${appName} è sospesa`,
+    paragraphs: [
+      `Abbiamo sospeso la tua app ${appName}. I suoi collegamenti sono finiti e per ora non puoi riattivarla.`,
+      'Se pensi che sia un errore, scrivi alla nostra assistenza.',
+    ],
+  }),
   cap_alert: ({ percent, used, limit, resetsOn, isWeekly }) => ({
     subject: `Hai usato ${percentOf(percent)} del limite ${isWeekly ? 'settimanale' : 'mensile'}`,
     paragraphs: [

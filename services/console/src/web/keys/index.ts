@@ -1,1 +1,2 @@
 export { KeysPage } from './keys-page.tsx';
+export { RequestSamples } from './request-samples.tsx';

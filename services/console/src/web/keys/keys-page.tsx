@@ -6,6 +6,7 @@ import { ChangeKeyDialog } from './change-key-dialog.tsx';
 import { CreateKeyDialog } from './create-key-dialog.tsx';
 import { DeleteKeyDialog } from './delete-key-dialog.tsx';
 import { type KeyAct, KeysTable } from './keys-table.tsx';
+import { RequestSamples } from './request-samples.tsx';
 import { RotateKeyDialog } from './rotate-key-dialog.tsx';
 
 type ApiKey = ItemOf<'listKeys'>;
@@ -33,7 +34,11 @@ export const KeysPage = (): ReactElement => {
       <Loaded query={list}>
         {({ data }) =>
           data.length === 0 ? (
-            <EmptyState title={keys.emptyTitle} text={keys.emptyText} />
+            <EmptyState
+              title={keys.emptyTitle}
+              text={keys.emptyText}
+              action={<Button onClick={() => setCreating(true)}>{keys.createFirst}</Button>}
+            />
           ) : (
             <div className="card">
               <KeysTable
@@ -74,6 +79,7 @@ const UseCard = (): ReactElement => {
         <code>{baseUrl}</code>
         <CopyButton text={baseUrl} label={`${common.copy}: ${keys.baseUrl}`} />
       </div>
+      <RequestSamples />
     </Card>
   );
 };

@@ -1,4 +1,5 @@
 import type { ReactElement } from 'react';
+import { FirstSteps } from '../first-steps/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { useAccount } from '../session/index.ts';
 import { Page } from '../ui/index.ts';
@@ -14,6 +15,7 @@ export const OverviewPage = (): ReactElement => {
   const name = display_name ?? business_name;
   return (
     <Page title={overview.title} lead={name === null ? undefined : overview.greeting(name)}>
+      <FirstSteps />
       {account_type === 'business' && <AppsCard />}
       <PlanUsageCard />
       <PlanHistoryCard />

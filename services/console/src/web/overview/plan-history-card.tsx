@@ -3,7 +3,7 @@ import { useApiQuery } from '../api/index.ts';
 import { Chart } from '../charts/index.ts';
 import { decimalOf, useI18n } from '../i18n/index.ts';
 import { currencyOf, usePlans } from '../plans/index.ts';
-import { Card, Loaded, SelectField, Table } from '../ui/index.ts';
+import { ButtonLink, Card, EmptyState, Loaded, SelectField, Table } from '../ui/index.ts';
 import {
   type DailyUse,
   HISTORY_DAYS,
@@ -84,7 +84,14 @@ const History = ({
   const clientId = apps.find((app) => app.clientId === view.clientId)?.clientId;
   const texts = { apps: names, former: overview.historyFormerApp, others: charts.others };
   const isCost = measure === 'cost';
-  if (apps.length === 0) return <p className="hint">{overview.historyEmpty}</p>;
+  if (apps.length === 0) {
+    return (
+      <EmptyState
+        text={overview.historyEmpty}
+        action={<ButtonLink to="/connections">{overview.toConnections}</ButtonLink>}
+      />
+    );
+  }
   return (
     <>
       <div className="filters">

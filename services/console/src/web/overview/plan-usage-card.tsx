@@ -2,7 +2,7 @@ import type { Usage } from '@svc/contracts';
 import type { ReactElement } from 'react';
 import { useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { currencyOf, hasEnded, toneOf, UsageMeters, usePlans } from '../plans/index.ts';
+import { currencyOf, EndingNotice, hasEnded, toneOf, UsageMeters, usePlans } from '../plans/index.ts';
 import { Badge, ButtonLink, Card, EmptyState, Loaded, Notice } from '../ui/index.ts';
 
 const REFRESH_MS = 30_000;
@@ -31,6 +31,7 @@ export const PlanUsageCard = (): ReactElement => {
 const PlanUsage = ({ usage }: { usage: Usage }): ReactElement => {
   const { overview, plans: planTexts } = useI18n().messages;
   const plans = usePlans();
+  const current = useApiQuery('getSubscription', {});
   const { status, plan } = usage;
   if (status === null || plan === null || hasEnded(status)) {
     return (
@@ -45,11 +46,19 @@ const PlanUsage = ({ usage }: { usage: Usage }): ReactElement => {
       />
     );
   }
+  const subscription = current.data?.subscription ?? null;
+  const isEnding = subscription?.cancel_at_period_end === true && toneOf(status) === 'good';
   return (
     <>
       <p className="subscription">
-        <strong>{plan.name}</strong> <Badge tone={toneOf(status)}>{planTexts.statuses[status]}</Badge>
+        <strong>{plan.name}</strong>{' '}
+        {isEnding ? (
+          <Badge tone="warn">{planTexts.ending}</Badge>
+        ) : (
+          <Badge tone={toneOf(status)}>{planTexts.statuses[status]}</Badge>
+        )}
       </p>
+      {isEnding && <EndingNotice end={subscription.current_period_end} />}
       {toneOf(status) !== 'good' && (
         <Notice tone="warn" title={overview.inactiveTitle}>
           <p>{planTexts.statusHelp[status]}</p>

@@ -1,3 +1,4 @@
+export { EndingNotice } from './ending-notice.tsx';
 export { goTo, ownUrl } from './go-to.ts';
 export { PlansPage } from './plans-page.tsx';
 export { ReturnPage } from './return-page.tsx';

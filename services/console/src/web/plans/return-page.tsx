@@ -82,17 +82,25 @@ const Confirmed = ({ bought }: { bought: Answer<'confirmCheckout'> }): ReactElem
         {wallet !== undefined ? (
           <p>{plans.confirmedWallet(formats.shortMoney(wallet.balance_micros, wallet.currency))}</p>
         ) : (
-          subscription !== null && <p>{plans.confirmedPlan(subscription.plan.name)}</p>
+          subscription !== null && (
+            <p>
+              {plans.confirmedPlan(subscription.plan.name)} {plans.nextConnect}
+            </p>
+          )
         )}
       </Notice>
       <div className="actions">
-        <ButtonLink to="/" variant="primary">
-          {plans.toOverview}
-        </ButtonLink>
         {wallet === undefined ? (
-          <ButtonLink to="/plans">{plans.toPlans}</ButtonLink>
+          <ButtonLink to="/" variant="primary">
+            {plans.toOverview}
+          </ButtonLink>
         ) : (
-          <ButtonLink to="/wallet">{plans.toWallet}</ButtonLink>
+          <>
+            <ButtonLink to="/keys" variant="primary">
+              {plans.nextKey}
+            </ButtonLink>
+            <ButtonLink to="/wallet">{plans.toWallet}</ButtonLink>
+          </>
         )}
       </div>
     </>

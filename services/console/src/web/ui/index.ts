@@ -21,6 +21,7 @@ export { PagesCard } from './pages-card.tsx';
 export { OVERLAP_SECONDS, type Overlap, RotateDialog } from './rotate-dialog.tsx';
 export { saveFile } from './save-file.ts';
 export { Secret } from './secret.tsx';
+export { Segments } from './segments.tsx';
 export { type Column, Table } from './table.tsx';
 export { Time, useNow } from './time.tsx';
 export { Toasts, useToast } from './toasts.tsx';

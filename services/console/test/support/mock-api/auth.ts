@@ -132,6 +132,7 @@ const appBindings = (state: MockState): Binding[] => [
       privacy_policy_url: body.privacy_policy_url ?? null,
       icon_url: `http://localhost/v1/integrations/apps/${clientId}/icon`,
       active: true,
+      suspended_at: null,
       refresh_grace_seconds: body.refresh_grace_seconds,
       require_pushed_authorization_requests: body.require_pushed_authorization_requests,
       dpop_bound_access_tokens: body.dpop_bound_access_tokens,

@@ -45,6 +45,7 @@ export const overview = {
   historyChart: (measure: string) => `${measure} of your plan by day`,
   historyByApp: 'By app',
   historyEmpty: 'Nothing was used in this period.',
+  toConnections: 'Look at connected apps',
   noPlanTitle: 'No plan yet',
   noPlanText: 'With a plan you can connect apps and use them on one shared subscription.',
   choosePlan: 'Choose a plan',
@@ -74,6 +75,10 @@ export const plans = {
   current: 'Your subscription',
   renews: (date: string) => `Renews on ${date}`,
   ends: (date: string) => `Ends on ${date}, and will not renew`,
+  ending: 'cancelled',
+  endsTitle: (date: string) => `Your plan runs until ${date}`,
+  endsText: 'You have cancelled it: until then apps work as before, and nothing more is charged.',
+  resume: 'Resume in the billing portal',
   period: (start: string, end: string) => `Paid period: ${start} to ${end}`,
   statuses: {
     incomplete: 'waiting for payment',
@@ -126,6 +131,8 @@ export const plans = {
   toOverview: 'Go to the overview',
   toPlans: 'Look at plans',
   toWallet: 'Go to the wallet',
+  nextKey: 'Create a key',
+  nextConnect: 'Next, connect an app: the overview shows how.',
 };
 
 /** Apps that the user has connected. */

@@ -3,6 +3,7 @@ export const keys = {
   title: 'API keys',
   lead: 'For your own programs: the common chat-completions format, paid from your wallet.',
   create: 'Create a key',
+  createFirst: 'Create your first key',
   creating: 'Creating…',
   createTitle: 'New API key',
   name: 'Name',
@@ -29,6 +30,7 @@ export const keys = {
   emptyTitle: 'No keys yet',
   emptyText: 'Create a key, then point any client of the chat-completions format at the address below.',
   baseUrl: 'Base URL',
+  sampleLanguage: 'Language of the sample',
   useTitle: 'How to use a key',
   useText: 'Change only base URL and key in your client. Models are listed at /models.',
   columns: {

@@ -3,6 +3,7 @@ import { alerts } from './alerts.ts';
 import { apps, webhooks } from './business.ts';
 import { charts } from './charts.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
+import { firstSteps } from './first-steps.ts';
 import { autoTopUp, invoices, keys, usage, wallet } from './gateway.ts';
 import { overlap } from './overlap.ts';
 import { factors, ownData, sessions } from './security.ts';
@@ -21,6 +22,7 @@ export const en = {
   ownData,
   links,
   charts,
+  firstSteps,
   overview,
   plans,
   connections,

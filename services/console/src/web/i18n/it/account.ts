@@ -48,6 +48,7 @@ export const overview: Messages['overview'] = {
   historyChart: (measure) => `${measure} del piano per giorno`,
   historyByApp: 'Per app',
   historyEmpty: 'In questo periodo non è stato usato nulla.',
+  toConnections: 'Guarda le app collegate',
   noPlanTitle: 'Ancora nessun piano',
   noPlanText: 'Con un piano puoi collegare app e usarle con un solo abbonamento condiviso.',
   choosePlan: 'Scegli un piano',
@@ -77,6 +78,10 @@ export const plans: Messages['plans'] = {
   current: 'Il tuo abbonamento',
   renews: (date) => `Si rinnova il ${date}`,
   ends: (date) => `Termina il ${date} e non si rinnova`,
+  ending: 'disdetto',
+  endsTitle: (date) => `Il tuo piano vale fino al ${date}`,
+  endsText: 'Lo hai disdetto: fino ad allora le app funzionano come prima e non paghi altro.',
+  resume: 'Riattiva nel portale di fatturazione',
   period: (start, end) => `Periodo pagato: dal ${start} al ${end}`,
   statuses: {
     incomplete: 'in attesa di pagamento',
@@ -129,6 +134,8 @@ export const plans: Messages['plans'] = {
   toOverview: 'Vai alla panoramica',
   toPlans: 'Guarda i piani',
   toWallet: 'Vai al portafoglio',
+  nextKey: 'Crea una chiave',
+  nextConnect: 'Ora collega un’app: nella panoramica vedi come.',
 };
 
 /** Apps that the user has connected, in Italian. */

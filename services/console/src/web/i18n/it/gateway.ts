@@ -5,6 +5,7 @@ export const keys: Messages['keys'] = {
   title: 'Chiavi API',
   lead: 'Per i tuoi programmi: il comune formato chat-completions, pagato dal portafoglio.',
   create: 'Crea una chiave',
+  createFirst: 'Crea la prima chiave',
   creating: 'Creazione…',
   createTitle: 'Nuova chiave API',
   name: 'Nome',
@@ -31,6 +32,7 @@ export const keys: Messages['keys'] = {
   emptyTitle: 'Ancora nessuna chiave',
   emptyText: 'Crea una chiave, poi indirizza un client del formato chat-completions all’indirizzo qui sotto.',
   baseUrl: 'Base URL',
+  sampleLanguage: 'Linguaggio dell’esempio',
   useTitle: 'Come si usa una chiave',
   useText: 'Nel tuo client cambi solo base URL e chiave. I modelli sono elencati in /models.',
   columns: {

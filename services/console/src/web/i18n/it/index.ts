@@ -4,6 +4,7 @@ import { alerts } from './alerts.ts';
 import { apps, webhooks } from './business.ts';
 import { charts } from './charts.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
+import { firstSteps } from './first-steps.ts';
 import { autoTopUp, invoices, keys, usage, wallet } from './gateway.ts';
 import { overlap } from './overlap.ts';
 import { factors, ownData, sessions } from './security.ts';
@@ -22,6 +23,7 @@ export const it: Messages = {
   ownData,
   links,
   charts,
+  firstSteps,
   overview,
   plans,
   connections,

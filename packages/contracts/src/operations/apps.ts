@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { appReportReasons } from '../auth/app-reports.ts';
+import { clientIdParams } from '../auth/apps.ts';
+import { idSchema } from '../core/ids.ts';
+import { listOf } from '../core/lists.ts';
+import { defineRoute, json } from '../core/route.ts';
+import { timestampSchema } from '../core/time.ts';
+
+const operation = {
+  service: 'auth',
+  caller: 'service',
+  callers: ['operator'],
+  errorShape: 'detail',
+  tag: 'Operations',
+  method: 'POST',
+} as const;
+
+/** An app as an operator sees it. */
+export const inspectedAppSchema = z.object({
+  client_id: idSchema('app'),
+  name: z.string(),
+  owner_user_id: idSchema('usr'),
+  active: z.boolean(),
+  suspended_at: timestampSchema.nullable(),
+});
+
+export type InspectedApp = z.infer<typeof inspectedAppSchema>;
+
+/** An app that users have reported. */
+export const reportedAppSchema = inspectedAppSchema.extend({
+  reporters: z.int().min(1).describe('Users who have reported it.'),
+  reasons: z.partialRecord(z.enum(appReportReasons), z.int()).describe('Reports by reason.'),
+  last_reported_at: timestampSchema,
+});
+
+export const appReportSchema = z.object({
+  svc_user_id: idSchema('usr').describe('The user who reported the app.'),
+  reason: z.enum(appReportReasons),
+  comment: z.string().nullable(),
+  reported_at: timestampSchema,
+});
+
+/** Operator routes over apps. All are POST, so that every use is in the audit log. */
+export const appOperations = {
+  listReportedApps: defineRoute({
+    ...operation,
+    operationId: 'listReportedApps',
+    path: '/internal/operations/auth/app-reports/list',
+    summary: 'List the apps that users have reported, the last reported first, at most 100',
+    request: {},
+    responses: { 200: json('The apps.', listOf(reportedAppSchema)) },
+    errors: [],
+  }),
+  listAppReports: defineRoute({
+    ...operation,
+    operationId: 'listAppReports',
+    path: '/internal/operations/auth/apps/{client_id}/reports',
+    summary: 'List the reports about an app, newest first, at most 100',
+    request: { params: clientIdParams },
+    responses: { 200: json('The reports.', listOf(appReportSchema)) },
+    errors: ['not_found'],
+  }),
+  suspendApp: defineRoute({
+    ...operation,
+    operationId: 'suspendApp',
+    path: '/internal/operations/auth/apps/{client_id}/suspend',
+    summary: 'Deactivate an app until an operator resumes it, end its connections, and mail its owner',
+    request: { params: clientIdParams },
+    responses: { 200: json('The app.', inspectedAppSchema) },
+    errors: ['not_found'],
+  }),
+  resumeApp: defineRoute({
+    ...operation,
+    operationId: 'resumeApp',
+    path: '/internal/operations/auth/apps/{client_id}/resume',
+    summary: 'Let the owner of a suspended app activate it again',
+    request: { params: clientIdParams },
+    responses: { 200: json('The app.', inspectedAppSchema) },
+    errors: ['not_found'],
+  }),
+} as const;

@@ -1,0 +1,14 @@
+import type { newId } from '@svc/contracts';
+import { cutOffApp } from '../connections/index.ts';
+import type { Transaction } from '../transact.ts';
+import { insertSuspension } from './suspension-queries.ts';
+
+/** Cuts off every grant of a locked app, and has its connections ended afterwards. */
+export const endAccessOfApp = async (
+  deps: { newId: typeof newId },
+  trx: Transaction,
+  { clientId, now }: { clientId: string; now: Date },
+): Promise<void> => {
+  await cutOffApp(deps, trx, { clientId, now });
+  await insertSuspension(trx, clientId, now);
+};

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { hasChromium, useBrowser } from '../support/browser.ts';
+import { useConsole } from '../support/console.ts';
+import { furnish, newUsage } from '../support/furnish.ts';
+import { findViolations } from '../support/inspect-every-page.ts';
+import { addPerson, openAs } from '../support/people.ts';
+
+describe.skipIf(!hasChromium())('the first steps', () => {
+  const console = useConsole();
+  const browser = useBrowser();
+
+  test('lead from the wallet to a key, and see the first request arrive', async () => {
+    const person = addPerson(console, 'personal');
+    person.has.balanceMicros = 1_000_000;
+    const page = await openAs({ browser, console, person });
+    const card = page.getByRole('region', { name: 'First steps' });
+    await card.getByText('1 of 3 done').waitFor();
+    await card.getByRole('link', { name: 'Create a key' }).click();
+    await page.getByRole('button', { name: 'Create your first key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Nightly report');
+    await page.keyboard.press('Enter');
+    await dialog.getByRole('button', { name: 'I have saved it' }).click();
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await card.getByText('Waiting for the first request').waitFor();
+    await card.getByRole('button', { name: 'Python' }).click();
+    await card.getByRole('button', { name: 'Copy: Python' }).click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toContain(`base_url="${console.url}/v1"`);
+    expect(await findViolations(page)).toEqual([]);
+    person.has.usage = [newUsage(person.has.keys[0]?.id ?? '', 0)];
+    await card.getByText('It has arrived: svc-chat, status 200').waitFor();
+    await card.getByText('All done').waitFor();
+    await page.reload();
+    await page.getByText('No plan yet').waitFor();
+    await expect.poll(() => card.count()).toBe(0);
+  });
+
+  test('lead a business from its app to the webhook, and stay hidden in this browser', async () => {
+    const person = addPerson(console, 'business');
+    const app = furnish(console, person);
+    Object.assign(person.has, { usage: [], keys: [], connections: [], apps: [{ ...app, connections_count: 0 }] });
+    console.state.webhooks.clear();
+    browser.expectComplaints('404');
+    const page = await openAs({ browser, console, person });
+    const card = page.getByRole('region', { name: 'First steps' });
+    await card.getByRole('button', { name: 'Offer an app' }).click();
+    const link = card.getByRole('link', { name: 'Set up the webhook' });
+    expect(await link.getAttribute('href')).toBe(`/apps/${app.client_id}/webhook`);
+    await card.getByRole('button', { name: 'Hide' }).click();
+    await card.waitFor({ state: 'detached' });
+    await page.reload();
+    await page.getByRole('meter', { name: 'This week' }).waitFor();
+    expect(await card.count()).toBe(0);
+  });
+});
+
+describe.skipIf(!hasChromium())('a cancelled plan', () => {
+  const console = useConsole();
+  const browser = useBrowser();
+
+  test('says on the overview until when it runs, and leads to where it is resumed', async () => {
+    const person = addPerson(console, 'personal');
+    furnish(console, person);
+    Object.assign(person.has.subscription ?? {}, {
+      cancel_at_period_end: true,
+      current_period_end: '2030-05-04T10:00:00Z',
+    });
+    const page = await openAs({ browser, console, person });
+    await page.getByText('Your plan runs until 4 May 2030').waitFor();
+    await page.getByText('cancelled', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Resume in the billing portal' }).click();
+    await page.waitForURL('**/?from=portal');
+  });
+});
