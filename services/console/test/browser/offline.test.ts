@@ -17,7 +17,7 @@ describe.skipIf(!hasChromium())('without a connection', () => {
     const meter = page.getByRole('meter', { name: 'This week' });
     await meter.waitFor();
     await page.context().setOffline(true);
-    await page.getByText(/The service cannot be reached. What you see was read/).waitFor();
+    await page.getByText(/The service cannot be reached. Last updated/).waitFor();
     await meter.waitFor();
     await page.getByRole('link', { name: 'API keys', exact: true }).first().click();
     await page.getByRole('heading', { name: 'This page is not loaded yet' }).waitFor();

@@ -1,6 +1,6 @@
 import { lazy, type ReactElement, Suspense, useEffect, useState } from 'react';
 import type { ItemOf } from '../api/index.ts';
-import { useI18n } from '../i18n/index.ts';
+import { docsPath, useI18n } from '../i18n/index.ts';
 import { useAccount } from '../session/index.ts';
 import { Button, ButtonLink, Card, Icon, Loading, Segments } from '../ui/index.ts';
 import { furthestPath, isFinished, type Path, type Step, type StepId, stepsOf } from './paths.ts';
@@ -96,13 +96,14 @@ const StepRow = ({ step, known }: { step: Step; known: KnownFacts }): ReactEleme
 };
 
 const StepAct = ({ id, clientId }: { id: StepId; clientId: string | undefined }): ReactElement | null => {
-  const { acts, waiting } = useI18n().messages.firstSteps;
+  const { messages, locale } = useI18n();
+  const { acts, waiting } = messages.firstSteps;
   switch (id) {
     case 'plan':
       return <Act to="/plans">{acts.plan}</Act>;
     case 'connect':
       return (
-        <Act to="/docs/quick-start" leavesConsole>
+        <Act to={docsPath(locale, 'quick-start')} leavesConsole>
           {acts.connect}
         </Act>
       );
@@ -116,7 +117,7 @@ const StepAct = ({ id, clientId }: { id: StepId; clientId: string | undefined })
       return <Act to={`/apps/${clientId}/webhook`}>{acts.event}</Act>;
     case 'goLive':
       return (
-        <Act to="/docs/go-live" leavesConsole>
+        <Act to={docsPath(locale, 'go-live')} leavesConsole>
           {acts.goLive}
         </Act>
       );

@@ -1,4 +1,5 @@
 export { chooseLocale } from './choose-locale.ts';
+export { docsPath } from './docs-path.ts';
 export type { Messages } from './en/index.ts';
 export { createFormats, decimalOf, type Formats } from './formats.ts';
 export { loadMessages } from './load-messages.ts';

@@ -1,6 +1,7 @@
 import { Dialog } from '@base-ui/react/dialog';
 import { type ReactElement, type ReactNode, useState } from 'react';
 import { useI18n } from '../i18n/index.ts';
+import { Palette } from '../palette/index.ts';
 import { Icon } from '../ui/index.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { Brand } from './brand.tsx';
@@ -19,6 +20,7 @@ export const SignedInLayout = ({ children }: { children: ReactNode }): ReactElem
       </a>
       <header className="side">
         <Brand />
+        <Palette />
         <div className="side-navigation">
           <Navigation />
         </div>

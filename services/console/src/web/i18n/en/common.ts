@@ -61,7 +61,7 @@ export const shell = {
     'Apps are registered and managed by business accounts. To offer an app, turn yours into one in the account settings.',
   outage: 'The service cannot be reached.',
   outageEmpty: 'This page tries again by itself.',
-  outageAge: (age: string) => `What you see was read ${age}. It refreshes by itself.`,
+  outageAge: (age: string) => `Last updated ${age}. It refreshes by itself.`,
   notLoadedTitle: 'This page is not loaded yet',
   notLoadedText:
     'You are offline, or the service cannot be reached. The page opens by itself as soon as the connection is back.',

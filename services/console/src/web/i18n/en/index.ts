@@ -6,6 +6,7 @@ import { common, errors, faults, serviceFaults, shell } from './common.ts';
 import { firstSteps } from './first-steps.ts';
 import { autoTopUp, invoices, keys, usage, wallet } from './gateway.ts';
 import { overlap } from './overlap.ts';
+import { palette } from './palette.ts';
 import { factors, ownData, sessions } from './security.ts';
 
 /** English, and the shape of every language. */
@@ -22,6 +23,7 @@ export const en = {
   ownData,
   links,
   charts,
+  palette,
   firstSteps,
   overview,
   plans,

@@ -64,7 +64,7 @@ export const shell: Messages['shell'] = {
     'Le app si registrano e si gestiscono con un account aziendale. Per offrire un’app, passa ad aziendale nelle impostazioni dell’account.',
   outage: 'Il servizio non è raggiungibile.',
   outageEmpty: 'La pagina riprova da sola.',
-  outageAge: (age) => `Quello che vedi risale a ${age}. Si aggiorna da solo.`,
+  outageAge: (age) => `Dati aggiornati ${age}. La pagina riprova da sola.`,
   notLoadedTitle: 'Questa pagina non è ancora caricata',
   notLoadedText:
     'Sei offline oppure il servizio non è raggiungibile. La pagina si apre da sola appena torna la connessione.',

@@ -7,6 +7,7 @@ import { common, errors, faults, serviceFaults, shell } from './common.ts';
 import { firstSteps } from './first-steps.ts';
 import { autoTopUp, invoices, keys, usage, wallet } from './gateway.ts';
 import { overlap } from './overlap.ts';
+import { palette } from './palette.ts';
 import { factors, ownData, sessions } from './security.ts';
 
 /** All texts in Italian. */
@@ -23,6 +24,7 @@ export const it: Messages = {
   ownData,
   links,
   charts,
+  palette,
   firstSteps,
   overview,
   plans,

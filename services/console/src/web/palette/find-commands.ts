@@ -1,0 +1,26 @@
+/** A place to go to. */
+export interface Command {
+  readonly to: string;
+  readonly label: string;
+  /** Kind of place, such as API keys. */
+  readonly group: string;
+  /** Rendered by the documentation, outside of the console. */
+  readonly leavesConsole?: boolean;
+}
+
+const SHOWN_MAX = 12;
+
+const plain = (text: string): string =>
+  text
+    .normalize('NFD')
+    .replaceAll(/\p{Diacritic}/gu, '')
+    .toLowerCase();
+
+/** Returns the commands that have every typed word, those that begin with the text first. */
+export const findCommands = (commands: readonly Command[], typed: string): Command[] => {
+  const text = plain(typed.trim());
+  const words = text.split(/\s+/);
+  const found = commands.filter(({ label, group }) => words.every((word) => plain(`${label} ${group}`).includes(word)));
+  const isFirst = ({ label }: Command): number => (plain(label).startsWith(text) ? 0 : 1);
+  return found.toSorted((a, b) => isFirst(a) - isFirst(b)).slice(0, SHOWN_MAX);
+};

@@ -1,0 +1,129 @@
+import { Dialog } from '@base-ui/react/dialog';
+import { type KeyboardEvent, type ReactElement, type RefObject, useEffect, useId, useRef, useState } from 'react';
+import { useNavigate } from 'react-router';
+import { useI18n } from '../i18n/index.ts';
+import { type Command, findCommands } from './find-commands.ts';
+import { useCommands } from './use-commands.ts';
+
+/** A field that finds pages, apps, keys and guides, and goes there. */
+export const PaletteDialog = ({ onClose }: { onClose: () => void }): ReactElement => {
+  const { palette } = useI18n().messages;
+  const field = useRef<HTMLInputElement>(null);
+  const go = useGo(onClose);
+  return (
+    <Dialog.Root open onOpenChange={(isOpen) => !isOpen && onClose()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="backdrop" />
+        <Dialog.Popup className="dialog palette" aria-label={palette.title} initialFocus={field}>
+          <Finder field={field} onChoose={go} />
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+};
+
+const useGo = (onClose: () => void) => {
+  const navigate = useNavigate();
+  return ({ to, leavesConsole = false }: Command): void => {
+    onClose();
+    if (leavesConsole) window.location.assign(to);
+    else void navigate(to);
+  };
+};
+
+const Finder = ({
+  field,
+  onChoose,
+}: {
+  field: RefObject<HTMLInputElement | null>;
+  onChoose: (command: Command) => void;
+}): ReactElement => {
+  const { palette } = useI18n().messages;
+  const [typed, setTyped] = useState('');
+  const [place, setPlace] = useState(0);
+  const listId = useId();
+  const found = findCommands(useCommands(), typed);
+  const active = Math.min(place, found.length - 1);
+  const press = (event: KeyboardEvent): void => {
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+    const command = found[active];
+    if (step !== 0 && found.length > 0) setPlace((active + step + found.length) % found.length);
+    else if (event.key === 'Enter' && command !== undefined) onChoose(command);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <>
+      <input
+        ref={field}
+        className="input"
+        type="text"
+        role="combobox"
+        aria-label={palette.title}
+        aria-expanded={found.length > 0}
+        aria-controls={listId}
+        aria-autocomplete="list"
+        aria-activedescendant={active < 0 ? undefined : `${listId}-${active}`}
+        placeholder={palette.placeholder}
+        autoComplete="off"
+        spellCheck={false}
+        value={typed}
+        onChange={(event) => {
+          setTyped(event.currentTarget.value);
+          setPlace(0);
+        }}
+        onKeyDown={press}
+      />
+      <div id={listId} role="listbox" aria-label={palette.results} className="palette-list">
+        {found.map((command, index) => (
+          <Option
+            key={command.to}
+            id={`${listId}-${index}`}
+            command={command}
+            isActive={index === active}
+            onPoint={() => setPlace(index)}
+            onChoose={() => onChoose(command)}
+          />
+        ))}
+      </div>
+      <p className={found.length === 0 ? 'hint' : 'visually-hidden'} role="status">
+        {found.length === 0 ? palette.none : palette.count(found.length)}
+      </p>
+    </>
+  );
+};
+
+const Option = ({
+  id,
+  command,
+  isActive,
+  onPoint,
+  onChoose,
+}: {
+  id: string;
+  command: Command;
+  isActive: boolean;
+  onPoint: () => void;
+  onChoose: () => void;
+}): ReactElement => {
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (isActive) box.current?.scrollIntoView({ block: 'nearest' });
+  }, [isActive]);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: The field keeps the focus and takes the keys.
+    // biome-ignore lint/a11y/useFocusableInteractive: The field keeps the focus.
+    <div
+      ref={box}
+      id={id}
+      role="option"
+      aria-selected={isActive}
+      className="palette-option"
+      onPointerMove={onPoint}
+      onClick={onChoose}
+    >
+      <span>{command.label}</span>
+      <span className="hint">{command.group}</span>
+    </div>
+  );
+};

@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest';
+import { hasChromium, useBrowser } from '../support/browser.ts';
+import { useConsole } from '../support/console.ts';
+import { furnish } from '../support/furnish.ts';
+import { findViolations } from '../support/inspect-every-page.ts';
+import { addPerson, openAs } from '../support/people.ts';
+
+describe.skipIf(!hasChromium())('the command palette', () => {
+  const console = useConsole();
+  const browser = useBrowser();
+
+  test('opens by Ctrl+K, finds an app by its name and goes there by keys alone', async () => {
+    const person = addPerson(console, 'business');
+    const app = furnish(console, person);
+    const page = await openAs({ browser, console, person }, '/wallet');
+    await page.keyboard.press('Control+k');
+    const field = page.getByRole('combobox', { name: 'Go to a page, app, key or guide' });
+    await field.waitFor();
+    await page.keyboard.type('teams');
+    await page.getByRole('option', { name: /^Notes for teams Apps/ }).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await page.keyboard.press('ArrowDown');
+    await expect
+      .poll(() => page.getByRole('option', { selected: true }).textContent())
+      .toBe('Notes for teams: webhookApps');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/apps/${app.client_id}`);
+    await page.keyboard.press('Control+k');
+    await field.waitFor();
+    await page.keyboard.press('Escape');
+    await field.waitFor({ state: 'detached' });
+  });
+});
