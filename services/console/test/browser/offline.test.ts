@@ -35,7 +35,7 @@ describe.skipIf(!hasChromium())('without a connection', () => {
     const person = addPerson(console, 'personal');
     furnish(console, person);
     const page = await openAs({ browser, console, person }, '/wallet');
-    await page.getByRole('cell', { name: 'Top-up' }).waitFor();
+    await page.getByRole('table', { name: 'Transactions' }).waitFor();
     await page.clock.install();
     await page.route('**/v1/**', (route) => route.abort());
     await page.getByRole('link', { name: 'Overview' }).click();

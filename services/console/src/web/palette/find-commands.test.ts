@@ -9,7 +9,7 @@ const commands = [
 ];
 const find = (typed: string): string[] => findCommands(commands, typed).map(({ to }) => to);
 
-test('finds by every word, in the name or the group, whatever its case and accents', () => {
+test('finds by every word, in the name or the group, regardless of case and accents', () => {
   expect(find('TEAM notes')).toEqual(['/apps/app_1']);
   expect(find('perche')).toEqual(['/docs/it/gateway']);
   expect(find('nothing like it')).toEqual([]);
