@@ -110,6 +110,44 @@ describe.skipIf(!hasChromium())('apps of a business', () => {
     expect(person.has.apps.map(({ name }) => name)).toEqual(['Pocket']);
   });
 
+  test('proves a domain: copies what to publish, reads what was found where, then sees it verified, and removes it', async () => {
+    const person = addPerson(console, 'business');
+    const page = await openAs({ browser, console, person }, '/apps');
+    const card = page.getByRole('region', { name: 'Verified domain' });
+    await card.getByRole('textbox', { name: 'Domain' }).fill('https://acme.example');
+    await card.getByRole('button', { name: 'Add a domain' }).click();
+    await card.getByText('Write a host name such as example.com').first().waitFor();
+    await card.getByRole('textbox', { name: 'Domain' }).fill('taken.example');
+    await card.getByRole('button', { name: 'Add a domain' }).click();
+    await card.getByText('Another account has proven').waitFor();
+    await card.getByRole('textbox', { name: 'Domain' }).fill('Acme.example');
+    await card.getByRole('button', { name: 'Add a domain' }).click();
+    await card.getByRole('heading', { name: 'acme.example' }).waitFor();
+    await card.getByText('not verified', { exact: true }).waitFor();
+    await card.getByRole('button', { name: 'Copy: Value' }).click();
+    await card.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(person.has.domains[0]?.txt_value);
+    await card.getByRole('button', { name: 'Check acme.example' }).click();
+    await card.getByText('DNS TXT record: another text is there').waitFor();
+    await card.getByText('File: could not be reached').waitFor();
+    await card.getByRole('button', { name: 'Check acme.example' }).click();
+    await card.getByText('verified', { exact: true }).waitFor();
+    expect(await card.getByText('_svc-verification').count()).toBe(0);
+    await card.getByRole('button', { name: 'Remove acme.example' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
+    await expect.poll(() => person.has.domains).toEqual([]);
+  });
+
+  test('shows that an operator has suspended an app, and offers no activation', async () => {
+    const person = addPerson(console, 'business');
+    const app = furnish(console, person);
+    Object.assign(app, { active: false, suspended_at: new Date().toISOString() });
+    const page = await openAs({ browser, console, person }, `/apps/${app.client_id}`);
+    await page.getByText('This app is suspended').waitFor();
+    await page.getByText('suspended by svc').waitFor();
+    expect(await page.getByRole('button', { name: 'Activate' }).count()).toBe(0);
+  });
+
   test('tells personal accounts what business accounts are for', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person }, '/apps');

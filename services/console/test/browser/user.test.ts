@@ -202,6 +202,22 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
     await expect.poll(() => page.locator('main:focus').count()).toBe(1);
   });
 
+  test('reports a connected app with a reason and a comment', async () => {
+    const person = addPerson(console, 'personal');
+    const app = furnish(console, person);
+    const page = await openAs({ browser, console, person }, '/connections');
+    await page.getByRole('button', { name: 'Report this app: Notes for teams' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Report this app: Notes for teams' });
+    await dialog.getByLabel('What is wrong?').selectOption('It misuses my subscription or data');
+    await dialog.getByLabel('What happened').fill('x'.repeat(501));
+    await dialog.getByRole('button', { name: 'Send report' }).click();
+    await dialog.getByLabel('What happened').fill(' It used everything at night. ');
+    await dialog.getByRole('button', { name: 'Send report' }).click();
+    await page.getByText('We have your report').first().waitFor();
+    const comment = 'It used everything at night.';
+    expect(person.has.reports).toEqual([{ clientId: app.client_id, reason: 'misuse', comment }]);
+  });
+
   test('creates a key that is shown once, lists it by its first characters, and deletes it', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person }, '/keys');

@@ -1,6 +1,13 @@
 import { type App, type Factor, type Invoice, type ListedSession, newId } from '@svc/contracts';
 import type { TestConsole } from './console.ts';
-import { addEvent, daysFromNow, type Possessions, subscriptionTo, type UsageRecord } from './mock-api/index.ts';
+import {
+  addEvent,
+  daysFromNow,
+  newDomain,
+  type Possessions,
+  subscriptionTo,
+  type UsageRecord,
+} from './mock-api/index.ts';
 import type { Person } from './people.ts';
 
 const LAST_ATTEMPT = { at: daysFromNow(-0.01), status_code: 200, error: null, duration_ms: 84 };
@@ -105,6 +112,10 @@ export const furnish = ({ state }: TestConsole, { has }: Person): App => {
   has.apps = [
     notes,
     newApp('Pocket', { client_type: 'public', active: false, secret_rotated_at: null, connections_count: 0 }),
+  ];
+  has.domains = [
+    newDomain('notes.example', { status: 'verified', verified_at: daysFromNow(-20), checked_at: daysFromNow(-0.5) }),
+    newDomain('a-rather-long-name.of-a-business.example', { status: 'lapsed', verified_at: daysFromNow(-90) }),
   ];
   has.subscription = subscriptionTo('standard');
   has.balanceMicros = 24_318_400;

@@ -12,6 +12,8 @@ export interface ApiErrorFields {
   readonly code: ApiErrorCode;
   /** English text of the service. */
   readonly message: string;
+  /** Members of the answer beside code and message. */
+  readonly details?: Readonly<Record<string, unknown>>;
   /** Faults of the request, on 422. */
   readonly issues?: readonly ValidationIssue[];
   /** From `X-Request-Id`: what support asks for. */
@@ -26,6 +28,7 @@ const TRANSIENT_STATUSES = new Set([0, 502, 503, 504]);
 export class ApiError extends Error {
   readonly status: number;
   readonly code: ApiErrorCode;
+  readonly details: Readonly<Record<string, unknown>>;
   readonly issues: readonly ValidationIssue[];
   readonly requestId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
@@ -35,6 +38,7 @@ export class ApiError extends Error {
     this.name = 'ApiError';
     this.status = fields.status;
     this.code = fields.code;
+    this.details = fields.details ?? {};
     this.issues = fields.issues ?? [];
     this.requestId = fields.requestId;
     this.retryAfterSeconds = fields.retryAfterSeconds;
@@ -77,9 +81,11 @@ export const readApiError = async (response: Response): Promise<ApiError> => {
     const issues = detail.filter(isIssue);
     return new ApiError({ ...common, code: 'validation_error', message: 'The request is invalid.', issues });
   }
-  const { code, message } = isRecord(detail) ? detail : {};
+  const details = isRecord(detail) ? detail : {};
+  const { code, message } = details;
   return new ApiError({
     ...common,
+    details,
     code: typeof code === 'string' ? code : codeOfStatus(response.status),
     message: typeof message === 'string' ? message : response.statusText,
   });

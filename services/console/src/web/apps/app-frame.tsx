@@ -3,7 +3,8 @@ import type { ReactElement, ReactNode } from 'react';
 import { NavLink, useParams } from 'react-router';
 import { useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { AppIcon, Badge, ButtonLink, EmptyState, Loaded, Page } from '../ui/index.ts';
+import { AppIcon, ButtonLink, EmptyState, Loaded, Page } from '../ui/index.ts';
+import { AppState } from './app-state.tsx';
 import { ClientId } from './client-id.tsx';
 
 /** Frame of the pages about one app: who it is, and its sections. */
@@ -37,8 +38,8 @@ export const AppFrame = ({ children }: { children: (app: App) => ReactNode }): R
                 <div>
                   <ClientId id={app.client_id} />
                   <p className="hint">
-                    <Badge tone={app.active ? 'good' : 'neutral'}>{app.active ? texts.active : texts.inactive}</Badge>{' '}
-                    {texts.types[app.client_type]} · {texts.connectionsCount(app.connections_count)}
+                    <AppState app={app} /> {texts.types[app.client_type]} ·{' '}
+                    {texts.connectionsCount(app.connections_count)}
                   </p>
                 </div>
               </div>

@@ -3,7 +3,9 @@ import type { ReactElement } from 'react';
 import { Link } from 'react-router';
 import { useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { AppIcon, Badge, ButtonLink, EmptyState, Loaded, Page } from '../ui/index.ts';
+import { AppIcon, ButtonLink, EmptyState, Loaded, Page } from '../ui/index.ts';
+import { AppState } from './app-state.tsx';
+import { DomainsCard } from './domains-card.tsx';
 
 /** The apps of a business. */
 export const AppsPage = (): ReactElement => {
@@ -33,6 +35,7 @@ export const AppsPage = (): ReactElement => {
           )
         }
       </Loaded>
+      <DomainsCard />
     </Page>
   );
 };
@@ -50,7 +53,7 @@ const AppItem = ({ app }: { app: App }): ReactElement => {
           {apps.types[app.client_type]} · {apps.connectionsCount(app.connections_count)}
         </p>
       </div>
-      <Badge tone={app.active ? 'good' : 'neutral'}>{app.active ? apps.active : apps.inactive}</Badge>
+      <AppState app={app} />
     </li>
   );
 };

@@ -4,7 +4,7 @@ import { type ReactElement, useState } from 'react';
 import { useNavigate } from 'react-router';
 import { useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Button, Card, ConfirmDialog, ErrorNotice, TextField, useToast } from '../ui/index.ts';
+import { Button, Card, ConfirmDialog, ErrorNotice, Notice, TextField, useToast } from '../ui/index.ts';
 
 /** Acts that end connections: to deactivate an app, and to delete it. */
 export const DangerCard = ({ app }: { app: App }): ReactElement => {
@@ -13,14 +13,20 @@ export const DangerCard = ({ app }: { app: App }): ReactElement => {
   const close = (): void => setAsking(undefined);
   return (
     <Card title={apps.state} tone="danger">
-      <div className="danger-row">
-        <p>{app.active ? apps.deactivateHint : apps.activateHint}</p>
-        {app.active ? (
-          <Button onClick={() => setAsking('deactivate')}>{apps.deactivate}</Button>
-        ) : (
-          <ActivateButton app={app} />
-        )}
-      </div>
+      {app.suspended_at === null ? (
+        <div className="danger-row">
+          <p>{app.active ? apps.deactivateHint : apps.activateHint}</p>
+          {app.active ? (
+            <Button onClick={() => setAsking('deactivate')}>{apps.deactivate}</Button>
+          ) : (
+            <ActivateButton app={app} />
+          )}
+        </div>
+      ) : (
+        <Notice tone="warn" title={apps.suspendedTitle}>
+          {apps.suspendedText}
+        </Notice>
+      )}
       <div className="danger-row">
         <p>{apps.deleteHint}</p>
         <Button variant="danger" onClick={() => setAsking('delete')}>

@@ -20,6 +20,7 @@ import {
 import { BudgetDialog } from './budget-dialog.tsx';
 import { ConnectionBudget } from './connection-budget.tsx';
 import { HistoryDialog } from './history-dialog.tsx';
+import { ReportDialog } from './report-dialog.tsx';
 
 /** Shows the apps that may use the subscription, with their limits, and pauses or disconnects them. */
 export const ConnectionsPage = (): ReactElement => {
@@ -28,6 +29,7 @@ export const ConnectionsPage = (): ReactElement => {
   const [leaving, setLeaving] = useState<Connection>();
   const [looking, setLooking] = useState<Connection>();
   const [limiting, setLimiting] = useState<Connection>();
+  const [reporting, setReporting] = useState<Connection>();
   const wallet = useApiQuery('getWallet', {});
   return (
     <Page title={connections.title} lead={connections.lead}>
@@ -48,6 +50,7 @@ export const ConnectionsPage = (): ReactElement => {
                   onDisconnect={() => setLeaving(connection)}
                   onLook={() => setLooking(connection)}
                   onLimit={() => setLimiting(connection)}
+                  onReport={() => setReporting(connection)}
                 />
               ))}
             </div>
@@ -62,6 +65,7 @@ export const ConnectionsPage = (): ReactElement => {
           onClose={() => setLimiting(undefined)}
         />
       )}
+      {reporting !== undefined && <ReportDialog connection={reporting} onClose={() => setReporting(undefined)} />}
       {leaving !== undefined && <Disconnect connection={leaving} onClose={() => setLeaving(undefined)} />}
     </Page>
   );
@@ -72,11 +76,13 @@ const ConnectionCard = ({
   onDisconnect,
   onLook,
   onLimit,
+  onReport,
 }: {
   connection: Connection;
   onDisconnect: () => void;
   onLook: () => void;
   onLimit: () => void;
+  onReport: () => void;
 }): ReactElement => {
   const { messages, formats } = useI18n();
   const { connections, common } = messages;
@@ -114,6 +120,11 @@ const ConnectionCard = ({
             : [[connections.website, <Website key="website" url={app.homepage_url} />] as const]),
         ]}
       />
+      <div className="actions">
+        <Button small variant="quiet" onClick={onReport} aria-label={connections.reportApp(app.name)}>
+          {connections.report}
+        </Button>
+      </div>
     </Card>
   );
 };

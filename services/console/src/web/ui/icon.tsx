@@ -11,6 +11,7 @@ const PATHS = {
   apps: 'M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 17h6M17 14v6',
   menu: 'M4 7h16M4 12h16M4 17h16',
   close: 'M6 6l12 12M18 6 6 18',
+  shield: 'M12 3.5 19 6v5.5c0 4.7-3 7.7-7 9.3-4-1.6-7-4.6-7-9.3V6zM8.8 12l2.3 2.3 4.2-4.3',
   check: 'm5 12.5 4.5 4.5L19 7.5',
   minus: 'M6 12h12',
   copy: 'M9 9h10v11H9zM5 15V4h10',

@@ -5,10 +5,12 @@ import { authBindings } from './auth.ts';
 import { billingBindings } from './billing.ts';
 import { factorBindings } from './factors.ts';
 import { gatewayBindings } from './gateway.ts';
+import { publisherBindings } from './publishers.ts';
 import { type MockState, STEP_UP } from './state.ts';
 import { webhookBindings } from './webhooks.ts';
 
 export { GUESSABLE_PASSWORD } from './auth.ts';
+export { newDomain } from './publishers.ts';
 export * from './state.ts';
 export { addEvent } from './webhooks.ts';
 
@@ -43,6 +45,7 @@ export const createMockApi = ({ state, faults, without = [] }: MockApiOptions) =
     ...factorBindings(state),
     ...billingBindings(state),
     ...gatewayBindings(state),
+    ...publisherBindings(state),
     ...webhookBindings(state),
   ];
   return createServiceApp({

@@ -9,6 +9,7 @@ import type {
   Invoice,
   ListedSession,
   Plan,
+  PublisherDomain,
   routes,
   Subscription,
   WalletTransaction,
@@ -44,6 +45,9 @@ export interface Checkout {
 /** Everything that one account has. */
 export interface Possessions {
   apps: App[];
+  domains: PublisherDomain[];
+  /** Reports about apps that the account has sent. */
+  reports: { clientId: string; reason: string; comment?: string | undefined }[];
   connections: Connection[];
   keys: ApiKey[];
   usage: UsageRecord[];
@@ -135,7 +139,7 @@ export const possessionsOf = (state: MockState, userId: string): Possessions => 
       monthly_max_micros: 100_000_000,
     },
     ...{ otherSessions: [], factors: [], recoveryCodes: [], totpSecrets: new Map(), passkeys: new Set() },
-    ...{ challenge: '', isDeleted: false },
+    ...{ challenge: '', isDeleted: false, domains: [], reports: [] },
   };
   state.possessions.set(userId, created);
   return created;
