@@ -11,7 +11,7 @@ import OpenAIv5 from 'openai-v5';
 import OpenAIv6 from 'openai-v6';
 import { describe, expect, inject, test } from 'vitest';
 import { z } from 'zod';
-import { oauthClients } from './oauth-clients.ts';
+import { oauthClients, oauthExamples } from './oauth-clients.ts';
 import { openaiSdk } from './openai.ts';
 import { inferenceTable, oauthTable, versioned, webhookTable } from './support/results.ts';
 import { webhookLibraries } from './webhook-libraries.ts';
@@ -183,6 +183,11 @@ beyond address, credentials, redirect URI and scope. \`openid-client\` 6 needs n
 server itself.
 
 ${oauthTable.toMarkdown()}
+
+Examples, cut out of the tested code. \`issuer\` is the base URL; the other names are settings of your app.
+[Connect users](guides/connect.md) says how to keep the tokens.
+
+${oauthExamples()}
 
 ## Webhooks
 

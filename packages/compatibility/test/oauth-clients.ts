@@ -6,16 +6,28 @@ import { oidcClientTs } from './oauth/oidc-client-ts.ts';
 import { passportOauth2 } from './oauth/passport-oauth2.ts';
 import { confidentialClients } from './oauth/pushed-request.ts';
 import { simpleOauth2 } from './oauth/simple-oauth2.ts';
-import { oauthClient } from './oauth/stock-client.ts';
+import { oauthClient, type Recipe } from './oauth/stock-client.ts';
+import { readExample } from './support/read-example.ts';
+
+const recipes: readonly Recipe[] = [
+  oauth4webapi,
+  oidcClientTs,
+  authJs,
+  betterAuthClient,
+  passportOauth2,
+  simpleOauth2,
+  mcp,
+  ...confidentialClients,
+];
 
 /** Tests the stock OAuth clients, each with its own app. */
 export const oauthClients = (): void => {
-  oauthClient(oauth4webapi);
-  oauthClient(oidcClientTs);
-  oauthClient(authJs);
-  oauthClient(betterAuthClient);
-  oauthClient(passportOauth2);
-  oauthClient(simpleOauth2);
-  oauthClient(mcp);
-  for (const client of confidentialClients) oauthClient(client);
+  for (const recipe of recipes) oauthClient(recipe);
 };
+
+/** Returns the examples of the recipes in Markdown. They are cut out of the code that is tested. */
+export const oauthExamples = (): string =>
+  recipes
+    .flatMap(({ example }) => (example === undefined ? [] : [example]))
+    .map(({ title, source }) => `### ${title}\n\n\`\`\`ts\n${readExample(source)}\n\`\`\``)
+    .join('\n\n');

@@ -3,7 +3,7 @@ import { memoryAdapter } from 'better-auth/adapters/memory';
 import { genericOAuth } from 'better-auth/plugins';
 import { inject } from 'vitest';
 import { versioned } from '../support/results.ts';
-import { type Recipe, type RegisteredApp, SCOPE, type StockClient } from './stock-client.ts';
+import type { Recipe, RegisteredApp, StockClient } from './stock-client.ts';
 
 const SITE = 'https://partner.example';
 const API = `${SITE}/api/auth`;
@@ -12,8 +12,9 @@ export const betterAuthClient: Recipe = {
   name: versioned('better-auth'),
   clientType: 'confidential',
   redirectUri: `${API}/callback/svc`,
-  features: ['Refresh'],
+  features: ['Refresh', 'Denial'],
   settings: 'a `getUserInfo` that makes `id` and `email` of `tokens.raw.svc_user_id`',
+  example: { title: 'better-auth', source: 'better-auth' },
   create: (app: RegisteredApp): StockClient => {
     const { handler } = partnerAuth(app);
     const cookies = new Map<string, string>();
@@ -55,27 +56,32 @@ export const betterAuthClient: Recipe = {
   },
 };
 
-const partnerAuth = ({ clientId, clientSecret }: RegisteredApp) =>
+const partnerAuth = (app: RegisteredApp) =>
   betterAuth({
     baseURL: SITE,
     secret: 'a secret of the partner for its session cookies',
     database: memoryAdapter({ user: [], session: [], account: [], verification: [] }),
     telemetry: { enabled: false },
-    plugins: [
-      genericOAuth({
-        config: [
-          {
-            providerId: 'svc',
-            discoveryUrl: `${inject('origin')}/.well-known/openid-configuration`,
-            clientId,
-            clientSecret,
-            scopes: SCOPE.split(' '),
-            getUserInfo: async ({ raw }) => {
-              const id = String(raw?.['svc_user_id']);
-              return { id, name: id, email: `${id}@partner.example`, emailVerified: false };
-            },
-          },
-        ],
-      }),
+    plugins: [svcPlugin(inject('origin'), app)],
+  });
+
+const svcPlugin = (issuer: string, { clientId, clientSecret }: RegisteredApp) => {
+  // #region example
+  const plugin = genericOAuth({
+    config: [
+      {
+        providerId: 'svc',
+        discoveryUrl: `${issuer}/.well-known/openid-configuration`,
+        clientId,
+        clientSecret,
+        scopes: ['inference', 'usage:read'],
+        getUserInfo: async ({ raw }) => {
+          const id = String(raw?.['svc_user_id']);
+          return { id, name: id, email: `${id}@partner.example`, emailVerified: false };
+        },
+      },
     ],
   });
+  // #endregion
+  return plugin;
+};

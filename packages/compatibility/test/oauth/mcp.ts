@@ -1,63 +1,67 @@
-import {
-  discoverOAuthServerInfo,
-  exchangeAuthorization,
-  extractWWWAuthenticateParams,
-  refreshAuthorization,
-  startAuthorization,
-} from '@modelcontextprotocol/sdk/client/auth.js';
-import type { OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
+import { auth, extractWWWAuthenticateParams, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import { inject } from 'vitest';
 import { versioned } from '../support/results.ts';
-import { type Recipe, type RegisteredApp, SCOPE, type StockClient, type Tokens } from './stock-client.ts';
+import type { Recipe, RegisteredApp, StockClient } from './stock-client.ts';
 
 export const mcp: Recipe = {
   name: versioned('@modelcontextprotocol/sdk'),
   clientType: 'public',
   features: ['Refresh'],
-  settings: '`client_id` of an app registered in the console, and a `state` of 16 characters or more',
-  create: async ({ clientId, redirectUri }: RegisteredApp): Promise<StockClient> => {
-    // Knows the address of the API alone: the refusal of a call names the rest (RFC 9728).
-    const api = `${inject('baseUrl')}/integrations`;
-    const refusal = await fetch(`${api}/usage`);
-    const { resourceMetadataUrl } = extractWWWAuthenticateParams(refusal);
+  settings: '`client_id` of an app registered in the console, and a `state`',
+  example: { title: 'MCP clients', source: 'mcp' },
+  create: async (app: RegisteredApp): Promise<StockClient> => {
+    // The client knows the address of the API alone: the refusal of a call names the rest (RFC 9728).
+    const serverUrl = `${inject('baseUrl')}/integrations`;
+    const { resourceMetadataUrl } = extractWWWAuthenticateParams(await fetch(`${serverUrl}/usage`));
     if (resourceMetadataUrl === undefined) throw new Error('the refusal names no metadata');
-    const { authorizationServerUrl, authorizationServerMetadata, resourceMetadata } = await discoverOAuthServerInfo(
-      api,
-      {
-        resourceMetadataUrl,
-      },
-    );
-    if (authorizationServerMetadata === undefined || resourceMetadata === undefined) throw new Error('no metadata');
-    const shared = {
-      metadata: authorizationServerMetadata,
-      clientInformation: { client_id: clientId },
-      resource: resourceMetadata.resource,
-    };
+    const memory: Memory = {};
+    const provider = providerOf(app, memory);
+    const currentTokens = () => ({
+      accessToken: String(memory.tokens?.access_token),
+      refreshToken: String(memory.tokens?.refresh_token),
+    });
     return {
       connect: async (visit) => {
-        const state = crypto.randomUUID();
-        const { authorizationUrl, codeVerifier } = await startAuthorization(authorizationServerUrl, {
-          ...shared,
-          redirectUrl: redirectUri,
-          scope: SCOPE,
-          state,
-        });
-        const callback = await visit(authorizationUrl);
-        const tokens = await exchangeAuthorization(authorizationServerUrl, {
-          ...shared,
-          authorizationCode: callback.searchParams.get('code') ?? '',
-          codeVerifier,
-          redirectUri,
-        });
-        return tokensOf(tokens);
+        delete memory.tokens;
+        await auth(provider, { serverUrl, resourceMetadataUrl });
+        const callback = await visit(String(memory.authorizationUrl));
+        const authorizationCode = callback.searchParams.get('code') ?? '';
+        await auth(provider, { serverUrl, resourceMetadataUrl, authorizationCode });
+        return currentTokens();
       },
-      refresh: async ({ refreshToken }) =>
-        tokensOf(await refreshAuthorization(authorizationServerUrl, { ...shared, refreshToken })),
+      refresh: async () => {
+        await auth(provider, { serverUrl, resourceMetadataUrl });
+        return currentTokens();
+      },
     };
   },
 };
 
-const tokensOf = ({ access_token, refresh_token }: OAuthTokens): Tokens => ({
-  accessToken: access_token,
-  refreshToken: String(refresh_token),
-});
+interface Memory {
+  authorizationUrl?: URL;
+  codeVerifier?: string;
+  tokens?: Awaited<ReturnType<OAuthClientProvider['tokens']>>;
+}
+
+const providerOf = ({ clientId, redirectUri }: RegisteredApp, memory: Memory): OAuthClientProvider => {
+  // #region example
+  const provider: OAuthClientProvider = {
+    redirectUrl: redirectUri,
+    clientMetadata: { redirect_uris: [redirectUri] },
+    clientInformation: () => ({ client_id: clientId }),
+    state: () => crypto.randomUUID(),
+    redirectToAuthorization: (url) => {
+      memory.authorizationUrl = url;
+    },
+    saveCodeVerifier: (verifier) => {
+      memory.codeVerifier = verifier;
+    },
+    codeVerifier: () => memory.codeVerifier ?? '',
+    saveTokens: (tokens) => {
+      memory.tokens = tokens;
+    },
+    tokens: () => memory.tokens,
+  };
+  // #endregion
+  return provider;
+};

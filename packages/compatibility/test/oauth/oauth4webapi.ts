@@ -8,7 +8,7 @@ const insecure = { [oauth.allowInsecureRequests]: true };
 export const oauth4webapi: Recipe = {
   name: versioned('oauth4webapi'),
   clientType: 'public',
-  features: ['Refresh', 'Revoke'],
+  features: ['Refresh', 'Revoke', 'Denial'],
   settings: 'none',
   create: async ({ clientId, redirectUri }: RegisteredApp): Promise<StockClient> => {
     const issuer = new URL(inject('origin'));

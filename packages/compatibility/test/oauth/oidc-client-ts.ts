@@ -1,19 +1,26 @@
-import { type INavigator, UserManager } from 'oidc-client-ts';
+import { type INavigator, UserManager, type UserManagerSettings } from 'oidc-client-ts';
 import { inject } from 'vitest';
 import { versioned } from '../support/results.ts';
-import { type Recipe, type RegisteredApp, SCOPE, type StockClient } from './stock-client.ts';
+import type { Recipe, RegisteredApp, StockClient } from './stock-client.ts';
 
 export const oidcClientTs: Recipe = {
   name: versioned('oidc-client-ts'),
   clientType: 'public',
-  features: ['Refresh', 'Revoke'],
-  settings: "`scope: 'inference usage:read'`, as its default is `openid` alone",
+  features: ['Refresh', 'Revoke', 'Denial'],
+  settings: '`scope`, as its default is `openid` alone',
+  example: { title: 'oidc-client-ts', source: 'oidc-client-ts' },
   create: ({ clientId, redirectUri }: RegisteredApp): StockClient => {
+    const issuer = inject('origin');
     const address = { current: '' };
-    const manager = new UserManager(
-      { authority: inject('origin'), client_id: clientId, redirect_uri: redirectUri, scope: SCOPE },
-      navigatorThatNotes(address),
-    );
+    // #region example
+    const settings: UserManagerSettings = {
+      authority: issuer,
+      client_id: clientId,
+      redirect_uri: redirectUri,
+      scope: 'openid inference usage:read', // `openid` is ignored: there are no ID tokens.
+    };
+    // #endregion
+    const manager = new UserManager(settings, navigatorThatNotes(address));
     const currentTokens = async () => {
       const user = await manager.getUser();
       return { accessToken: String(user?.access_token), refreshToken: String(user?.refresh_token) };

@@ -7,15 +7,16 @@ import { Passport } from 'passport';
 import { Strategy } from 'passport-oauth2';
 import { inject } from 'vitest';
 import { versioned } from '../support/results.ts';
-import { type Recipe, type RegisteredApp, SCOPE, type StockClient, type Tokens } from './stock-client.ts';
+import type { Recipe, RegisteredApp, StockClient, Tokens } from './stock-client.ts';
 
 export const passportOauth2: Recipe = {
   name: `${versioned('passport')} with ${versioned('passport-oauth2')}`,
   clientType: 'confidential',
   // On a loopback IP the service takes any port.
   redirectUri: 'http://127.0.0.1/auth/callback',
-  features: [],
+  features: ['Denial'],
   settings: '`pkce: true`, `state: true`; a `verify` of five parameters finds `svc_user_id` in `params`',
+  example: { title: 'Passport', source: 'passport-oauth2' },
   create: async (app: RegisteredApp): Promise<StockClient> => {
     const server = createServer();
     await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -39,24 +40,9 @@ export const passportOauth2: Recipe = {
 };
 
 /** A site that answers with the tokens of the user who connected. */
-const partnerSite = ({ clientId, clientSecret }: RegisteredApp, callbackURL: string) => {
-  const oauth = `${inject('baseUrl')}/integrations/oauth`;
+const partnerSite = (app: RegisteredApp, callbackURL: string) => {
   const passport = new Passport();
-  passport.use(
-    new Strategy(
-      {
-        authorizationURL: `${oauth}/authorize`,
-        tokenURL: `${oauth}/token`,
-        clientID: clientId,
-        clientSecret,
-        callbackURL,
-        scope: SCOPE,
-        state: true,
-        pkce: true,
-      },
-      verify,
-    ),
-  );
+  passport.use(svcStrategy(inject('origin'), app, callbackURL));
   const site = express();
   site.use(session({ secret: 'keyboard cat', resave: false, saveUninitialized: false }));
   site.get('/auth', passport.authenticate('oauth2'));
@@ -66,14 +52,26 @@ const partnerSite = ({ clientId, clientSecret }: RegisteredApp, callbackURL: str
   return site;
 };
 
-// biome-ignore lint/complexity/useMaxParams: Passport passes `params` to a function of five parameters alone.
-const verify = (
-  accessToken: string,
-  refreshToken: string,
-  params: { svc_user_id?: string },
-  _profile: unknown,
-  done: (error: Error | null, user?: Tokens) => void,
-): void => {
-  if (params.svc_user_id === undefined) done(new Error('the answer names no user'));
-  else done(null, { accessToken, refreshToken });
+const svcStrategy = (issuer: string, { clientId, clientSecret }: RegisteredApp, callbackURL: string) => {
+  // #region example
+  const strategy = new Strategy(
+    {
+      authorizationURL: `${issuer}/v1/integrations/oauth/authorize`,
+      tokenURL: `${issuer}/v1/integrations/oauth/token`,
+      clientID: clientId,
+      clientSecret,
+      callbackURL,
+      scope: 'inference usage:read',
+      state: true, // Needs express-session.
+      pkce: true,
+    },
+    // biome-ignore lint/complexity/useMaxParams: Passport passes `params` to a function of five parameters alone.
+    (accessToken: string, refreshToken: string, params: { svc_user_id: string }, _profile: unknown, done: Done) => {
+      done(null, { id: params.svc_user_id, accessToken, refreshToken });
+    },
+  );
+  // #endregion
+  return strategy;
 };
+
+type Done = (error: Error | null, user: Tokens & { readonly id: string }) => void;

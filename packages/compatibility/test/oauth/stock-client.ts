@@ -17,7 +17,7 @@ export interface Tokens {
 
 /** A stock client, configured with the address and the credentials of one app. */
 export interface StockClient {
-  /** Runs a connect flow. Throws if the client reports an error. */
+  /** Runs a connect flow. Throws the error that the client reports. */
   readonly connect: (visit: Visit) => Promise<Tokens>;
   readonly refresh?: (tokens: Tokens) => Promise<Tokens>;
   readonly revoke?: (tokens: Tokens) => Promise<void>;
@@ -30,9 +30,11 @@ export interface Recipe {
   /** Defaults to an address that nothing answers, as the client is handed the callback. */
   readonly redirectUri?: string;
   /** Features that the client has code for, beside connecting. */
-  readonly features: readonly ('Refresh' | 'Revoke')[];
+  readonly features: readonly ('Refresh' | 'Revoke' | 'Denial')[];
   /** Settings beyond address and credentials. */
   readonly settings: string;
+  /** Title of the published example, if the module `oauth/<source>.ts` marks one. */
+  readonly example?: { readonly title: string; readonly source: string };
   readonly create: (app: RegisteredApp) => StockClient | Promise<StockClient>;
 }
 
@@ -74,16 +76,18 @@ export const oauthClient = (recipe: Recipe): void => {
         expect(await refreshByHand(app, tokens)).toMatchObject({ error: 'invalid_grant' });
       });
     }
-    supports(name, 'Denial', async () => {
-      const answers: URL[] = [];
-      const visit: Visit = async (address) => {
-        const answer = await visitAnd('deny')(address);
-        answers.push(answer);
-        return answer;
-      };
-      await expect(client.connect(visit)).rejects.toThrow();
-      expect(answers.map(({ searchParams }) => searchParams.get('error'))).toEqual(['access_denied']);
-    });
+    if (features.includes('Denial')) {
+      supports(name, 'Denial', async () => {
+        const answers: URL[] = [];
+        const visit: Visit = async (address) => {
+          const answer = await visitAnd('deny')(address);
+          answers.push(answer);
+          return answer;
+        };
+        await expect(client.connect(visit)).rejects.toThrow();
+        expect(answers.map(({ searchParams }) => searchParams.get('error'))).toEqual(['access_denied']);
+      });
+    }
   });
 };
 

@@ -4,25 +4,14 @@ import { createTransport, type Transport } from './api/index.ts';
 import { App } from './app.tsx';
 import { createPreferences, type Preferences } from './preferences.ts';
 import { createSession, type Session } from './session/index.ts';
-import { loadLanguage, Unreachable } from './shell/index.ts';
+import { loadLanguage, Unreachable, watchImports } from './shell/index.ts';
 import './styles/index.css';
-
-const RELOADED_KEY = 'svc.reloaded';
-
-/** A page from before a release asks for files that are gone: it is loaded again, once. */
-const reloadWhenOutdated = (): void => {
-  window.addEventListener('vite:preloadError', (event) => {
-    if (window.history.state?.[RELOADED_KEY] === true) return;
-    event.preventDefault();
-    window.history.replaceState({ ...window.history.state, [RELOADED_KEY]: true }, '');
-    window.location.reload();
-  });
-};
 
 /** A page that browsers bring back from memory still shows that it is leaving for the checkout. */
 const reloadWhenBroughtBack = (): void => {
   window.addEventListener('pageshow', ({ persisted }) => {
-    if (persisted) window.location.reload();
+    // Without a network there would be no page at all.
+    if (persisted && navigator.onLine) window.location.reload();
   });
 };
 
@@ -56,7 +45,7 @@ const boot = async ({ root, transport, session, preferences }: Parts): Promise<v
 const start = (): void => {
   const element = document.getElementById('root');
   if (element === null) throw new Error('index.html has no root');
-  reloadWhenOutdated();
+  watchImports();
   reloadWhenBroughtBack();
   const preferences = createPreferences(() => window.localStorage);
   const theme = preferences.theme();

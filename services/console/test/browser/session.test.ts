@@ -29,6 +29,8 @@ describe.skipIf(!hasChromium())('the session of the console', () => {
   test('asks for the session again when it is refused, and leaves for the sign-in page if it has ended', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person });
+    // All that the overview reads is read.
+    await page.getByText('0 of 3 done').waitFor();
     console.state.sessions.clear();
     await page.getByRole('link', { name: 'Plan', exact: true }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();

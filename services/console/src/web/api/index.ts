@@ -4,3 +4,4 @@ export { type Answer, type Input, type ItemOf, type OperationName, operations } 
 export { createTransport, type Transport } from './send-request.ts';
 export { ApiContext, createQueryClient, useApi, useApiMutation, useApiQuery } from './use-api.ts';
 export { useApiPages } from './use-api-pages.ts';
+export { useIsOnline, useOutage } from './use-connection.ts';

@@ -23,7 +23,8 @@ export const createQueryClient = (): QueryClient =>
         retry: (failures, error) => error instanceof ApiError && error.isTransient && failures < RETRIES_MAX,
       },
       // Some answers are secrets that are shown once: none is kept.
-      mutations: { retry: false, gcTime: 0 },
+      // Without a network they fail at once: to be kept for later, unseen, is no answer to a press.
+      mutations: { retry: false, gcTime: 0, networkMode: 'always' },
     },
   });
 

@@ -1,17 +1,25 @@
 import { Component, type ReactNode } from 'react';
 import { useI18n } from '../i18n/index.ts';
 import { Button, EmptyState, Page } from '../ui/index.ts';
+import { isFailedImport } from './failed-imports.ts';
+import { NotLoadedPage } from './not-loaded-page.tsx';
+
+interface CrashState {
+  readonly failure: 'crash' | 'not_loaded' | undefined;
+}
 
 /** Keeps a page that has failed from taking the navigation with it. */
-export class CrashBoundary extends Component<{ children: ReactNode }, { hasFailed: boolean }> {
-  override state = { hasFailed: false };
+export class CrashBoundary extends Component<{ children: ReactNode }, CrashState> {
+  override state: CrashState = { failure: undefined };
 
-  static getDerivedStateFromError(): { hasFailed: boolean } {
-    return { hasFailed: true };
+  static getDerivedStateFromError(error: unknown): CrashState {
+    return { failure: isFailedImport(error) ? 'not_loaded' : 'crash' };
   }
 
   override render(): ReactNode {
-    return this.state.hasFailed ? <CrashPage /> : this.props.children;
+    const { failure } = this.state;
+    if (failure === undefined) return this.props.children;
+    return failure === 'not_loaded' ? <NotLoadedPage fallback={<CrashPage />} /> : <CrashPage />;
   }
 }
 

@@ -5,6 +5,7 @@ import { Icon } from '../ui/index.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { Brand } from './brand.tsx';
 import { Navigation } from './navigation.tsx';
+import { OutageBar } from './outage-bar.tsx';
 
 const WIDE = '(min-width: 60rem)';
 
@@ -27,6 +28,7 @@ export const SignedInLayout = ({ children }: { children: ReactNode }): ReactElem
         <NavigationDrawer />
       </header>
       <main id="content" tabIndex={-1}>
+        <OutageBar />
         {children}
       </main>
     </div>

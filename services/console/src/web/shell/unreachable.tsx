@@ -1,9 +1,11 @@
-import { type ReactElement, useMemo } from 'react';
+import { type ReactElement, useEffect, useMemo } from 'react';
 import { createFormats, I18nContext } from '../i18n/index.ts';
 import { ErrorNotice } from '../ui/index.ts';
 import type { Language } from './language.tsx';
 
-/** Page for a service that cannot be reached, so that the session is unknown. */
+const RETRY_MS = 10_000;
+
+/** Page for a service that cannot be reached, so that the session is unknown. Asks again by itself. */
 export const Unreachable = ({
   language,
   error,
@@ -18,6 +20,14 @@ export const Unreachable = ({
     () => ({ locale, messages, formats: createFormats(locale), setLocale: () => undefined }),
     [locale, messages],
   );
+  useEffect(() => {
+    const timer = setInterval(onRetry, RETRY_MS);
+    window.addEventListener('online', onRetry);
+    return () => {
+      clearInterval(timer);
+      window.removeEventListener('online', onRetry);
+    };
+  }, [onRetry]);
   return (
     <I18nContext value={i18n}>
       <main className="boot">

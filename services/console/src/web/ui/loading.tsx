@@ -1,11 +1,15 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactElement, ReactNode } from 'react';
+import { useIsOnline } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
+import { EmptyState } from './card.tsx';
 import { ErrorNotice } from './error-notice.tsx';
 
-/** Shows that something is being read, in about the place that it will take. */
+/** Shows that something is being read, in about the place that it will take, or that this waits for the network. */
 export const Loading = ({ lines = 3 }: { lines?: number }): ReactElement => {
   const { messages } = useI18n();
+  const isOnline = useIsOnline();
+  if (!isOnline) return <EmptyState title={messages.common.offlineTitle} text={messages.common.offlineText} />;
   return (
     <div className="loading" role="status">
       <span className="visually-hidden">{messages.common.loading}</span>

@@ -3,6 +3,8 @@ export const common = {
   product: 'svc console',
   skipToContent: 'Skip to the content',
   loading: 'Loading…',
+  offlineTitle: 'Not loaded yet',
+  offlineText: 'You are offline. This appears as soon as the connection is back.',
   working: 'Working…',
   cancel: 'Cancel',
   close: 'Close',
@@ -57,6 +59,12 @@ export const shell = {
   businessOnlyTitle: 'For business accounts',
   businessOnlyText:
     'Apps are registered and managed by business accounts. To offer an app, turn yours into one in the account settings.',
+  outage: 'The service cannot be reached.',
+  outageEmpty: 'This page tries again by itself.',
+  outageAge: (age: string) => `What you see was read ${age}. It refreshes by itself.`,
+  notLoadedTitle: 'This page is not loaded yet',
+  notLoadedText:
+    'You are offline, or the service cannot be reached. The page opens by itself as soon as the connection is back.',
   unreachableTitle: 'The service cannot be reached',
 };
 

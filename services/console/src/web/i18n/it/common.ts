@@ -5,6 +5,8 @@ export const common: Messages['common'] = {
   product: 'console svc',
   skipToContent: 'Vai al contenuto',
   loading: 'Caricamento…',
+  offlineTitle: 'Non ancora caricato',
+  offlineText: 'Sei offline. Comparirà appena torna la connessione.',
   working: 'Attendi…',
   cancel: 'Annulla',
   close: 'Chiudi',
@@ -60,6 +62,12 @@ export const shell: Messages['shell'] = {
   businessOnlyTitle: 'Per gli account aziendali',
   businessOnlyText:
     'Le app si registrano e si gestiscono con un account aziendale. Per offrire un’app, passa ad aziendale nelle impostazioni dell’account.',
+  outage: 'Il servizio non è raggiungibile.',
+  outageEmpty: 'La pagina riprova da sola.',
+  outageAge: (age) => `Quello che vedi risale a ${age}. Si aggiorna da solo.`,
+  notLoadedTitle: 'Questa pagina non è ancora caricata',
+  notLoadedText:
+    'Sei offline oppure il servizio non è raggiungibile. La pagina si apre da sola appena torna la connessione.',
   unreachableTitle: 'Il servizio non è raggiungibile',
 };
 

@@ -1,0 +1,46 @@
+import { type ReactElement, useEffect, useState } from 'react';
+import { useI18n } from '../i18n/index.ts';
+import { EmptyState, Page } from '../ui/index.ts';
+
+const PROBE_MS = 5_000;
+const PROBE_TIMEOUT_MS = 10_000;
+const RELOADED_KEY = 'svc.reloaded';
+
+/**
+ * A page whose script could not be loaded, inside the frame. It is loaded again as soon as the console can be reached:
+ * either the network was gone, or a release has replaced the script. `fallback` if that did not help.
+ */
+export const NotLoadedPage = ({ fallback }: { fallback: ReactElement }): ReactElement => {
+  const { shell } = useI18n().messages;
+  const [isReloaded] = useState(() => window.history.state?.[RELOADED_KEY] === true);
+  useEffect(() => {
+    if (isReloaded) return undefined;
+    const probe = (): void => void reloadIfReachable();
+    probe();
+    const timer = setInterval(probe, PROBE_MS);
+    window.addEventListener('online', probe);
+    return () => {
+      clearInterval(timer);
+      window.removeEventListener('online', probe);
+    };
+  }, [isReloaded]);
+  if (isReloaded) return fallback;
+  return (
+    <Page title={shell.notLoadedTitle}>
+      <EmptyState text={shell.notLoadedText} />
+    </Page>
+  );
+};
+
+const reloadIfReachable = async (): Promise<void> => {
+  // Asked without a network, browsers complain in their console each time.
+  if (!navigator.onLine) return;
+  const answer = await fetch('/favicon.svg', {
+    method: 'HEAD',
+    cache: 'no-store',
+    signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
+  }).catch(() => undefined);
+  if (answer?.ok !== true) return;
+  window.history.replaceState({ ...window.history.state, [RELOADED_KEY]: true }, '');
+  window.location.reload();
+};
