@@ -80,7 +80,7 @@ describe.skipIf(executable === undefined)('a user of the console', () => {
     for (const name of ['This week', 'This month']) {
       expect(await page.getByRole('meter', { name }).getAttribute('aria-valuetext')).toMatch(/^0%, €0.00 of €/);
     }
-    await expect.poll(() => page.getByText(/^Starts again in /).count()).toBe(2);
+    await expect.poll(() => page.getByText(/^Resets in /).count()).toBe(2);
   });
 
   test('connects an app on the authorize page and sees its usage by day', async () => {

@@ -53,10 +53,10 @@ describe.skipIf(!hasChromium())('the session of the console', () => {
     await password.getByLabel('Current password').fill(PASSWORD);
     await password.getByRole('button', { name: 'Change the password' }).click();
     await page.getByText('The password is changed').first().waitFor();
-    const address = page.getByRole('form', { name: 'Change the address' });
+    const address = page.getByRole('form', { name: 'Change your email address' });
     await address.getByLabel('New address').fill('ada@example.com');
     await address.getByLabel('Current password').fill('a fresh set of four words');
-    await address.getByRole('button', { name: 'Change the address' }).click();
+    await address.getByRole('button', { name: 'Change your email address' }).click();
     await page.getByText('open the link that we have sent to ada@example.com').waitFor();
     await page.getByRole('link', { name: 'Plan', exact: true }).click();
     await page.getByRole('button', { name: 'Choose Standard' }).waitFor();

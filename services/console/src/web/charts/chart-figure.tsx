@@ -10,7 +10,7 @@ import { Plot } from './plot.tsx';
 
 /** The total, the chart or its table, and what can be done with them. */
 export const ChartFigure = (props: ChartProps): ReactElement => {
-  const { label, data, say, sayExact, timeZone, fileName } = props;
+  const { label, data, say, sayRounded, sayExact, timeZone, fileName } = props;
   const { charts } = useI18n().messages;
   const figure = useRef<HTMLElement>(null);
   // Without use there is nothing to compare with, and a line at zero says less than the words above.
@@ -28,13 +28,13 @@ export const ChartFigure = (props: ChartProps): ReactElement => {
   };
   return (
     <figure className="chart" ref={figure}>
-      <Total data={data} say={say} />
+      <Total data={data} say={say} sayRounded={sayRounded} />
       {isTable ? (
         <ChartTable {...props} />
       ) : (
         <>
           <Plot {...props} data={drawn} />
-          <Legend data={drawn} say={say} />
+          <Legend data={drawn} say={say} sayRounded={sayRounded} />
         </>
       )}
       <div className="chart-foot">
@@ -57,15 +57,15 @@ export const ChartFigure = (props: ChartProps): ReactElement => {
   );
 };
 
-const Total = ({ data, say }: Pick<ChartProps, 'data' | 'say'>): ReactElement => {
+const Total = ({ data, say, sayRounded }: Pick<ChartProps, 'data' | 'say' | 'sayRounded'>): ReactElement => {
   const { messages } = useI18n();
   const total = sum(totalsOf(data));
   return (
     <p className="figure-line">
-      <span className="hint">{messages.charts.total}</span> <strong>{say(total)}</strong>{' '}
+      <span className="hint">{messages.charts.total}</span> <strong title={say(total)}>{sayRounded(total)}</strong>{' '}
       {data.before !== undefined && (
         <span className="hint">
-          <Change total={total} before={sum(data.before)} days={data.days.length} say={say} />
+          <Change total={total} before={sum(data.before)} days={data.days.length} say={sayRounded} />
         </span>
       )}
     </p>

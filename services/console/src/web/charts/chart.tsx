@@ -8,6 +8,8 @@ export interface ChartProps {
   readonly data: ChartData;
   /** A value as people read it. */
   readonly say: (value: number) => string;
+  /** A sum as people read it, rounded. */
+  readonly sayRounded: (value: number) => string;
   /** A value on the axis: as short as can be. */
   readonly sayShort: (value: number) => string;
   /** A value as other programs read it. */

@@ -4,22 +4,29 @@ import type { ChartProps } from './chart.tsx';
 import { sum } from './chart-data.ts';
 
 /** Colours of the series, with what each comes to. */
-export const Legend = ({ data, say }: Pick<ChartProps, 'data' | 'say'>): ReactElement => {
+export const Legend = ({ data, say, sayRounded }: Pick<ChartProps, 'data' | 'say' | 'sayRounded'>): ReactElement => {
   const { charts } = useI18n().messages;
   return (
     <ul className="chart-legend">
       {data.series.map(({ id, name, values }, index) => (
         <li key={id}>
           <span className={`chart-swatch chart-series-${index + 1}`} aria-hidden="true" />
-          <span className="chart-name">{name}</span> <span className="hint">{say(sum(values))}</span>
+          <span className="chart-name">{name}</span> <Sum value={sum(values)} say={say} sayRounded={sayRounded} />
         </li>
       ))}
       {data.before !== undefined && (
         <li>
           <span className="chart-swatch chart-swatch-line" aria-hidden="true" />
-          <span className="chart-name">{charts.before}</span> <span className="hint">{say(sum(data.before))}</span>
+          <span className="chart-name">{charts.before}</span>{' '}
+          <Sum value={sum(data.before)} say={say} sayRounded={sayRounded} />
         </li>
       )}
     </ul>
   );
 };
+
+const Sum = ({ value, say, sayRounded }: { value: number } & Pick<ChartProps, 'say' | 'sayRounded'>): ReactElement => (
+  <span className="hint" title={say(value)}>
+    {sayRounded(value)}
+  </span>
+);

@@ -22,7 +22,10 @@ describe('money', () => {
 
   test('shortens to whole cents without ever showing more than there is', () => {
     expect(en.shortMoney(24_319_999, 'EUR')).toBe('€24.31');
-    expect(en.shortMoney(9_999, 'EUR')).toBe('€0.009999');
+    expect(en.shortMoney(9_999, 'EUR')).toBe('<€0.01');
+    expect(en.shortMoney(-156, 'EUR')).toBe('>-€0.01');
+    expect(plain(it_.shortMoney(156, 'EUR'))).toBe('<0,01 €');
+    expect(en.shortMoney(10_000, 'EUR')).toBe('€0.01');
     expect(en.shortMoney(0, 'EUR')).toBe('€0.00');
   });
 });
@@ -52,11 +55,14 @@ describe('times', () => {
 
   test.each([
     ['2026-11-20T12:00:20Z', 'now'],
-    ['2026-11-20T12:05:30Z', 'in 5 minutes'],
+    ['2026-11-20T12:05:20Z', 'in 5 minutes'],
+    ['2026-11-20T12:59:40Z', 'in 1 hour'],
+    ['2026-11-27T11:00:00Z', 'in 7 days'],
+    ['2026-11-19T23:30:00Z', '13 hours ago'],
     ['2026-11-20T09:00:00Z', '3 hours ago'],
     ['2026-11-21T12:00:00Z', 'tomorrow'],
     ['2026-11-27T12:00:00Z', 'in 7 days'],
-    ['2026-09-01T12:00:00Z', '2 months ago'],
+    ['2026-09-15T12:00:00Z', '2 months ago'],
     ['2028-12-01T12:00:00Z', 'in 2 years'],
   ])('%s is %s', (at, text) => {
     expect(en.relative(at, now)).toBe(text);

@@ -9,7 +9,7 @@ export interface Formats {
   readonly percent: (value: number) => string;
   /** Micro-units of a currency: two digits, and as many more as the amount has. */
   readonly money: (micros: number, currency: string) => string;
-  /** Whole cents, never more than there is; exact where it is less than one. */
+  /** Whole cents, never more than there is; `<€0.01` for less than one. */
   readonly shortMoney: (micros: number, currency: string) => string;
   /** Three digits at most, for the axis of a chart: `€0.002`, `€1.5k`. */
   readonly compactMoney: (micros: number, currency: string) => string;
@@ -69,7 +69,7 @@ export const createFormats = (locale: Locale, timeZone?: string): Formats => {
     compact: (value) => compact.format(value),
     percent: (value) => percent.format(value / 100),
     money: (micros, currency) => formatMoney(tag, micros, currency),
-    shortMoney: (micros, currency) => formatMoney(tag, wholeCents(micros), currency),
+    shortMoney: (micros, currency) => formatShortMoney(tag, micros, currency),
     compactMoney: (micros, currency) =>
       new Intl.NumberFormat(tag, {
         ...{ style: 'currency', currency, notation: 'compact' },
@@ -93,8 +93,12 @@ export const createFormats = (locale: Locale, timeZone?: string): Formats => {
 
 const toDate = (instant: string | Date): Date => (typeof instant === 'string' ? new Date(instant) : instant);
 
-const wholeCents = (micros: number): number =>
-  Math.abs(micros) < MICROS_PER_CENT ? micros : Math.trunc(micros / MICROS_PER_CENT) * MICROS_PER_CENT;
+const formatShortMoney = (tag: string, micros: number, currency: string): string => {
+  if (micros !== 0 && Math.abs(micros) < MICROS_PER_CENT) {
+    return `${micros < 0 ? '>' : '<'}${formatMoney(tag, Math.sign(micros) * MICROS_PER_CENT, currency)}`;
+  }
+  return formatMoney(tag, Math.trunc(micros / MICROS_PER_CENT) * MICROS_PER_CENT, currency);
+};
 
 /** Without floats: the digits are taken from the integer. */
 const formatMoney = (tag: string, micros: number, currency: string): string => {
@@ -119,6 +123,8 @@ const formatRelative = (format: Intl.RelativeTimeFormat, instant: Date, now: Dat
   const seconds = (instant.getTime() - now.getTime()) / 1000;
   const distance = Math.abs(seconds);
   if (distance < MINUTE) return format.format(0, 'second');
-  const step = STEPS.find(({ below }) => distance < below);
-  return step === undefined ? '' : format.format(Math.trunc(seconds / step.seconds), step.unit);
+  // Rounded before the unit is chosen: 59 minutes and a half are an hour, not 60 minutes.
+  const rounded = STEPS.map((step) => ({ ...step, count: Math.round(distance / step.seconds) }));
+  const step = rounded.find(({ count, seconds: unit, below }) => count * unit < below);
+  return step === undefined ? '' : format.format(Math.sign(seconds) * step.count, step.unit);
 };

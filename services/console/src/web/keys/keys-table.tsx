@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import type { ItemOf } from '../api/index.ts';
 import { type Formats, type Messages, useI18n } from '../i18n/index.ts';
-import { ActionMenu, Badge, Table, Time, useNow } from '../ui/index.ts';
+import { ActionMenu, Badge, Money, Table, Time, useNow } from '../ui/index.ts';
 
 type ApiKey = ItemOf<'listKeys'>;
 
@@ -37,7 +37,7 @@ export const KeysTable = ({
           title: columns.spent,
           isNumber: true,
           render: ({ spent_this_month_micros: spent }) =>
-            spent === null ? common.none : formats.money(spent, currency),
+            spent === null ? common.none : <Money micros={spent} currency={currency} />,
         },
         {
           title: columns.lastUsed,

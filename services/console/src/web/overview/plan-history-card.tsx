@@ -3,7 +3,7 @@ import { useApiQuery } from '../api/index.ts';
 import { Chart } from '../charts/index.ts';
 import { decimalOf, useI18n } from '../i18n/index.ts';
 import { currencyOf, usePlans } from '../plans/index.ts';
-import { ButtonLink, Card, EmptyState, Loaded, SelectField, Table } from '../ui/index.ts';
+import { ButtonLink, Card, EmptyState, Loaded, Money, SelectField, Table } from '../ui/index.ts';
 import {
   type DailyUse,
   HISTORY_DAYS,
@@ -115,6 +115,7 @@ const History = ({
         label={overview.historyChart(overview.historyMeasures[measure])}
         data={toChartData(days, { measure, clientId }, texts)}
         say={(value) => (isCost ? formats.money(value, currency) : formats.number(value))}
+        sayRounded={(value) => (isCost ? formats.shortMoney(value, currency) : formats.number(value))}
         sayShort={(value) => (isCost ? formats.compactMoney(value, currency) : formats.compact(value))}
         sayExact={isCost ? decimalOf : String}
         timeZone="UTC"
@@ -131,7 +132,11 @@ const History = ({
             isNumber: true,
             render: ({ requests }) => formats.number(requests),
           },
-          { title: overview.historyMeasures.cost, isNumber: true, render: ({ cost }) => formats.money(cost, currency) },
+          {
+            title: overview.historyMeasures.cost,
+            isNumber: true,
+            render: ({ cost }) => <Money micros={cost} currency={currency} />,
+          },
         ]}
       />
     </>

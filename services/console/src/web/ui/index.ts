@@ -14,6 +14,7 @@ export { ChoiceField, PasswordField, SelectField, TextArea, TextField } from './
 export { Form } from './form.tsx';
 export { Icon, type IconName } from './icon.tsx';
 export { Loaded, Loading } from './loading.tsx';
+export { Money } from './money.tsx';
 export { Notice } from './notice.tsx';
 export { OutsideLink } from './outside-link.tsx';
 export { Page } from './page.tsx';

@@ -1,7 +1,19 @@
 import { type ReactElement, useState } from 'react';
 import { useApiQuery } from '../api/index.ts';
 import { type Formats, type Messages, useI18n } from '../i18n/index.ts';
-import { Badge, Button, ButtonLink, Card, EmptyState, ErrorNotice, Facts, Loading, Table, Time } from '../ui/index.ts';
+import {
+  Badge,
+  Button,
+  ButtonLink,
+  Card,
+  EmptyState,
+  ErrorNotice,
+  Facts,
+  Loading,
+  Money,
+  Table,
+  Time,
+} from '../ui/index.ts';
 import type { UsageRecord } from './daily-usage.ts';
 import type { UsageFilter } from './usage-filter.ts';
 import { useUsagePages } from './use-usage.ts';
@@ -83,7 +95,8 @@ const RequestsTable = ({
         {
           title: columns.cost,
           isNumber: true,
-          render: ({ cost_micros }) => (cost_micros === null ? common.none : formats.money(cost_micros, currency)),
+          render: ({ cost_micros }) =>
+            cost_micros === null ? common.none : <Money micros={cost_micros} currency={currency} />,
         },
         {
           title: columns.status,
@@ -106,14 +119,21 @@ const RequestsTable = ({
           ),
         },
       ]}
-      detailsOf={(record) => record.request_id === openId && <Facts items={detailsOf(record, messages, formats)} />}
+      detailsOf={(record) =>
+        record.request_id === openId && <Facts items={detailsOf(record, { messages, formats, currency })} />
+      }
     />
   );
 };
 
-const detailsOf = (record: UsageRecord, { usage, common }: Messages, formats: Formats) =>
-  [
+const detailsOf = (
+  record: UsageRecord,
+  { messages, formats, currency }: { messages: Messages; formats: Formats; currency: string },
+) => {
+  const { usage, common } = messages;
+  return [
     [usage.fields.request, <code key="id">{record.request_id}</code>],
+    [usage.columns.cost, record.cost_micros === null ? common.none : formats.money(record.cost_micros, currency)],
     [usage.fields.service, usage.services[record.service]],
     [usage.fields.provider, record.provider ?? common.none],
     [usage.fields.upstreamModel, record.upstream_model ?? common.none],
@@ -125,3 +145,4 @@ const detailsOf = (record: UsageRecord, { usage, common }: Messages, formats: Fo
     [usage.fields.firstEvent, record.first_event_ms === null ? common.none : formats.duration(record.first_event_ms)],
     [usage.fields.state, usage.states[record.state]],
   ] as const;
+};

@@ -73,6 +73,7 @@ const DailyChart = ({
         label={usage.chartLabel(usage.measures[view.measure])}
         data={data}
         say={(value) => (isCost ? formats.money(value, currency) : formats.number(value))}
+        sayRounded={(value) => (isCost ? formats.shortMoney(value, currency) : formats.number(value))}
         sayShort={(value) => (isCost ? formats.compactMoney(value, currency) : formats.compact(value))}
         sayExact={isCost ? decimalOf : String}
         timeZone={formats.timeZone}
