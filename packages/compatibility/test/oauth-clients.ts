@@ -1,6 +1,6 @@
 import { authJs } from './oauth/auth-js.ts';
 import { betterAuthClient } from './oauth/better-auth.ts';
-import { mcp } from './oauth/mcp.ts';
+import { mcpClients } from './oauth/mcp.ts';
 import { oauth4webapi } from './oauth/oauth4webapi.ts';
 import { oidcClientTs } from './oauth/oidc-client-ts.ts';
 import { passportOauth2 } from './oauth/passport-oauth2.ts';
@@ -16,7 +16,7 @@ const recipes: readonly Recipe[] = [
   betterAuthClient,
   passportOauth2,
   simpleOauth2,
-  mcp,
+  ...mcpClients,
   ...confidentialClients,
 ];
 
@@ -27,7 +27,6 @@ export const oauthClients = (): void => {
 
 /** Returns the examples of the recipes in Markdown. They are cut out of the code that is tested. */
 export const oauthExamples = (): string =>
-  recipes
-    .flatMap(({ example }) => (example === undefined ? [] : [example]))
-    .map(({ title, source }) => `### ${title}\n\n\`\`\`ts\n${readExample(source)}\n\`\`\``)
+  [...new Map(recipes.flatMap(({ example }) => (example === undefined ? [] : [[example.source, example.title]])))]
+    .map(([source, title]) => `### ${title}\n\n\`\`\`ts\n${readExample(source)}\n\`\`\``)
     .join('\n\n');

@@ -152,6 +152,8 @@ describe('the daily check', () => {
     expect(await consentOf(app, await signedIn(business))).toBe(domain);
     service.clock.advanceMs(7 * DAY_MS);
     await runChecks(async () => (await rowOf(domain)).status === 'lapsed');
+    const mails = service.database('mails').where({ user_id: business.userId, kind: 'domain_proof_missing' });
+    expect(await mails.pluck('recipient')).toEqual([business.email, business.email]);
     expect(await consentOf(app, await signedIn(business))).toBeNull();
     await verified(await newPerson(service, 'business'), domain);
   });

@@ -1,13 +1,23 @@
-import { auth, extractWWWAuthenticateParams, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
+import * as v2 from '@modelcontextprotocol/client';
+import * as v1 from '@modelcontextprotocol/sdk/client/auth.js';
 import { inject } from 'vitest';
 import { versioned } from '../support/results.ts';
 import type { Recipe, RegisteredApp, StockClient } from './stock-client.ts';
 
-export const mcp: Recipe = {
-  name: versioned('@modelcontextprotocol/sdk'),
+/** The part of the MCP SDK that both major versions share. */
+interface McpSdk {
+  readonly auth: (provider: OAuthClientProvider, options: AuthOptions) => Promise<unknown>;
+  readonly extractWWWAuthenticateParams: (response: Response) => { readonly resourceMetadataUrl?: URL };
+}
+
+type OAuthClientProvider = v1.OAuthClientProvider & v2.OAuthClientProvider;
+type AuthOptions = Parameters<typeof v1.auth>[1] & { readonly iss?: string };
+
+const mcpClient = (alias: string, settings: string, { auth, extractWWWAuthenticateParams }: McpSdk): Recipe => ({
+  name: versioned(alias),
   clientType: 'public',
   features: ['Refresh'],
-  settings: '`client_id` of an app registered in the console, and a `state`',
+  settings,
   example: { title: 'MCP clients', source: 'mcp' },
   create: async (app: RegisteredApp): Promise<StockClient> => {
     // The client knows the address of the API alone: the refusal of a call names the rest (RFC 9728).
@@ -25,8 +35,8 @@ export const mcp: Recipe = {
         delete memory.tokens;
         await auth(provider, { serverUrl, resourceMetadataUrl });
         const callback = await visit(String(memory.authorizationUrl));
-        const authorizationCode = callback.searchParams.get('code') ?? '';
-        await auth(provider, { serverUrl, resourceMetadataUrl, authorizationCode });
+        const { code: authorizationCode = '', iss = '' } = Object.fromEntries(callback.searchParams);
+        await auth(provider, { serverUrl, resourceMetadataUrl, authorizationCode, iss });
         return currentTokens();
       },
       refresh: async () => {
@@ -35,11 +45,19 @@ export const mcp: Recipe = {
       },
     };
   },
-};
+});
+
+const SETTINGS = '`client_id` of an app registered in the console, and a `state`';
+
+export const mcpClients: readonly Recipe[] = [
+  mcpClient('@modelcontextprotocol/client', `${SETTINGS}; \`auth\` takes \`iss\` of the callback beside the code`, v2),
+  mcpClient('@modelcontextprotocol/sdk', SETTINGS, v1),
+];
 
 interface Memory {
   authorizationUrl?: URL;
   codeVerifier?: string;
+  discovery?: v1.OAuthDiscoveryState;
   tokens?: Awaited<ReturnType<OAuthClientProvider['tokens']>>;
 }
 
@@ -61,6 +79,10 @@ const providerOf = ({ clientId, redirectUri }: RegisteredApp, memory: Memory): O
       memory.tokens = tokens;
     },
     tokens: () => memory.tokens,
+    saveDiscoveryState: (discovery) => {
+      memory.discovery = discovery;
+    },
+    discoveryState: () => memory.discovery,
   };
   // #endregion
   return provider;

@@ -26,6 +26,7 @@ export interface MailData {
     readonly name: string;
   };
   app_connected: { readonly appName: string };
+  domain_proof_missing: { readonly domain: string; readonly hasLapsed: boolean };
   app_suspended: { readonly appName: string };
   cap_alert: LimitUse & { readonly isWeekly: boolean };
   app_budget_alert: LimitUse & { readonly appName: string };

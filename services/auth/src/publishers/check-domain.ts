@@ -1,14 +1,15 @@
 import { isUniqueViolation } from '@svc/database';
-import { AppError, type Clock } from '@svc/service-kit';
+import { AppError } from '@svc/service-kit';
+import type { MailOutboxDeps } from '../mail/index.ts';
 import { later, SECOND_MS } from '../time.ts';
 import type { Transact } from '../transact.ts';
+import { mailMissingProof } from './mail-missing-proof.ts';
 import type { ProveDomain } from './prove-domain.ts';
 import { afterCheck, type DomainRecord } from './publisher-domain.ts';
 import { lockDomain, updateDomain } from './queries.ts';
 
-export interface CheckDomainDeps {
+export interface CheckDomainDeps extends MailOutboxDeps {
   readonly transact: Transact;
-  readonly clock: Clock;
   readonly proveDomain: ProveDomain;
 }
 
@@ -54,16 +55,17 @@ const claimDomain = ({ transact, clock }: CheckDomainDeps, key: Key): Promise<Do
 
 /** Records the outcome of a check. Returns undefined if the domain was removed meanwhile; throws `domain_taken`. */
 export const recordCheck = async (
-  { transact, clock }: Pick<CheckDomainDeps, 'transact' | 'clock'>,
+  deps: Omit<CheckDomainDeps, 'proveDomain'>,
   key: Key,
   isProven: boolean,
 ): Promise<DomainRecord | undefined> => {
   try {
-    return await transact(async (trx) => {
+    return await deps.transact(async (trx) => {
       const found = await lockDomain(trx, key);
       if (found === undefined) return undefined;
-      const checked = afterCheck(found, { isProven, now: clock() });
+      const checked = afterCheck(found, { isProven, now: deps.clock() });
       await updateDomain(trx, checked);
+      await mailMissingProof(deps, trx, { before: found, after: checked });
       return checked;
     });
   } catch (error) {

@@ -106,6 +106,15 @@ export const english: MailTexts = {
       'If it was not you, disconnect it in the console and change your password.',
     ],
   }),
+  domain_proof_missing: ({ domain, hasLapsed }) => ({
+    subject: hasLapsed ? `${domain} is no longer verified` : `The proof of ${domain} is missing`,
+    paragraphs: [
+      hasLapsed
+        ? `For seven days we have not found the proof of ${domain}. Users now read “Not verified” when they connect your apps.`
+        : `We have not found the proof of ${domain} today. If it stays missing for seven days, users will read “Not verified” when they connect your apps.`,
+      'Publish it again as the console says under Apps, then press Check.',
+    ],
+  }),
   app_suspended: ({ appName }) => ({
     subject: `${appName} is suspended`,
     paragraphs: [

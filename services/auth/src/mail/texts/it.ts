@@ -108,6 +108,15 @@ export const italian: MailTexts = {
       'Se non sei stato tu, scollegala nella console e cambia la password.',
     ],
   }),
+  domain_proof_missing: ({ domain, hasLapsed }) => ({
+    subject: hasLapsed ? `${domain} non è più verificato` : `Manca la prova di ${domain}`,
+    paragraphs: [
+      hasLapsed
+        ? `Da sette giorni non troviamo la prova di ${domain}. Chi collega le tue app ora legge «Non verificato».`
+        : `Oggi non abbiamo trovato la prova di ${domain}. Se manca per sette giorni, chi collega le tue app leggerà «Non verificato».`,
+      'Pubblicala di nuovo come indica la console, sotto App, poi premi Controlla.',
+    ],
+  }),
   app_suspended: ({ appName }) => ({
     subject: `${appName} è sospesa`,
     paragraphs: [
