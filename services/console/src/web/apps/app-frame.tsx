@@ -3,8 +3,7 @@ import type { ReactElement, ReactNode } from 'react';
 import { NavLink, useParams } from 'react-router';
 import { useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { AppIcon, ButtonLink, EmptyState, Loaded, Page } from '../ui/index.ts';
-import { AppState } from './app-state.tsx';
+import { AppIcon, AppState, ButtonLink, EmptyState, Loaded, Page } from '../ui/index.ts';
 import { ClientId } from './client-id.tsx';
 
 /** Frame of the pages about one app: who it is, and its sections. */

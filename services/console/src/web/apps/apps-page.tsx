@@ -3,8 +3,7 @@ import type { ReactElement } from 'react';
 import { Link } from 'react-router';
 import { useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { AppIcon, ButtonLink, EmptyState, Loaded, Page } from '../ui/index.ts';
-import { AppState } from './app-state.tsx';
+import { AppIcon, AppState, ButtonLink, EmptyState, Loaded, Page } from '../ui/index.ts';
 import { DomainsCard } from './domains-card.tsx';
 
 /** The apps of a business. */

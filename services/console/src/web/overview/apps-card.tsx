@@ -3,7 +3,7 @@ import type { ReactElement } from 'react';
 import { Link } from 'react-router';
 import { useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { AppIcon, Badge, ButtonLink, Card, EmptyState, Loaded } from '../ui/index.ts';
+import { AppIcon, AppState, ButtonLink, Card, EmptyState, Loaded } from '../ui/index.ts';
 
 const SHOWN_MAX = 5;
 
@@ -50,7 +50,7 @@ const AppRow = ({ app }: { app: App }): ReactElement => {
       <Link to={`/apps/${app.client_id}`} className="row-title">
         {app.name}
       </Link>
-      <Badge tone={app.active ? 'good' : 'neutral'}>{app.active ? apps.active : apps.inactive}</Badge>
+      <AppState app={app} />
       <span className="hint row-end">{apps.connectionsCount(app.connections_count)}</span>
     </li>
   );

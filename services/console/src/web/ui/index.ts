@@ -1,5 +1,6 @@
 export { ActionMenu } from './action-menu.tsx';
 export { AppIcon } from './app-icon.tsx';
+export { AppState } from './app-state.tsx';
 export { Badge, type Tone } from './badge.tsx';
 export { Button, ButtonLink } from './button.tsx';
 export { Card, EmptyState, Facts } from './card.tsx';

@@ -1,7 +1,7 @@
 import type { App } from '@svc/contracts';
 import type { ReactElement } from 'react';
 import { useI18n } from '../i18n/index.ts';
-import { Badge } from '../ui/index.ts';
+import { Badge } from './badge.tsx';
 
 /** State of an app in a word. */
 export const AppState = ({ app }: { app: App }): ReactElement => {
