@@ -81,6 +81,11 @@ export const errors = {
     not_authenticated: 'Your session has ended. Sign in again.',
     invalid_token: 'Your session has ended. Sign in again.',
     business_account_required: 'Only a business account may do this. Turn yours into one in the account settings.',
+    app_suspended: 'An operator has suspended this app. Ask the operator of this service why, and what lifts it.',
+    domain_taken: 'Another account has proven that it owns this domain. Check its name, or ask that account.',
+    domain_not_proven:
+      'The proof was not found at the domain. Publish it as shown, wait a few minutes, then check again.',
+    domain_limit_reached: 'You have five domains. Remove one before you add another.',
     email_not_verified:
       'Confirm your email address first: open the link that we have mailed you, or ask for a new one in the account settings.',
     account_deletion_pending:

@@ -85,6 +85,11 @@ export const errors: Messages['errors'] = {
     invalid_token: 'La sessione è terminata. Accedi di nuovo.',
     business_account_required:
       'Può farlo solo un account aziendale. Puoi passare ad aziendale nelle impostazioni dell’account.',
+    app_suspended: 'Un operatore ha sospeso questa app. Chiedi a chi gestisce il servizio perché e che cosa fare.',
+    domain_taken: 'Un altro account ha dimostrato che il dominio è suo. Controlla il nome, o chiedi a chi lo usa.',
+    domain_not_proven:
+      'La prova non si trova sul dominio. Pubblicala come indicato, aspetta qualche minuto e ricontrolla.',
+    domain_limit_reached: 'Hai cinque domini. Rimuovine uno prima di aggiungerne un altro.',
     email_not_verified:
       'Prima conferma il tuo indirizzo email: apri il link che ti abbiamo mandato, o chiedine uno nuovo nelle impostazioni dell’account.',
     account_deletion_pending:
