@@ -17,7 +17,8 @@ const invoicesOf = async (userId: string) =>
 
 /** Reads the texts of a PDF, without the positions of letters. */
 const textOf = (pdf: Buffer): string => {
-  const streams = pdf.toString('latin1').matchAll(/stream\r?\n([\s\S]*?)\r?\nendstream/g);
+  // A stream may end with a carriage return, so only the line feed is the library's.
+  const streams = pdf.toString('latin1').matchAll(/stream\n([\s\S]*?)\nendstream/g);
   const contents = [...streams].map(([, bytes = '']) => inflateSync(Buffer.from(bytes, 'latin1')).toString('latin1'));
   const shown = contents.join('\n').matchAll(/\[((?:<[0-9a-f]*>[ \d.-]*)+)\] TJ/g);
   const lines = [...shown].map(([, hex = '']) =>
