@@ -329,7 +329,7 @@ test('a deletion: the app is gone for everyone or for no one, and its last fact 
     ...[...CONNECTIONS_END, 'connections DELETE', 'app_cutoffs DELETE', 'outbox INSERT'],
     // What hangs on the app's row goes with it.
     ...['apps DELETE', 'app_secrets DELETE', 'app_icons DELETE', 'app_suspensions DELETE', 'pushed_requests DELETE'],
-    'commit',
+    ...['app_reports DELETE', 'commit'],
   ]);
 }, 600_000);
 
