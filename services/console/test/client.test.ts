@@ -176,9 +176,15 @@ describe('the session', () => {
     const session = createSession(transport);
     await session.resume();
     const stepUp = createStepUp();
-    const client = createClient(transport, session, stepUp.ask);
+    let asks = 0;
+    const ask: typeof stepUp.ask = () => {
+      asks += 1;
+      return stepUp.ask();
+    };
+    const client = createClient(transport, session, ask);
     const calls = [client.call('listKeys', {}), client.call('listApps', {})];
-    await expect.poll(stepUp.isAsked).toBe(true);
+    // Both wait for one answer.
+    await expect.poll(() => asks).toBe(2);
     stepUp.answer(false);
     for (const call of calls) expect((await failureOf(call)).code).toBe('reauthentication_required');
     const repeated = client.call('listKeys', {});
