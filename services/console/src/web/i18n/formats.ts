@@ -58,7 +58,10 @@ export const createFormats = (locale: Locale, timeZone?: string): Formats => {
   const shortDate = new Intl.DateTimeFormat(tag, { day: 'numeric', month: 'short', ...zone });
   const weekday = new Intl.DateTimeFormat(tag, { weekday: 'short', day: 'numeric', month: 'short', ...zone });
   const dateTime = new Intl.DateTimeFormat(tag, { dateStyle: 'medium', timeStyle: 'short', ...zone });
-  const relative = new Intl.RelativeTimeFormat(tag, { numeric: 'auto' });
+  const relative = {
+    near: new Intl.RelativeTimeFormat(tag, { numeric: 'auto' }),
+    far: new Intl.RelativeTimeFormat(tag, { numeric: 'always' }),
+  };
   const list = new Intl.ListFormat(tag, { type: 'conjunction' });
   const unit = (name: string, value: number, display: 'narrow' | 'long'): string =>
     new Intl.NumberFormat(tag, { style: 'unit', unit: name, unitDisplay: display, maximumFractionDigits: 1 }).format(
@@ -119,12 +122,16 @@ export const decimalOf = (micros: number): string => {
   return `${micros < 0 ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`;
 };
 
-const formatRelative = (format: Intl.RelativeTimeFormat, instant: Date, now: Date): string => {
+/** Days have names, such as tomorrow. Thirty days from now may be this month or the next one, so months have none. */
+type RelativeFormats = Readonly<Record<'near' | 'far', Intl.RelativeTimeFormat>>;
+
+const formatRelative = ({ near, far }: RelativeFormats, instant: Date, now: Date): string => {
   const seconds = (instant.getTime() - now.getTime()) / 1000;
   const distance = Math.abs(seconds);
-  if (distance < MINUTE) return format.format(0, 'second');
+  if (distance < MINUTE) return near.format(0, 'second');
   // Rounded before the unit is chosen: 59 minutes and a half are an hour, not 60 minutes.
   const rounded = STEPS.map((step) => ({ ...step, count: Math.round(distance / step.seconds) }));
   const step = rounded.find(({ count, seconds: unit, below }) => count * unit < below);
-  return step === undefined ? '' : format.format(Math.sign(seconds) * step.count, step.unit);
+  if (step === undefined) return '';
+  return (step.seconds > DAY ? far : near).format(Math.sign(seconds) * step.count, step.unit);
 };
