@@ -51,18 +51,34 @@ export const createInferenceMeters = (metrics: Metrics): ((record: UsageRecord) 
     labelNames: [...LABELS, 'gen_ai_token_type'],
     buckets: TOKENS,
   });
+  const bind = (labels: Readonly<Record<(typeof LABELS)[number], string>>, error_type: string) => ({
+    seconds: seconds.labels({ ...labels, error_type }),
+    firstChunk: firstChunk.labels(labels),
+    input: tokens.labels({ ...labels, gen_ai_token_type: 'input' }),
+    output: tokens.labels({ ...labels, gen_ai_token_type: 'output' }),
+  });
+  // Looking a metric up by labels takes longer than observing, so each label set is looked up once.
+  const known = new Map<string, ReturnType<typeof bind>>();
   return (record) => {
     if (record.servedBy === null) return;
-    const labels = {
-      gen_ai_operation_name: operationName(record.service),
-      gen_ai_provider_name: record.servedBy.provider,
-      gen_ai_request_model: record.model,
-    };
+    const { provider } = record.servedBy;
     // An empty label is one that is absent.
-    const error_type = record.outcome === 'settled' ? '' : record.outcome;
-    seconds.observe({ ...labels, error_type }, (record.finishedAtMs - record.startedAtMs) / 1_000);
-    if (record.firstEventMs !== null) firstChunk.observe(labels, record.firstEventMs / 1_000);
-    if (record.inputTokens !== null) tokens.observe({ ...labels, gen_ai_token_type: 'input' }, record.inputTokens);
-    if (record.outputTokens !== null) tokens.observe({ ...labels, gen_ai_token_type: 'output' }, record.outputTokens);
+    const errorType = record.outcome === 'settled' ? '' : record.outcome;
+    const name = `${record.service} ${provider} ${record.model} ${errorType}`;
+    const bound =
+      known.get(name) ??
+      bind(
+        {
+          gen_ai_operation_name: operationName(record.service),
+          gen_ai_provider_name: provider,
+          gen_ai_request_model: record.model,
+        },
+        errorType,
+      );
+    known.set(name, bound);
+    bound.seconds.observe((record.finishedAtMs - record.startedAtMs) / 1_000);
+    if (record.firstEventMs !== null) bound.firstChunk.observe(record.firstEventMs / 1_000);
+    if (record.inputTokens !== null) bound.input.observe(record.inputTokens);
+    if (record.outputTokens !== null) bound.output.observe(record.outputTokens);
   };
 };
