@@ -1,11 +1,12 @@
 import { accountOperations, type InspectedAccount, newId } from '@svc/contracts';
-import { AppError, createInternalClient, type InternalClient } from '@svc/service-kit';
-import { internalCredential, waitFor } from '@svc/testing';
+import { AppError, type InternalClient } from '@svc/service-kit';
+import { waitFor } from '@svc/testing';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AuthService, startAuthService } from './support/auth-service.ts';
 import { type Answer, call, textAt } from './support/http.ts';
 import { type Mailbox, startMailbox } from './support/mailbox.ts';
+import { openOperator } from './support/operator.ts';
 import { connect, newApp, newPerson, PASSWORD, type Person, refresh } from './support/partner.ts';
 
 const WAIT = { timeoutMs: 20_000 };
@@ -17,12 +18,7 @@ let operator: InternalClient;
 beforeAll(async () => {
   mailbox = await startMailbox();
   service = await startAuthService({ MAIL_URL: mailbox.url });
-  operator = createInternalClient({
-    baseUrl: service.internalUrl,
-    token: internalCredential('operator'),
-    operator: 'ada',
-    timeoutMs: 10_000,
-  });
+  operator = openOperator(service, 'ada');
 });
 afterAll(async () => {
   await operator?.close();
@@ -69,7 +65,7 @@ describe('an operator', () => {
   });
 
   test('gets `not_found` for an unknown address or id', async () => {
-    await expect(find({ email: 'nobody@example.com' })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(find({ email: 'unknown@example.com' })).rejects.toMatchObject({ code: 'not_found' });
     const params = { svc_user_id: newId('usr') };
     for (const attempt of [
       operator.call(accountOperations.resetFactors, { params }),

@@ -1,11 +1,12 @@
 import { appOperations, newId } from '@svc/contracts';
-import { createInternalClient, type InternalClient } from '@svc/service-kit';
-import { internalCredential, waitFor } from '@svc/testing';
+import type { InternalClient } from '@svc/service-kit';
+import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tidyUp } from '../src/housekeeping.ts';
 import { type AuthService, startAuthService } from './support/auth-service.ts';
 import { type Answer, call, textAt } from './support/http.ts';
 import { type Mailbox, startMailbox } from './support/mailbox.ts';
+import { openOperator } from './support/operator.ts';
 import { connect, newApp, newPerson, type Person, type RegisteredApp, refresh } from './support/partner.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -18,12 +19,7 @@ let operator: InternalClient;
 beforeAll(async () => {
   mailbox = await startMailbox();
   service = await startAuthService({ MAIL_URL: mailbox.url });
-  operator = createInternalClient({
-    baseUrl: service.internalUrl,
-    token: internalCredential('operator'),
-    operator: 'ada',
-    timeoutMs: 10_000,
-  });
+  operator = openOperator(service, 'ada');
 });
 afterAll(async () => {
   await operator?.close();
