@@ -59,6 +59,7 @@ export const openRequestBook = (options: RequestBookOptions): RequestBook => {
     endReports();
     exchange?.add(usageAttributes(end));
     exchange?.end(end.outcome === 'settled' ? undefined : end.outcome);
+    exchange = undefined;
     const isJournaled = usage.add({ ...identity, ...end }, span);
     if (settle === undefined) return;
     const report = () => settle(identity.requestId, toOutcome(end));
@@ -80,7 +81,10 @@ export const openRequestBook = (options: RequestBookOptions): RequestBook => {
       lastAttempt = servedBy(route);
     },
     keepSpan: (kept) => {
-      exchange = kept;
+      // The last exchange counts. One that answers after the request has ended counts for nothing.
+      exchange?.end('unused');
+      exchange = isFinished ? undefined : kept;
+      if (isFinished) kept.end('unused');
     },
     finishFailed: ({ isUncertain, status }) => {
       const end = { ...releasedEnd(status, clock()), servedBy: lastAttempt };
