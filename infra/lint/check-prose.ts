@@ -1,4 +1,4 @@
-/** Fails if a docstring opens with a question word, or a text contains a word that the style guide bans. */
+/** Fails if a docstring opens with a question word, or a text contains a banned word or a British spelling. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -9,6 +9,9 @@ const OPENER = /\/\*\*\s*(?:\*\s*)?(?:What|How|Who|Whether|Where|When)\b/g;
 /** A quoted or backticked `nobody` is the system account. */
 const WORD =
   /(?<!['`])\b(?:whoever|somebody|nobody|whatever|such a one|is told|are told|tells of|asked are|of its own)\b(?!['`])/gi;
+/** The contract's own `cancelled` stays. A code fence is no defence. */
+const BRITISH =
+  /colour|behaviour|neighbour|recognis|organisation|labelled(?!by)|normalis|serialis|honour|licence|judgement|(?<!co)defence|artefact|favour/gi;
 
 interface Finding {
   readonly file: string;
@@ -18,7 +21,7 @@ interface Finding {
 
 const findingsOf = (file: string): Finding[] => {
   const source = readFileSync(file, 'utf8');
-  const rules = /\.tsx?$/.test(file) ? [OPENER, WORD] : [WORD];
+  const rules = /\.tsx?$/.test(file) ? [OPENER, WORD, BRITISH] : [WORD, BRITISH];
   return rules.flatMap((rule) =>
     [...source.matchAll(rule)].map(({ 0: text, index }) => ({
       file,
@@ -37,6 +40,8 @@ const findings = listed
 const report = findings.map(({ file, line, text }) => `${file}:${line}: "${text}"`);
 
 if (report.length > 0) {
-  process.stderr.write(`Say it plainly (who does what; docstrings start with a verb):\n${report.join('\n')}\n`);
+  process.stderr.write(
+    `Say it plainly (who does what; docstrings start with a verb; American spelling):\n${report.join('\n')}\n`,
+  );
   process.exitCode = 1;
 }

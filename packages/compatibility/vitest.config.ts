@@ -1,5 +1,10 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  test: { globalSetup: ['test/support/global-setup.ts'], testTimeout: 60_000, hookTimeout: 180_000 },
+  test: {
+    globalSetup: ['test/support/global-setup.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 180_000,
+    env: { MASTRA_TELEMETRY_DISABLED: '1' },
+  },
 });

@@ -186,13 +186,16 @@ CREATE TABLE app_reports (
   reported_at timestamp with time zone NOT NULL,
   reason text NOT NULL,
   comment text,
+  app_name text,
+  owner_user_id text COLLATE "C",
+  closed_at timestamp with time zone,
   CONSTRAINT app_reports_pkey PRIMARY KEY (client_id, user_id, reported_on),
-  CONSTRAINT app_reports_client_id_fkey FOREIGN KEY (client_id) REFERENCES apps(client_id) ON DELETE CASCADE,
   CONSTRAINT app_reports_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
   CONSTRAINT app_reports_reason_check CHECK ((reason = ANY (ARRAY['impersonation'::text, 'spam'::text, 'misuse'::text, 'other'::text])))
 );
 CREATE INDEX app_reports_by_time ON app_reports USING btree (reported_at);
 CREATE INDEX app_reports_by_user ON app_reports USING btree (user_id);
+CREATE INDEX app_reports_open ON app_reports USING btree (client_id) WHERE (closed_at IS NULL);
 
 CREATE TABLE app_secrets (
   digest bytea NOT NULL,
@@ -408,7 +411,9 @@ CREATE TABLE mails (
   sent_at timestamp with time zone,
   failed_at timestamp with time zone,
   error_code text,
+  notice_id text,
   CONSTRAINT mails_pkey PRIMARY KEY (id),
+  CONSTRAINT mails_notice_id_unique UNIQUE (notice_id),
   CONSTRAINT mails_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
   CONSTRAINT mails_attempts_check CHECK ((attempts >= 0)),
   CONSTRAINT mails_locale_check CHECK ((locale = ANY (ARRAY['it'::text, 'en'::text]))),

@@ -506,12 +506,14 @@ CREATE OR REPLACE FUNCTION public.entitle_account(p_svc_user_id text, p_status t
 AS $function$
 DECLARE
   at timestamptz := billing_now();
+  anchor_before timestamptz;
   week record;
   month record;
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended('app_budgets ' || p_svc_user_id, 0));
   SELECT * INTO week FROM weekly_window(p_anchor, at);
   SELECT * INTO month FROM monthly_window(p_anchor, p_interval, p_period_start, p_period_end, at);
+  SELECT a.anchor INTO anchor_before FROM accounts AS a WHERE a.svc_user_id = p_svc_user_id FOR NO KEY UPDATE;
   INSERT INTO accounts AS a (svc_user_id, status, plan_id, past_due_since, anchor, interval, period_start, period_end,
       week_start, week_end, month_start, month_end, has_app_budgets)
     VALUES (p_svc_user_id, p_status, p_plan_id, p_past_due_since, p_anchor, p_interval, p_period_start, p_period_end,
@@ -526,6 +528,13 @@ BEGIN
       month_start = CASE WHEN a.anchor = p_anchor THEN greatest(a.month_start, month.starts_at) ELSE month.starts_at END,
       month_end = CASE WHEN a.anchor = p_anchor AND a.month_start > month.starts_at THEN a.month_end ELSE month.ends_at END,
       month_used_micros = CASE WHEN a.anchor = p_anchor AND a.month_start >= month.starts_at THEN a.month_used_micros ELSE 0 END;
+  -- The first day of the new windows may be that of earlier ones, whose use they do not take over.
+  IF anchor_before <> p_anchor THEN
+    UPDATE usage_days AS d SET week_first_micros = 0
+      WHERE d.svc_user_id = p_svc_user_id AND d.day = (week.starts_at AT TIME ZONE 'UTC')::date AND d.week_first_micros <> 0;
+    UPDATE usage_days AS d SET month_first_micros = 0
+      WHERE d.svc_user_id = p_svc_user_id AND d.day = (month.starts_at AT TIME ZONE 'UTC')::date AND d.month_first_micros <> 0;
+  END IF;
 END $function$
 ;
 
@@ -1331,13 +1340,19 @@ BEGIN
   IF NOT EXISTS (SELECT FROM after_change WHERE kind = 'delegated') THEN RETURN NULL; END IF;
   MERGE INTO usage_days AS d USING (
     SELECT c.svc_user_id, c.day, c.client_id, c.service, sum(c.requests) AS requests, sum(c.cost_micros) AS cost_micros,
-        sum(CASE (c.week_start AT TIME ZONE 'UTC')::date WHEN c.day THEN c.cost_micros ELSE 0 END) AS week_first_micros,
-        sum(CASE (c.month_start AT TIME ZONE 'UTC')::date WHEN c.day THEN c.cost_micros ELSE 0 END) AS month_first_micros
+        sum(CASE WHEN c.is_in_week AND (c.week_start AT TIME ZONE 'UTC')::date = c.day THEN c.cost_micros ELSE 0 END)
+          AS week_first_micros,
+        sum(CASE WHEN c.is_in_month AND (c.month_start AT TIME ZONE 'UTC')::date = c.day THEN c.cost_micros ELSE 0 END)
+          AS month_first_micros
       FROM (
         SELECT n.svc_user_id, (n.created_at AT TIME ZONE 'UTC')::date AS day, n.client_id, n.service, n.week_start,
             n.month_start, (n.state = 'settled')::int - (o.state = 'settled')::int AS requests,
-            coalesce(n.cost_micros, 0) - coalesce(o.cost_micros, 0) AS cost_micros
+            coalesce(n.cost_micros, 0) - coalesce(o.cost_micros, 0) AS cost_micros,
+            a.week_start = n.week_start AS is_in_week, a.month_start = n.month_start AS is_in_month
           FROM after_change AS n JOIN before_change AS o USING (request_id)
+            -- One look-up for each request, whatever the number of accounts.
+            LEFT JOIN LATERAL (SELECT v.week_start, v.month_start FROM accounts AS v
+              WHERE v.svc_user_id = n.svc_user_id OFFSET 0) AS a ON true
           WHERE n.kind = 'delegated' AND 'settled' IN (n.state, o.state)) AS c
       GROUP BY 1, 2, 3, 4) AS change
     ON (d.svc_user_id, d.day, d.client_id, d.service) = (change.svc_user_id, change.day, change.client_id, change.service)

@@ -142,6 +142,18 @@ CREATE TABLE inbox_versions (
 );
 CREATE TRIGGER inbox_versions_mirror AFTER INSERT OR UPDATE OF version ON inbox_versions FOR EACH ROW WHEN ((new.consumer = 'webhook-dispatcher_connections'::text)) EXECUTE FUNCTION mirror_to_aggregate_versions();
 
+CREATE TABLE lane_alarms (
+  client_id text NOT NULL,
+  sequence bigint NOT NULL,
+  attempts integer NOT NULL,
+  change text NOT NULL,
+  is_mailed boolean DEFAULT false NOT NULL,
+  CONSTRAINT lane_alarms_pkey PRIMARY KEY (client_id),
+  CONSTRAINT lane_alarms_client_id_fkey FOREIGN KEY (client_id) REFERENCES lanes(client_id) ON DELETE CASCADE,
+  CONSTRAINT lane_alarms_change_check CHECK ((change = ANY (ARRAY['blocked'::text, 'recovered'::text])))
+);
+CREATE INDEX lane_alarms_to_mail ON lane_alarms USING btree (client_id) WHERE (NOT is_mailed);
+
 CREATE TABLE lanes (
   client_id text NOT NULL,
   generation integer NOT NULL,

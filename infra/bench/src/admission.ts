@@ -14,7 +14,7 @@ const CONCURRENCIES = [32, 8, 1];
 const REFUSED_CALLERS = 8;
 const FLOOD_RATE = Number(process.env['BENCH_FLOOD_RATE'] ?? 300);
 const FLOODED_MANY = 2_000;
-const NEIGHBOURS = 4;
+const NEIGHBORS = 4;
 
 const LOCKING = { name: 'locking', text: 'SELECT bench_refuse_locking($1) AS verdict' };
 
@@ -139,20 +139,20 @@ const walPosition = async (pool: pg.Pool): Promise<number> => {
 };
 
 /**
- * Measures the neighbours' latency alone, beside a flood on one account, and beside the same flood spread over many
+ * Measures the neighbors' latency alone, beside a flood on one account, and beside the same flood spread over many
  * accounts. The flood has a fixed rate, far above an account's limit, and runs in a separate process. A closed loop
  * would measure the sharing of cores and the load generator's queue.
  */
 const floodOneAccount = async (stack: Stack, bench: BillingUnderTest): Promise<void> => {
   const side = overHttp(bench);
-  const [hot = '', ...neighbours] = bench.accounts;
+  const [hot = '', ...neighbors] = bench.accounts;
   const flood = await stack.startScript(join(import.meta.dirname, 'flood', 'main.ts'), {
     ...{ FLOOD_URL: bench.service.internalUrl, FLOOD_TOKEN: stack.internalToken, FLOOD_RATE: String(FLOOD_RATE) },
   });
   const answered: number[] = [];
   const beside = (flooded: readonly string[]) => async (): Promise<Round> => {
     if (flooded.length > 0) flood.send({ accounts: flooded, seconds: SECONDS });
-    const round = await closedLoop({ callers: NEIGHBOURS, seconds: SECONDS }, () => cycle(side, neighbours));
+    const round = await closedLoop({ callers: NEIGHBORS, seconds: SECONDS }, () => cycle(side, neighbors));
     if (flooded.length > 0) answered.push(Number(await flood.message()) / SECONDS);
     return round;
   };
@@ -160,17 +160,17 @@ const floodOneAccount = async (stack: Stack, bench: BillingUnderTest): Promise<v
     {
       alone: beside([]),
       'flood on one account': beside([hot]),
-      'same flood over many': beside(neighbours.slice(0, FLOODED_MANY)),
+      'same flood over many': beside(neighbors.slice(0, FLOODED_MANY)),
     },
     ROUNDS,
   );
   await flood.stop();
   say(
-    `Neighbours (${NEIGHBOURS} connections) beside a flood of ${FLOOD_RATE} admissions/s (answered: ` +
+    `Neighbors (${NEIGHBORS} connections) beside a flood of ${FLOOD_RATE} admissions/s (answered: ` +
       `${answered.map(Math.round).join(', ')}); foreign CPU share ${foreign.toFixed(2)}:\n`,
   );
   printTable(
-    ['neighbours', 'cycles/s', 'admission p50 ms', 'p99 ms', 'p99 to alone'],
+    ['neighbors', 'cycles/s', 'admission p50 ms', 'p99 ms', 'p99 to alone'],
     Object.entries(results).map(([name, { rate, p50, p99 }]) => [
       ...[name, rate, p50, p99],
       `${(p99 / results.alone.p99).toFixed(2)}x`,

@@ -17,8 +17,8 @@ const SETTLE = {
 };
 /** One side of the comparison. */
 export interface Side {
-  admit(userId: string, requestId: string): Promise<string>;
-  settle(requestId: string): Promise<string | null>;
+  readonly admit: (userId: string, requestId: string) => Promise<string>;
+  readonly settle: (requestId: string) => Promise<string | null>;
 }
 
 /** A running billing with many subscribed accounts. */

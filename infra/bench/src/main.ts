@@ -25,6 +25,14 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<Meas
     about: 'answers to callers while the primary of PostgreSQL is killed and its standby promoted',
     load: async () => (await import('./failover.ts')).measureFailover,
   },
+  'nats-failover': {
+    about: 'usage, purchases and webhooks while one of three servers of NATS is lost at a time',
+    load: async () => (await import('./nats-failover.ts')).measureNatsFailover,
+  },
+  restore: {
+    about: 'all databases to one moment under load, with NATS ahead and with an empty one: --ahead, --empty',
+    load: async () => (await import('./restore.ts')).measureRestore,
+  },
   scale: {
     about: 'admission and settlement with a thousand accounts, then with a million and ten million past requests',
     load: async () => (await import('./scale.ts')).measureScale,
@@ -69,9 +77,13 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<Meas
     about: 'resident memory of the gateway under large uploads and with a slow reader of a large stream',
     load: async () => (await import('./memory.ts')).measureMemory,
   },
-  neighbours: {
+  neighbors: {
     about: 'small requests of one account alone and beside callers and providers that attack: --only <text>',
-    load: async () => (await import('./neighbours.ts')).measureNeighbours,
+    load: async () => (await import('./neighbors.ts')).measureNeighbors,
+  },
+  lighthouse: {
+    about: 'pages of a running stack on desktop and phone, by Lighthouse: --url <base URL>',
+    load: async () => (await import('./lighthouse.ts')).measureLighthouse,
   },
   'gateway-peers': {
     about: 'the API-key route beside other gateways: --against <folder of the comparison> [its options]',

@@ -37,7 +37,7 @@ interface Side {
   readonly app: App;
   readonly pid: number;
   /** Returns fresh codes. */
-  codes(count: number): Promise<string[]>;
+  readonly codes: (count: number) => Promise<string[]>;
 }
 
 /** Measures auth's token endpoint against its library in memory, and the authorize page. */
@@ -99,7 +99,7 @@ const startFloor = async (stack: Stack): Promise<Side> => {
 /** A kind of request at one side; its preparation is neither timed nor metered. */
 interface Measurement extends Metered {
   /** Runs an unmeasured round. */
-  warmUp(): Promise<void>;
+  readonly warmUp: () => Promise<void>;
 }
 
 const measurement = (metered: Metered, round: () => Promise<Round>): Measurement => ({

@@ -17,7 +17,7 @@ afterAll(() => nats.stop());
 const migrate = (environment: Record<string, string>) =>
   run(process.execPath, [MIGRATE], { env: { PATH: process.env['PATH'], ...environment } });
 
-test('makes what is missing, and says so without the password', async () => {
+test('creates missing streams and consumers, and logs them without the password', async () => {
   const connection = await connectToBroker({ url: nats.url, name: 'operator' });
   const manager = await connection.jetstreamManager();
   await manager.streams.delete('BILLING');
@@ -28,7 +28,7 @@ test('makes what is missing, and says so without the password', async () => {
   await connection.close();
 });
 
-test('fails without the right to make streams, with the reason and without the password', async () => {
+test('fails without permission to create streams, with the reason and without the password', async () => {
   const url = nats.urlOf('billing');
   const failure: { code: number; stderr: string } = await migrate({ NATS_URL: url }).then(
     () => expect.unreachable('it did not fail'),

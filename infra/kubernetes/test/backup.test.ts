@@ -110,7 +110,7 @@ describe.skipIf(bin === undefined)('svc backup and svc restore, with real databa
       'run --rm migrate-broker',
       ...SERVICES.map((service) => `run --rm migrate-${service}`),
       `up --detach --wait ${all}`,
-      ...['auth', 'billing', 'inference-gateway'].map((name) => `${operate} ${name} --restored-to ${time}`),
+      ...SERVICES.map((name) => `${operate} ${name} --restored-to ${time}`),
       'exec -T billing node src/main.js check-balances',
       'up --detach --wait',
     ]);

@@ -22,6 +22,7 @@ const SERVICE_ARROWS = [
   'billing -> auth:3000',
   'inference-gateway -> auth:3000',
   'inference-gateway -> billing:3001',
+  ...['auth', 'billing', 'inference-gateway', 'webhook-dispatcher'].map((name) => `operator -> ${name}:3001`),
   'webhook-dispatcher -> auth:3000',
   'webhook-dispatcher -> auth:3001',
   'webhook-dispatcher -> billing:3001',
@@ -136,7 +137,7 @@ describe.each(overlayNames)('%s', (name) => {
 });
 
 describe('private and special addresses', () => {
-  /** First and last address of every range that the check of destinations refuses, and their neighbours. */
+  /** First and last address of every range that the check of destinations refuses, and their neighbors. */
   const samples = (): { address: string; isPublic: boolean }[] => {
     const source = readFileSync(
       new URL('../../../packages/destinations/src/public-address.ts', import.meta.url),

@@ -45,7 +45,7 @@ describe.each(overlayNames)('%s', (name) => {
     workloads(manifests).map((workload) => [`${workload.kind} ${workload.metadata.name}`, workload] as const),
   )('%s', (_name, workload) => {
     const pod = podSpecOf(workload);
-    const isJob = workload.kind === 'Job';
+    const isJob = workload.kind === 'Job' || workload.kind === 'CronJob';
 
     test('meets the restricted pod security standard', () => {
       expect(pod['securityContext']).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });

@@ -46,13 +46,13 @@ describe('a release', () => {
     expect(released.toSorted()).toEqual([...new Set([...built, ...deployed])].toSorted());
   });
 
-  test('builds each image for two platforms, with its parts and its origin', () => {
+  test('builds and pushes each image for two platforms, with its parts, its origin and the time of the commit', () => {
     const build = images?.steps.find(({ uses }) => uses?.startsWith('docker/build-push-action@'));
     expect(build?.with).toMatchObject({
       platforms: 'linux/amd64,linux/arm64',
       sbom: true,
       provenance: 'mode=max',
-      push: true,
+      outputs: 'type=registry,rewrite-timestamp=true',
     });
   });
 

@@ -155,21 +155,16 @@ describe('bodies', () => {
   });
 
   test('streams a request body instead of collecting it', async () => {
-    let firstByteAt = 0;
+    const arrived = Promise.withResolvers<void>();
     service = (req, res) => {
-      req.once('data', () => {
-        firstByteAt = performance.now();
-      });
+      req.once('data', () => arrived.resolve());
       req.on('end', () => res.end());
     };
     const req = request(`${base}/v1/completions`, { method: 'POST' });
     req.write('first');
-    await sleep(150);
-    const endedAt = performance.now();
+    await arrived.promise;
     req.end('last');
     await once(req, 'response');
-    expect(firstByteAt).toBeGreaterThan(0);
-    expect(firstByteAt).toBeLessThan(endedAt);
   });
 
   test.each([

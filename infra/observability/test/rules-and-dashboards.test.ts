@@ -71,7 +71,7 @@ const faultsOf = (query: string): string[] => {
   ];
 };
 
-/** A labelled counter shows no labels before its first sample. */
+/** A labeled counter shows no labels before its first sample. */
 const labelsAreKnown = (selectors: readonly Selector[]): boolean =>
   selectors.every(({ metric }) => (series.get(metric)?.size ?? 0) > 0);
 

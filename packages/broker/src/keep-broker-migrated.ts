@@ -9,7 +9,7 @@ const ADVISORY = '$JS.EVENT.ADVISORY';
 
 /** A broker that is migrated again whenever it loses a stream or a durable consumer. */
 export interface KeptBroker {
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /**

@@ -4,16 +4,19 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai';
 import { OpenAI as LlamaIndexOpenAI } from '@llamaindex/openai';
 import { Agent, OpenAIProvider, Runner, setTracingDisabled, tool } from '@openai/agents';
-import { tool as aiTool, embed, generateText, stepCountIs, streamText } from 'ai';
+import { tool as aiTool, embed, generateText, Output, stepCountIs, streamText } from 'ai';
 import OpenAI from 'openai';
 import OpenAIv4 from 'openai-v4';
 import OpenAIv5 from 'openai-v5';
 import OpenAIv6 from 'openai-v6';
 import { describe, expect, inject, test } from 'vitest';
 import { z } from 'zod';
+import { aiSdkProvider } from './ai-sdk-provider.ts';
+import { instructor, mastra } from './frameworks.ts';
 import { oauthClients, oauthExamples } from './oauth-clients.ts';
 import { openaiSdk } from './openai.ts';
-import { inferenceTable, oauthTable, versioned, webhookTable } from './support/results.ts';
+import { chromiumPath } from './support/page.ts';
+import { delegatedTable, inferenceTable, oauthTable, versioned, webhookTable } from './support/results.ts';
 import { webhookLibraries } from './webhook-libraries.ts';
 
 const baseURL = inject('baseUrl');
@@ -21,6 +24,9 @@ const apiKey = inject('apiKey');
 const { supports } = inferenceTable;
 const QUESTION = 'Where does the sun rise?';
 const TOOL_QUESTION = 'What is the weather? [[tool_call]]';
+const PLACE = z.object({ city: z.string() });
+// The sandbox provider repeats the prompt.
+const PLACE_QUESTION = '{"city":"Como"} [[echo]]';
 // The sandbox provider calls a tool with `input`.
 const WEATHER = { description: 'The weather of a place', schema: z.object({ input: z.string() }) };
 
@@ -65,6 +71,11 @@ describe('Vercel AI SDK', () => {
     });
     expect(toolResults.map(({ output }) => output)).toEqual(['sunny']);
   });
+  supports(name, 'Structured', async () => {
+    const output = Output.object({ schema: PLACE });
+    const result = await generateText({ model: openai('svc-chat'), prompt: PLACE_QUESTION, output });
+    expect(result.output).toEqual({ city: 'Como' });
+  });
   supports(name, 'Embeddings', async () => {
     const { embedding } = await embed({ model: openai.embedding('svc-embedding'), value: 'one' });
     expect(embedding.length).toBeGreaterThan(1);
@@ -104,6 +115,15 @@ describe('LangChain', () => {
   });
   supports(name, 'Responses', async () => {
     expect((await chat({ useResponsesApi: true }).invoke(QUESTION)).text).toMatch(/\w/);
+  });
+  supports(name, 'Tools', async () => {
+    const weather = { name: 'weather', ...WEATHER };
+    const answer = await chat().bindTools([weather]).invoke(TOOL_QUESTION);
+    expect(answer.tool_calls?.map((each) => each.name)).toEqual(['weather']);
+  });
+  supports(name, 'Structured', async () => {
+    const structured = chat().withStructuredOutput(PLACE, { method: 'jsonSchema' });
+    expect(await structured.invoke(PLACE_QUESTION)).toEqual({ city: 'Como' });
   });
   supports(name, 'Embeddings', async () => {
     const embeddings = new OpenAIEmbeddings({ model: 'svc-embedding', apiKey, configuration: { baseURL } });
@@ -160,20 +180,36 @@ describe('OpenAI Agents SDK', () => {
   });
 });
 
+mastra();
+instructor();
+
+describe('provider for the Vercel AI SDK', aiSdkProvider);
+
 describe('OAuth clients', oauthClients);
 
 describe('webhook libraries', webhookLibraries);
 
-test('the published tables hold these results', async () => {
+test.runIf(chromiumPath !== undefined)('the published tables hold these results', async () => {
   const file = fileURLToPath(new URL('../../../docs/clients.md', import.meta.url));
   await expect(`# Clients that work unchanged
 
 Each row is a pinned client, tested with its address and credentials alone. A dash means that a feature is not tested or
-that the client does not have it. The tables are written by \`packages/compatibility\`.
+that the client does not have it. "Structured" is an answer that follows a JSON schema. The tables are written by
+\`packages/compatibility\`.
 
 ## Inference
 
 ${inferenceTable.toMarkdown()}
+
+A Mastra agent that is configured by address and key does not request the usage of a stream, so it shows none. Give it a
+model of \`@ai-sdk/openai-compatible\` with \`includeUsage: true\` to see it. Instructor reads schemas of zod 3 only, which
+zod 4 brings along as \`zod/v3\`.
+
+## Inference for connected users
+
+\`@svc/partner-sdk/ai-sdk\` with each version of the Vercel AI SDK, on a user's subscription.
+
+${delegatedTable.toMarkdown()}
 
 ## Connecting users
 

@@ -7,11 +7,12 @@ import { passportOauth2 } from './oauth/passport-oauth2.ts';
 import { confidentialClients } from './oauth/pushed-request.ts';
 import { simpleOauth2 } from './oauth/simple-oauth2.ts';
 import { oauthClient, type Recipe } from './oauth/stock-client.ts';
+import { chromiumPath } from './support/page.ts';
 import { readExample } from './support/read-example.ts';
 
 const recipes: readonly Recipe[] = [
   oauth4webapi,
-  oidcClientTs,
+  ...(chromiumPath === undefined ? [] : [oidcClientTs]),
   authJs,
   betterAuthClient,
   passportOauth2,

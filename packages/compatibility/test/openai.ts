@@ -61,6 +61,18 @@ export const openaiSdk = (alias: string, Client: typeof OpenAI): void => {
     expect(call).toMatchObject({ type: 'function', function: { name: 'weather' } });
   });
 
+  supports(name, 'Structured', async () => {
+    const completion = await client.chat.completions.create({
+      model: 'svc-chat',
+      messages: [{ role: 'user', content: '{"city":"Como"} [[echo]]' }],
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: 'place', strict: true, schema: WEATHER.function.parameters },
+      },
+    });
+    expect(JSON.parse(completion.choices[0]?.message.content ?? '')).toEqual({ city: 'Como' });
+  });
+
   supports(name, 'Embeddings', async () => {
     const { data } = await client.embeddings.create({ model: 'svc-embedding', input: ['one', 'two'] });
     expect(data.map(({ embedding }) => embedding.length > 1)).toEqual([true, true]);

@@ -25,7 +25,7 @@ export interface BrokerRequest {
 
 /** Broker permissions of a service. The broker refuses everything else. */
 export interface BrokerAccess {
-  /** Facts, revocations and JetStream requests. None creates, changes or deletes a stream or a durable consumer. */
+  /** Facts, revocations and JetStream requests. None creates, configures or deletes a stream or a durable consumer. */
   readonly requests: readonly BrokerRequest[];
   /** Subjects shared only by the replicas of the service. */
   readonly signals: readonly string[];
@@ -77,12 +77,13 @@ const publishing = (service: ServiceName): BrokerRequest[] => {
   return [...subjects, ...reading(stream)].map(one);
 };
 
-/** A consumer pulls from its own durables and acknowledges their messages. */
+/** A consumer pulls from its own durables, acknowledges their messages, and reads them again after a restore. */
 const consuming = (service: ServiceName): BrokerRequest[] =>
   durables
     .filter((durable) => durable.service === service)
     .flatMap(({ stream, name }) => [
       one(`${API}.CONSUMER.INFO.${stream}.${name}`),
+      one(`${API}.CONSUMER.RESET.${stream}.${name}`),
       { subject: `${API}.CONSUMER.MSG.NEXT.${stream}.${name}`, replies: 'many' },
       one(`$JS.ACK.${stream}.${name}.>`),
     ]);

@@ -44,6 +44,7 @@ describe('the event table at the broker', () => {
     expect(subjectsOf('webhook-dispatcher')).toEqual([
       ...pulled.flatMap((durable) => [
         `$JS.API.CONSUMER.INFO.${durable}`,
+        `$JS.API.CONSUMER.RESET.${durable}`,
         `$JS.API.CONSUMER.MSG.NEXT.${durable}`,
         `$JS.ACK.${durable}.>`,
       ]),

@@ -125,7 +125,7 @@ test('allows cross-origin calls of the sessionless OAuth endpoints, inference an
     expect([signature(route), route.crossOrigin ?? false]).toEqual([signature(route), isForPages(route)]);
 });
 
-test('wants a confirmed address to register apps, create keys, pay and prove domains', () => {
+test('requires a confirmed address to register apps, create keys, pay and prove domains', () => {
   const wanted = allRoutes.filter(({ verifiedEmail }) => verifiedEmail).map(({ operationId }) => operationId);
   expect(wanted.toSorted()).toEqual([
     'addPublisherDomain',

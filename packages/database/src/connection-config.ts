@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import { serverVerification } from './server-verification.ts';
 import { typeParsers } from './type-parsers.ts';
 
@@ -21,12 +22,15 @@ export interface DatabaseOptions {
   readonly lockTimeoutMs?: number | undefined;
   readonly acquireTimeoutMs?: number | undefined;
   readonly connectTimeoutMs?: number | undefined;
+  /** Opens the stream of a connection, on which the driver calls `connect`. A TCP socket by default. */
+  readonly openStream?: (() => Duplex) | undefined;
 }
 
 /** Returns the driver's settings for one connection. */
 export const connectionConfig = (url: string, options: DatabaseOptions) => ({
   connectionString: url,
   ...(options.caFile === undefined ? {} : { ssl: serverVerification(url, options.caFile) }),
+  ...(options.openStream === undefined ? {} : { stream: options.openStream }),
   application_name: options.applicationName ?? 'svc',
   connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
   statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,

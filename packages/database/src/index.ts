@@ -18,4 +18,4 @@ export { type ProvisionOptions, provision } from './provision.ts';
 export { type ColumnTable, type RecordColumns, recordColumns } from './record-columns.ts';
 export { type PreparedStatement, runPrepared } from './run-prepared.ts';
 export { type ExportSection, streamSections } from './stream-sections.ts';
-export { inTransaction, type RetryOptions, retryTransaction } from './transaction.ts';
+export { type RetryOptions, retryTransaction } from './transaction.ts';

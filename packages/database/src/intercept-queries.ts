@@ -5,8 +5,9 @@ export type DriverCallback = (error: unknown, result?: unknown) => void;
 
 /** The part of the driver's connection that is used here. */
 export interface DriverConnection {
-  query(query: DriverQuery, callback?: DriverCallback): unknown;
-  end(): Promise<void>;
+  /** Replaced by `interceptQueries`. */
+  query: (query: DriverQuery, callback?: DriverCallback) => unknown;
+  readonly end: () => Promise<void>;
 }
 
 /** Sends a query and calls back once it has succeeded or failed. */

@@ -108,9 +108,8 @@ const refuseToGoBack = async (): Promise<void> => {
   throw new MigrationError('migrations only go forward');
 };
 
-const isMigration = (value: unknown): value is Pick<Knex.Migration, 'up'> => {
-  return typeof value === 'object' && value !== null && 'up' in value && typeof value.up === 'function';
-};
+const isMigration = (value: unknown): value is Pick<Knex.Migration, 'up'> =>
+  typeof value === 'object' && value !== null && 'up' in value && typeof value.up === 'function';
 
 const withAdvisoryLock = async <T>(database: Knex, work: () => Promise<T>): Promise<T> => {
   return await database.transaction(async (trx) => {

@@ -9,12 +9,12 @@ const CLOSE_TIMEOUT_MS = 2_000;
 /** A connection outside the pool, for state that lives and dies with it, such as a session's advisory lock. */
 export interface DatabaseSession {
   /** Queries run one after the other, in the order of their calls. */
-  query<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  readonly query: <Row>(sql: string, values?: readonly unknown[]) => Promise<Row[]>;
   /** Runs a statement that the server parses and plans once. */
-  run<Row>(statement: PreparedStatement, values: readonly unknown[]): Promise<Row[]>;
+  readonly run: <Row>(statement: PreparedStatement, values: readonly unknown[]) => Promise<Row[]>;
   /** False once the connection is closed, lost or in an unknown state. It is never replaced. */
-  isOpen(): boolean;
-  close(): Promise<void>;
+  readonly isOpen: () => boolean;
+  readonly close: () => Promise<void>;
 }
 
 /** Opens a connection to the server that takes writes. Rejects if the server cannot be reached within the connect timeout. */

@@ -24,18 +24,12 @@ const CONNECTION_MESSAGES =
   /(?:^| - )(?:Connection terminated|timeout expired|Query read timeout|Connection ended|Client has encountered a connection error|Client was closed|Knex: Timeout acquiring a connection|timeout exceeded when trying to connect|Unable to acquire a connection)/i;
 
 /** Returns true if a unique constraint or index (the named one, if given) already holds such a row. */
-export const isUniqueViolation = (error: unknown, constraint?: string): boolean => {
-  return (
-    codeOf(error) === UNIQUE_VIOLATION && (constraint === undefined || fieldOf(error, 'constraint') === constraint)
-  );
-};
+export const isUniqueViolation = (error: unknown, constraint?: string): boolean =>
+  codeOf(error) === UNIQUE_VIOLATION && (constraint === undefined || fieldOf(error, 'constraint') === constraint);
 
 /** Returns true if a row that this one refers to is missing, or a row that refers to it remains. */
-export const isForeignKeyViolation = (error: unknown, constraint?: string): boolean => {
-  return (
-    codeOf(error) === FOREIGN_KEY_VIOLATION && (constraint === undefined || fieldOf(error, 'constraint') === constraint)
-  );
-};
+export const isForeignKeyViolation = (error: unknown, constraint?: string): boolean =>
+  codeOf(error) === FOREIGN_KEY_VIOLATION && (constraint === undefined || fieldOf(error, 'constraint') === constraint);
 
 /** Returns true if concurrent transactions cannot be ordered. Running this one again from its start may succeed. */
 export const isSerializationFailure = (error: unknown): boolean => codeOf(error) === SERIALIZATION_FAILURE;
@@ -68,9 +62,7 @@ export const isConnectionFailure = (error: unknown): boolean => {
   return error instanceof Error && CONNECTION_MESSAGES.test(error.message);
 };
 
-const codeOf = (error: unknown): string | undefined => {
-  return fieldOf(error, 'code');
-};
+const codeOf = (error: unknown): string | undefined => fieldOf(error, 'code');
 
 const fieldOf = (error: unknown, field: 'code' | 'constraint'): string | undefined => {
   if (typeof error !== 'object' || error === null) return undefined;

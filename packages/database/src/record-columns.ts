@@ -6,13 +6,13 @@ export interface RecordColumns<T> {
   /** Column names, for an insert. */
   readonly names: string;
   /** Select list that returns rows of this table or alias as records. */
-  select(table: string): string;
+  readonly select: (table: string) => string;
   /** Table expression for many records, which takes one array parameter for each column. */
-  unnest(alias: string, firstParameter?: number): string;
+  readonly unnest: (alias: string, firstParameter?: number) => string;
   /** Parameters of `unnest`. */
-  arrays(records: readonly T[]): unknown[][];
+  readonly arrays: (records: readonly T[]) => unknown[][];
   /** Row for an insert or update by knex. */
-  toRow(record: T): Record<string, unknown>;
+  readonly toRow: (record: T) => Record<string, unknown>;
 }
 
 /** Derives statement parts from one table of fields, so that a field stands in a single place. */

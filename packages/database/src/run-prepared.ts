@@ -10,7 +10,9 @@ export interface PreparedStatement {
 
 /** The part of the driver's connection that is used here. */
 interface Connection {
-  query(query: PreparedStatement & { readonly values: readonly unknown[] }): Promise<{ readonly rows: unknown[] }>;
+  readonly query: (
+    query: PreparedStatement & { readonly values: readonly unknown[] },
+  ) => Promise<{ readonly rows: unknown[] }>;
 }
 
 /**

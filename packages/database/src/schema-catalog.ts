@@ -22,16 +22,15 @@ export interface TableItem {
 }
 
 /** Lists extensions, without plpgsql, which every database has. */
-export const listExtensions = async (database: Knex): Promise<string[]> => {
-  return await texts(
+export const listExtensions = async (database: Knex): Promise<string[]> =>
+  await texts(
     database,
     `SELECT format(E'CREATE EXTENSION %I;\n', extname) AS text FROM pg_extension WHERE extname <> 'plpgsql' ORDER BY extname`,
   );
-};
 
 /** Lists enumerations and domains. */
-export const listTypes = async (database: Knex): Promise<string[]> => {
-  return await texts(
+export const listTypes = async (database: Knex): Promise<string[]> =>
+  await texts(
     database,
     `SELECT CASE t.typtype
         WHEN 'e' THEN format(E'CREATE TYPE %I AS ENUM (%s);\n', t.typname,
@@ -43,11 +42,10 @@ export const listTypes = async (database: Knex): Promise<string[]> => {
      WHERE t.typnamespace = current_schema()::regnamespace AND t.typtype IN ('e', 'd') AND ${NOT_OF_EXTENSION('pg_type', 't.oid')}
      ORDER BY t.typname`,
   );
-};
 
 /** Lists sequences that no identity or serial column owns. */
-export const listSequences = async (database: Knex): Promise<string[]> => {
-  return await texts(
+export const listSequences = async (database: Knex): Promise<string[]> =>
+  await texts(
     database,
     `SELECT format(E'CREATE SEQUENCE %I AS %s START %s INCREMENT %s;\n', c.relname, s.seqtypid::regtype, s.seqstart, s.seqincrement) AS text
      FROM pg_sequence s JOIN pg_class c ON c.oid = s.seqrelid
@@ -56,31 +54,28 @@ export const listSequences = async (database: Knex): Promise<string[]> => {
          AND d.refobjsubid > 0)
      ORDER BY c.relname`,
   );
-};
 
 /** Lists functions and procedures, as CREATE OR REPLACE. */
-export const listFunctions = async (database: Knex): Promise<string[]> => {
-  return await texts(
+export const listFunctions = async (database: Knex): Promise<string[]> =>
+  await texts(
     database,
     `SELECT pg_get_functiondef(p.oid) || E';\n' AS text FROM pg_proc p
      WHERE p.pronamespace = current_schema()::regnamespace AND p.prokind IN ('f', 'p') AND ${NOT_OF_EXTENSION('pg_proc', 'p.oid')}
      ORDER BY p.proname, pg_get_function_identity_arguments(p.oid)`,
   );
-};
 
 /** Lists views and materialized views. */
-export const listViews = async (database: Knex): Promise<string[]> => {
-  return await texts(
+export const listViews = async (database: Knex): Promise<string[]> =>
+  await texts(
     database,
     `SELECT format(E'CREATE %sVIEW %I AS\n%s\n', CASE relkind WHEN 'm' THEN 'MATERIALIZED ' ELSE '' END, relname, pg_get_viewdef(oid, true)) AS text
      FROM pg_class c WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('v', 'm') AND ${NOT_OF_EXTENSION('pg_class', 'c.oid')}
      ORDER BY relname`,
   );
-};
 
 /** Lists ordinary and partitioned tables by name. */
-export const listTables = async (database: Knex): Promise<Table[]> => {
-  return await rows<Table>(
+export const listTables = async (database: Knex): Promise<Table[]> =>
+  await rows<Table>(
     database,
     `SELECT c.relname AS name, c.relpersistence = 'u' AS unlogged,
        CASE WHEN c.relkind = 'p' THEN pg_get_partkeydef(c.oid) END AS "partitionKey",
@@ -90,11 +85,10 @@ export const listTables = async (database: Knex): Promise<Table[]> => {
      WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND ${NOT_OF_EXTENSION('pg_class', 'c.oid')}
      ORDER BY c.relname`,
   );
-};
 
 /** Lists columns in order, with default, identity, generation and NOT NULL. */
-export const listColumns = async (database: Knex): Promise<TableItem[]> => {
-  return await rows<TableItem>(
+export const listColumns = async (database: Knex): Promise<TableItem[]> =>
+  await rows<TableItem>(
     database,
     `SELECT c.relname AS "table", quote_ident(a.attname) || ' ' || format_type(a.atttypid, a.atttypmod)
        || CASE WHEN a.attcollation <> t.typcollation THEN ' COLLATE ' || a.attcollation::regcollation::text ELSE '' END
@@ -108,22 +102,20 @@ export const listColumns = async (database: Knex): Promise<TableItem[]> => {
      WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
      ORDER BY c.relname, a.attnum`,
   );
-};
 
 /** Lists constraints by kind and name. NOT NULL is part of its column. */
-export const listConstraints = async (database: Knex): Promise<TableItem[]> => {
-  return await rows<TableItem>(
+export const listConstraints = async (database: Knex): Promise<TableItem[]> =>
+  await rows<TableItem>(
     database,
     `SELECT c.relname AS "table", format('CONSTRAINT %I %s', k.conname, pg_get_constraintdef(k.oid)) AS definition
      FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
      WHERE c.relnamespace = current_schema()::regnamespace AND k.contype IN ('p', 'u', 'f', 'c', 'x')
      ORDER BY c.relname, array_position(ARRAY['p', 'u', 'f', 'c', 'x']::"char"[], k.contype), k.conname`,
   );
-};
 
 /** Lists indexes that belong to no constraint. */
-export const listIndexes = async (database: Knex): Promise<TableItem[]> => {
-  return await rows<TableItem>(
+export const listIndexes = async (database: Knex): Promise<TableItem[]> =>
+  await rows<TableItem>(
     database,
     `SELECT c.relname AS "table", replace(pg_get_indexdef(i.indexrelid), format(' ON %I.', current_schema()), ' ON ') AS definition
      FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
@@ -131,21 +123,18 @@ export const listIndexes = async (database: Knex): Promise<TableItem[]> => {
        AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = i.indexrelid AND k.contype IN ('p', 'u', 'x'))
      ORDER BY c.relname, i.indexrelid::regclass::text`,
   );
-};
 
 /** Lists triggers, without the internal ones of constraints. */
-export const listTriggers = async (database: Knex): Promise<TableItem[]> => {
-  return await rows<TableItem>(
+export const listTriggers = async (database: Knex): Promise<TableItem[]> =>
+  await rows<TableItem>(
     database,
     `SELECT c.relname AS "table", replace(pg_get_triggerdef(t.oid), format(' ON %I.', current_schema()), ' ON ') AS definition
      FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
      WHERE c.relnamespace = current_schema()::regnamespace AND NOT t.tgisinternal AND t.tgparentid = 0 ORDER BY c.relname, t.tgname`,
   );
-};
 
-const texts = async (database: Knex, sql: string): Promise<string[]> => {
-  return (await rows<{ readonly text: string }>(database, sql)).map(({ text }) => text);
-};
+const texts = async (database: Knex, sql: string): Promise<string[]> =>
+  (await rows<{ readonly text: string }>(database, sql)).map(({ text }) => text);
 
 const rows = async <Row>(database: Knex, sql: string): Promise<Row[]> => {
   const result: { readonly rows: Row[] } = await database.raw(sql.replaceAll('?', '\\?'));

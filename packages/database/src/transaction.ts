@@ -13,17 +13,8 @@ export interface RetryOptions {
   readonly random?: (() => number) | undefined;
 }
 
-/** Runs `work` in one transaction: commits if it resolves, rolls back if it throws. */
-export const inTransaction = async <T>(
-  database: Knex,
-  work: (trx: Knex.Transaction) => Promise<T>,
-  isolation?: Knex.IsolationLevels,
-): Promise<T> => {
-  return await database.transaction(work, isolation === undefined ? {} : { isolationLevel: isolation });
-};
-
 /**
- * Runs `work` as `inTransaction` does, and again from the start after a serialization failure or a deadlock, with growing
+ * Runs `work` in one transaction, and again from the start after a serialization failure or a deadlock, with growing
  * jittered delays. `work` must have no effect outside the transaction. Throws the last failure once the attempts run out.
  */
 export const retryTransaction = async <T>(
@@ -33,9 +24,10 @@ export const retryTransaction = async <T>(
 ): Promise<T> => {
   const attemptsMax = options.attemptsMax ?? ATTEMPTS_MAX;
   const random = options.random ?? Math.random;
+  const config = options.isolation === undefined ? {} : { isolationLevel: options.isolation };
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await inTransaction(database, work, options.isolation);
+      return await database.transaction(work, config);
     } catch (error) {
       if (attempt >= attemptsMax || !(isSerializationFailure(error) || isDeadlock(error))) throw error;
       await sleep(Math.min(BASE_DELAY_MS * 2 ** attempt, DELAY_MS_MAX) * (0.5 + random() / 2));

@@ -93,12 +93,12 @@ const takesWrites = async (url: string, options: DatabaseOptions): Promise<boole
 /** Keeps the writable server of a pool, and asks again once there is a reason. */
 export interface WritableServer {
   /** Asks the servers. Rejects if none takes writes. */
-  find(): Promise<string>;
-  isExpired(): boolean;
+  readonly find: () => Promise<string>;
+  readonly isExpired: () => boolean;
   /** Notes a connection that broke, that did not answer, or whose server refused a write. */
-  doubt(): void;
-  opened(): void;
-  closed(): void;
+  readonly doubt: () => void;
+  readonly opened: () => void;
+  readonly closed: () => void;
 }
 
 export const createWritableServer = (servers: Servers, options: DatabaseOptions): WritableServer => {

@@ -3,7 +3,6 @@ import type { Knex } from 'knex';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   createDatabase,
-  inTransaction,
   isConnectionFailure,
   isDeadlock,
   isForeignKeyViolation,
@@ -186,7 +185,7 @@ test('closes a session if the server falls silent, and fails the queries that wa
 
 test('rolls a transaction back if its work throws', async () => {
   await expect(
-    inTransaction(database, async (trx) => {
+    database.transaction(async (trx) => {
       await trx('counter').insert({ id: 50, n: 1 });
       throw new Error('no');
     }),

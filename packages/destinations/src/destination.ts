@@ -36,7 +36,7 @@ export interface Destination {
   readonly isAllowTarget: boolean;
 }
 
-/** Normalised `host:port` entries. */
+/** Normalized `host:port` entries. */
 export type AllowTargets = ReadonlySet<string>;
 
 const HTTPS_PORT = 443;
@@ -80,8 +80,8 @@ export const parseDestination = (text: string, allowTargets: AllowTargets): Dest
 };
 
 /** Parses `host:port` entries of the configuration. Throws TypeError with the malformed entry. */
-export const parseAllowTargets = (entries: readonly string[]): AllowTargets => {
-  return new Set(
+export const parseAllowTargets = (entries: readonly string[]): AllowTargets =>
+  new Set(
     entries.map((entry) => {
       const url = URL.parse(`https://${entry}`);
       const isPlain =
@@ -90,8 +90,5 @@ export const parseAllowTargets = (entries: readonly string[]): AllowTargets => {
       return targetKey(url.hostname, url.port === '' ? HTTPS_PORT : Number(url.port));
     }),
   );
-};
 
-const targetKey = (hostname: string, port: number): string => {
-  return `${hostname.replace(/\.$/, '')}:${port}`;
-};
+const targetKey = (hostname: string, port: number): string => `${hostname.replace(/\.$/, '')}:${port}`;

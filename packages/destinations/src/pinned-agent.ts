@@ -17,11 +17,11 @@ export interface PinnedAgent {
    * Sends a POST to one of the checked addresses and to no other. Rejects with the cause if no answer arrives. If `signal` aborts,
    * closes the connection and rejects with its reason.
    */
-  post(checked: CheckedDestination, request: SignedPost, signal: AbortSignal): Promise<Answer>;
+  readonly post: (checked: CheckedDestination, request: SignedPost, signal: AbortSignal) => Promise<Answer>;
   /** Sends a GET in the same way, on a connection that closes afterwards. Follows no redirect. */
-  get(checked: CheckedDestination, request: BoundedGet, signal: AbortSignal): Promise<ReadAnswer>;
-  openSockets(): number;
-  destroy(): void;
+  readonly get: (checked: CheckedDestination, request: BoundedGet, signal: AbortSignal) => Promise<ReadAnswer>;
+  readonly openSockets: () => number;
+  readonly destroy: () => void;
 }
 
 /** An app has one attempt at a time, and many apps may share a receiver. */

@@ -29,14 +29,14 @@ export interface ReadAnswer {
 /** A connection to one checked address, for one request at a time. */
 export interface PinnedConnection {
   /** Rejects and closes the connection if no complete answer arrives. */
-  post(path: string, request: SignedPost): Promise<Answer>;
+  readonly post: (path: string, request: SignedPost) => Promise<Answer>;
   /** Rejects and closes the connection if no answer arrives. */
-  get(path: string, request: BoundedGet): Promise<ReadAnswer>;
+  readonly get: (path: string, request: BoundedGet) => Promise<ReadAnswer>;
   /** Returns true if another request may use it. */
-  isOpen(): boolean;
+  readonly isOpen: () => boolean;
   /** Returns true after the first answer. The receiver may then close it independently of a request. */
-  hasServed(): boolean;
-  destroy(error: Error): void;
+  readonly hasServed: () => boolean;
+  readonly destroy: (error: Error) => void;
 }
 
 export interface ConnectChoices {
@@ -200,6 +200,4 @@ const send = (
   });
 };
 
-const toError = (reason: unknown): Error => {
-  return reason instanceof Error ? reason : new Error('aborted');
-};
+const toError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error('aborted'));

@@ -1,9 +1,8 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-const ranges = (cidrs: readonly string[]): readonly [ipaddr.IPv4 | ipaddr.IPv6, number][] => {
-  return cidrs.map((cidr) => ipaddr.parseCIDR(cidr));
-};
+const ranges = (cidrs: readonly string[]): readonly [ipaddr.IPv4 | ipaddr.IPv6, number][] =>
+  cidrs.map((cidr) => ipaddr.parseCIDR(cidr));
 
 /**
  * IPv4 space outside the public internet: the IANA special-purpose registry (RFC 6890 and its successors), multicast, class E,
@@ -61,9 +60,7 @@ export const isPublicAddress = (text: string): boolean => {
   return address instanceof ipaddr.IPv4 ? isPublicIpv4(address) : isPublicIpv6(address);
 };
 
-const isPublicIpv4 = (address: ipaddr.IPv4): boolean => {
-  return !isWithin(address, NON_PUBLIC_IPV4);
-};
+const isPublicIpv4 = (address: ipaddr.IPv4): boolean => !isWithin(address, NON_PUBLIC_IPV4);
 
 const isPublicIpv6 = (address: ipaddr.IPv6): boolean => {
   if (address.zoneId !== undefined && address.zoneId !== '') return false;
@@ -73,13 +70,7 @@ const isPublicIpv6 = (address: ipaddr.IPv6): boolean => {
   return !ISATAP_MARKS.includes(interfaceMark) || isPublicIpv4(lastFourBytes(address));
 };
 
-const lastFourBytes = (address: ipaddr.IPv6): ipaddr.IPv4 => {
-  return new ipaddr.IPv4(address.toByteArray().slice(12));
-};
+const lastFourBytes = (address: ipaddr.IPv6): ipaddr.IPv4 => new ipaddr.IPv4(address.toByteArray().slice(12));
 
-const isWithin = (
-  address: ipaddr.IPv4 | ipaddr.IPv6,
-  list: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][],
-): boolean => {
-  return list.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));
-};
+const isWithin = (address: ipaddr.IPv4 | ipaddr.IPv6, list: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][]): boolean =>
+  list.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits));

@@ -14,18 +14,27 @@ interface Answers {
   readonly endsAtMs: number;
 }
 
+export interface SystemLookupOptions {
+  readonly nowMs?: () => number;
+  /** Addresses of name servers. Default: those of the system. */
+  readonly dnsServers?: readonly string[] | undefined;
+}
+
 /**
  * Queries DNS directly, with its own sockets and time-outs: getaddrinfo would hold one of the process's few pool threads while a
  * name server does not answer. Only targets that the operator allows go through the system, because they may be in the hosts file.
  * Answers are cached for their time to live, at most 5 s, and every attempt checks them again.
  */
-export const createSystemLookup = (nowMs: () => number = () => performance.now()): Lookup => {
+export const createSystemLookup = ({
+  nowMs = () => performance.now(),
+  dnsServers,
+}: SystemLookupOptions = {}): Lookup => {
   const kept = new Map<string, Answers>();
   return async (host, { isAllowTarget, signal }) => {
     const key = `${host} ${isAllowTarget}`;
     const known = kept.get(key);
     if (known !== undefined && known.endsAtMs > nowMs()) return known.addresses;
-    const { addresses, keepMs } = isAllowTarget ? await askSystem(host) : await askDns(host, signal);
+    const { addresses, keepMs } = isAllowTarget ? await askSystem(host) : await askDns(host, { signal, dnsServers });
     kept.delete(key);
     if (addresses.length > 0 && keepMs > 0) kept.set(key, { addresses, endsAtMs: nowMs() + keepMs });
     const oldest = kept.keys().next();
@@ -44,8 +53,12 @@ const askSystem = async (host: string): Promise<Found> => {
   return { addresses, keepMs: KEPT_SYSTEM_MS };
 };
 
-const askDns = async (host: string, signal: AbortSignal): Promise<Found> => {
+const askDns = async (
+  host: string,
+  { signal, dnsServers }: { readonly signal: AbortSignal; readonly dnsServers: readonly string[] | undefined },
+): Promise<Found> => {
   const resolver = new dns.Resolver({ timeout: LOOKUP_TIMEOUT_MS, tries: LOOKUP_TRIES });
+  if (dnsServers !== undefined) resolver.setServers(dnsServers);
   const cancel = () => resolver.cancel();
   signal.addEventListener('abort', cancel, { once: true });
   try {
@@ -64,6 +77,5 @@ const askDns = async (host: string, signal: AbortSignal): Promise<Found> => {
   }
 };
 
-const isEmptyAnswer = (error: unknown): boolean => {
-  return error instanceof Error && 'code' in error && (error.code === NODATA || error.code === NOTFOUND);
-};
+const isEmptyAnswer = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === NODATA || error.code === NOTFOUND);

@@ -1,7 +1,7 @@
 /** TLS sessions by destination. Resuming one saves a handshake message and a signature. */
 export interface TlsSessions {
-  find(key: string): Buffer | undefined;
-  remember(key: string, session: Buffer): void;
+  readonly find: (key: string) => Buffer | undefined;
+  readonly remember: (key: string, session: Buffer) => void;
 }
 
 /** Time from the verification of a certificate to the next. */

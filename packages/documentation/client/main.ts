@@ -1,3 +1,4 @@
+import { enableCodeTabs } from './code-tabs.ts';
 import { enableCopyButtons } from './copy.ts';
 import { enableMenu } from './menu.ts';
 import { enableSearch } from './search.ts';
@@ -8,5 +9,6 @@ import { enableTrying } from './try.ts';
 enableTheme();
 enableMenu();
 enableCopyButtons();
+enableCodeTabs();
 enableSearch();
 enableTrying();

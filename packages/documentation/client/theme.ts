@@ -1,13 +1,9 @@
+import { THEME_KEY, writeChoice } from './choices.ts';
 import { texts } from './texts.ts';
 
-/** The console's key, so that both share the choice. */
-const KEY = 'svc.theme';
-
-/** Applies the chosen theme and labels the button that changes it. */
+/** Labels the button that changes the theme. A remembered theme is applied before the first paint. */
 export const enableTheme = (): void => {
   const root = document.documentElement;
-  const chosen = read();
-  if (chosen === 'light' || chosen === 'dark') root.dataset['theme'] = chosen;
   const button = document.querySelector<HTMLButtonElement>('button.theme');
   if (button === null) return;
   const system = matchMedia('(prefers-color-scheme: dark)');
@@ -20,22 +16,6 @@ export const enableTheme = (): void => {
   button.addEventListener('click', () => {
     root.dataset['theme'] = isDark() ? 'light' : 'dark';
     label();
-    write(root.dataset['theme']);
+    writeChoice(THEME_KEY, root.dataset['theme']);
   });
-};
-
-const read = (): string | null => {
-  try {
-    return localStorage.getItem(KEY);
-  } catch {
-    return null;
-  }
-};
-
-const write = (theme: string): void => {
-  try {
-    localStorage.setItem(KEY, theme);
-  } catch {
-    // Storage is denied or full: the choice lasts as long as the page.
-  }
 };

@@ -1,23 +1,26 @@
 import { hash } from 'node:crypto';
-import { openapiDocument } from '@svc/contracts/openapi';
+import { DESCRIPTION_VERSION, openapiDocument } from '@svc/contracts/openapi';
 import { bundleClient } from './bundle-client.ts';
 import { LLMS_PATH, llmsText } from './llms-text.ts';
-import { linkMarkdown, type RenderedMarkdown, renderMarkdown } from './markdown/index.ts';
-import { packPartnerSdk } from './pack-partner-sdk.ts';
+import { linkMarkdown, renderMarkdown } from './markdown/index.ts';
+import { packPartnerSdk, readSdkVersion } from './pack-partner-sdk.ts';
 import { type Frame, type NavigationSection, type Page, renderPage, searchIndex } from './page/index.ts';
 import { referencePages } from './reference/index.ts';
 import {
   addressOf,
-  INDEX_SOURCE,
   inLanguage,
   isGuide,
   LANGUAGES,
   type Language,
   languageOf,
+  type Pictures,
+  ROOT,
+  readPictures,
   readSources,
   resolveHref,
   type Sources,
   siteSections,
+  sizeOf,
   sourcesIn,
 } from './site/index.ts';
 
@@ -27,8 +30,11 @@ export type SiteFiles = ReadonlyMap<string, string | Uint8Array>;
 /** Download path of the packed partner SDK. */
 export const PARTNER_SDK_PATH = 'docs/partner-sdk.tgz';
 
-/** Path of the page for unknown addresses. */
-export const NOT_FOUND_PATH = 'docs/404.html';
+/** Paths of the pages for unknown addresses. */
+export const NOT_FOUND_PATHS = { en: 'docs/404.html', it: 'docs/it/404.html' } as const satisfies Record<
+  Language,
+  string
+>;
 
 export interface BuildOptions {
   /** The folder `docs/`. */
@@ -39,30 +45,43 @@ export interface BuildOptions {
 /** Builds the documentation from a folder of Markdown and from the contract. Throws for a guide without a title. */
 export const buildDocumentation = async ({ docsDirectory, environment }: BuildOptions): Promise<SiteFiles> => {
   const sources = readSources(docsDirectory);
-  const guides = [...sources.keys()].map((source) => guidePage(source, sources));
+  const pictures = readPictures(docsDirectory);
+  const guides = [...sources.keys()].map((source) => guidePage(source, sources, pictures));
   const reference = referencePages(openapiDocument());
   const pages = [...guides, ...reference];
-  const [{ script, stylesheet }, partnerSdk] = await Promise.all([bundleClient(), packPartnerSdk(environment)]);
+  const [{ earlyScript, script, stylesheet }, partnerSdk] = await Promise.all([
+    bundleClient(),
+    packPartnerSdk(environment),
+  ]);
   const search = searchIndex(pages);
   const assets = new Map([
+    [`assets/docs-early-${digest(earlyScript)}.js`, earlyScript],
     [`assets/docs-${digest(script)}.js`, script],
     [`assets/docs-${digest(stylesheet)}.css`, stylesheet],
     [`assets/docs-search-${digest(search)}.json`, search],
   ]);
-  const [scriptPath = '', stylesheetPath = '', searchPath = ''] = [...assets.keys()].map((path) => `/${path}`);
+  const [earlyScriptPath = '', scriptPath = '', stylesheetPath = '', searchPath = ''] = [...assets.keys()].map(
+    (path) => `/${path}`,
+  );
+  const versions = `API ${DESCRIPTION_VERSION} · SDK ${await readSdkVersion()}`;
   const framesOf = (language: Language): Frame => ({
     navigation: navigationOf(language, pages, reference),
+    earlyScript: earlyScriptPath,
     script: scriptPath,
     stylesheet: stylesheetPath,
     searchIndex: searchPath,
+    versions,
   });
   const frames = { en: framesOf('en'), it: framesOf('it') };
   return new Map<string, string | Uint8Array>([
     ...pages.map((page) => [`${page.address.slice(1)}.html`, renderPage(page, frames[page.language])] as const),
     ...pages.map((page) => [`${page.address.slice(1)}.md`, page.markdown] as const),
     [LLMS_PATH, llmsText([...frames.en.navigation, italianGuides(pages)], pages)],
-    [NOT_FOUND_PATH, renderPage(notFoundPage(), frames.en)],
+    ...LANGUAGES.map(
+      (language) => [NOT_FOUND_PATHS[language], renderPage(notFoundPage(language), frames[language])] as const,
+    ),
     [PARTNER_SDK_PATH, partnerSdk],
+    ...[...pictures].map(([path, bytes]) => [addressOf(path).slice(1), bytes] as const),
     ...assets,
   ]);
 };
@@ -72,11 +91,16 @@ const digest = (text: string): string =>
     .replaceAll(/[^A-Za-z0-9]/g, '')
     .slice(0, 10);
 
-const guidePage = (source: string, sources: Sources): Page => {
+const guidePage = (source: string, sources: Sources, pictures: Pictures): Page => {
   const language = languageOf(source);
-  const rendered = render(source, sources.get(source) ?? '', new Set(sources.keys()));
+  const known = new Set([...sources.keys(), ...pictures.keys()]);
+  const sizes = new Map([...pictures].map(([path, bytes]) => [addressOf(path), sizeOf(bytes)] as const));
+  const rendered = renderMarkdown(sources.get(source) ?? '', {
+    resolveLink: (href) => resolveHref(source, href, known),
+    language,
+    pictures: sizes,
+  });
   if (rendered.title === '') throw new Error(`docs/${source} has no title.`);
-  const known = new Set(sources.keys());
   const markdown = linkMarkdown(sources.get(source) ?? '', (href) => resolveHref(source, href, known));
   return { address: addressOf(source), language, translations: translationsOf(source, sources), ...rendered, markdown };
 };
@@ -88,9 +112,6 @@ const translationsOf = (source: string, sources: Sources): Page['translations'] 
     found.filter(([, path]) => sources.has(path)).map(([language, path]) => [language, addressOf(path)]),
   );
 };
-
-const render = (source: string, markdown: string, known: ReadonlySet<string>): RenderedMarkdown =>
-  renderMarkdown(markdown, (href) => resolveHref(source, href, known), languageOf(source));
 
 const navigationOf = (language: Language, pages: readonly Page[], reference: readonly Page[]): NavigationSection[] => {
   const byAddress = new Map(pages.map((page) => [page.address, page]));
@@ -111,16 +132,14 @@ const italianGuides = (pages: readonly Page[]): NavigationSection => ({
   links: pages.filter(({ language }) => language === 'it'),
 });
 
-const notFoundPage = (): Page => ({
-  address: '/docs/404',
-  language: 'en',
-  translations: {},
-  title: 'No such page',
-  headings: [],
-  markdown: '',
-  content: render(
-    INDEX_SOURCE,
-    '# No such page\n\nStart again at the [documentation](index.md).',
-    new Set([INDEX_SOURCE]),
-  ).content,
-});
+const NOT_FOUND_TEXTS: Readonly<Record<Language, { readonly title: string; readonly text: string }>> = {
+  en: { title: 'No such page', text: `Start again at the [documentation](${ROOT}).` },
+  it: { title: 'Pagina non trovata', text: `Riparti dalla [documentazione](${ROOT}/it).` },
+};
+
+const notFoundPage = (language: Language): Page => {
+  const { title, text } = NOT_FOUND_TEXTS[language];
+  const { content } = renderMarkdown(`# ${title}\n\n${text}`, { resolveLink: (href) => href });
+  const address = `/${NOT_FOUND_PATHS[language].replace('.html', '')}`;
+  return { address, language, translations: {}, title, headings: [], markdown: '', content };
+};

@@ -1,7 +1,7 @@
 export {
   type BuildOptions,
   buildDocumentation,
-  NOT_FOUND_PATH,
+  NOT_FOUND_PATHS,
   PARTNER_SDK_PATH,
   type SiteFiles,
 } from './build-documentation.ts';

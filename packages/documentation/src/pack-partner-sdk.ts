@@ -28,3 +28,9 @@ export const packPartnerSdk = async (environment: NodeJS.ProcessEnv): Promise<Ui
     await rm(folder, { recursive: true, force: true });
   }
 };
+
+/** Returns the version in the manifest of the partner SDK. */
+export const readSdkVersion = async (): Promise<string> => {
+  const { version } = JSON.parse(await readFile(join(SDK, 'package.json'), 'utf8'));
+  return String(version);
+};

@@ -15,12 +15,16 @@ const guidesIn = (folder: string): string[] =>
 const outlineOf = (markdown: string): number[] =>
   [...markdown.replaceAll(/^ *```.*?^ *```$/gms, '').matchAll(/^(#+) /gm)].map(([, marks = '']) => marks.length);
 
-/** Returns a guide's blocks of code. The reason why one is not run is prose, so it is translated. */
+/** Returns the arrows of a diagram, without its words. */
+const arrowsOf = (diagram: string): string[] =>
+  [...diagram.matchAll(/^\s*(\w+)\s*(--?>>)\s*(\w+):/gm)].map((parts) => parts.slice(1).join(''));
+
+/** Returns a guide's blocks of code. Reasons why one is not run and the words of diagrams are translated. */
 const blocksOf = (markdown: string) =>
-  readCodeBlocks(markdown).map(({ role, ...block }) => ({
-    ...block,
-    role: role?.kind === 'not-run' ? { kind: role.kind } : role,
-  }));
+  readCodeBlocks(markdown).map(({ role, code, ...block }) => {
+    if (role?.kind === 'diagram') return { ...block, role: role.kind, code: arrowsOf(code) };
+    return { ...block, role: role?.kind === 'not-run' ? role.kind : role, code };
+  });
 
 describe('the guides in Italian', () => {
   test('exist for every English guide and for no other', () => {

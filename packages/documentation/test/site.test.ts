@@ -1,9 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { allRoutes } from '@svc/contracts';
-import { openapiDocument } from '@svc/contracts/openapi';
+import { DESCRIPTION_VERSION, openapiDocument } from '@svc/contracts/openapi';
+import { FONT_FILES } from '@svc/pages';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { buildDocumentation, NOT_FOUND_PATH, PARTNER_SDK_PATH, type SiteFiles } from '../src/index.ts';
+import { buildDocumentation, NOT_FOUND_PATHS, PARTNER_SDK_PATH, type SiteFiles } from '../src/index.ts';
 import { exampleOf } from '../src/reference/example-of.ts';
 import { readApi } from '../src/reference/openapi.ts';
 
@@ -28,7 +29,8 @@ describe('the built pages', () => {
     const idsByAddress = new Map(
       pages.map(([path, page]) => [`/${path.replace(/\.html$/, '')}`, new Set(idsOf(page))]),
     );
-    const known = new Set(['/', '/v1/openapi.json', '/favicon.svg', ...[...files.keys()].map((path) => `/${path}`)]);
+    const known = new Set(['/', '/v1/openapi.json', '/favicon.svg', ...FONT_FILES.map(({ path }) => path)]);
+    for (const path of files.keys()) known.add(`/${path}`);
     const dead: string[] = [];
     for (const [path, page] of pages) {
       for (const [, href = ''] of page.matchAll(/(?:href|src|data-index)="([^"]+)"/g)) {
@@ -46,7 +48,7 @@ describe('the built pages', () => {
       expect(page, path).not.toMatch(/<style|<script(?![^>]* src=")|\sstyle="|\son[a-z]+="|<iframe/);
       const loaded = page.replaceAll(/<link rel="alternate"[^>]*>/g, '');
       for (const [, address = ''] of loaded.matchAll(/<(?:script|link|img)[^>]*(?:src|href)="([^"]+)"/g)) {
-        expect(address, path).toMatch(/^\/(assets\/docs-|favicon)/);
+        expect(address, path).toMatch(/^\/(assets\/(docs|geist)-|docs\/design-system\/|favicon)/);
       }
     }
   });
@@ -85,11 +87,42 @@ describe('the built pages', () => {
     expect(entries).toContainEqual(expect.objectContaining({ a: '/docs/it/connect#conserva-i-token', l: 'it' }));
   });
 
+  test('show the versions of the API and of the SDK', () => {
+    for (const [path, page] of pages) expect(page, path).toContain(`API ${DESCRIPTION_VERSION} · SDK `);
+  });
+
+  test.each(['docs/call.html', 'docs/it/call.html', 'docs/gateway.html', 'docs/it/gateway.html'])(
+    'give an example in four languages, the first one checked: %s',
+    (path) => {
+      const [group = ''] = /<fieldset class="tabs">[\s\S]*?<\/fieldset>/.exec(String(files.get(path))) ?? [];
+      const labels = [...group.matchAll(/value="([^"]+)"/g)].map(([, tab = '']) => tab);
+      expect(labels).toEqual([expect.stringMatching(/sdk$/), 'typescript', 'python', 'curl']);
+      expect(group.match(/ checked/g)).toHaveLength(1);
+      for (const tab of labels) expect(group).toContain(`<div class="tab-panel" data-tab="${tab}">`);
+    },
+  );
+
+  test.each(['connect', 'call', 'receive-webhooks', 'gateway', 'restore'])(
+    'draw the flow of %s in both languages, and describe it in words',
+    (name) => {
+      for (const path of [`docs/${name}.html`, `docs/it/${name}.html`]) {
+        const [figure = ''] = /<figure class="diagram">[\s\S]*?<\/figure>/.exec(String(files.get(path))) ?? [];
+        const arrows = figure.match(/class="message"/g) ?? [];
+        expect(arrows.length, path).toBeGreaterThan(6);
+        expect(figure.match(/<li>/g), path).toHaveLength(arrows.length);
+      }
+    },
+  );
+
   test('show every operation of the contract, and every error code', () => {
     const all = pages.map(([, page]) => page).join('');
     for (const { operationId } of allRoutes) expect(all).toContain(`id="${operationId.toLowerCase()}"`);
     expect(files.get('docs/errors.html')).toContain('upstream_timeout_uncertain');
-    expect(files.has(NOT_FOUND_PATH)).toBe(true);
+  });
+
+  test('include one for unknown addresses in each language', () => {
+    expect(files.get(NOT_FOUND_PATHS.en)).toMatch(/<html[^>]* lang="en".*No such page/s);
+    expect(files.get(NOT_FOUND_PATHS.it)).toMatch(/<html[^>]* lang="it".*Pagina non trovata/s);
   });
 
   test('are light', () => {
@@ -100,9 +133,11 @@ describe('the built pages', () => {
 });
 
 describe('Markdown for language models', () => {
-  test('stands at the address of every page with .md, with a title, and links to Markdown that exists', () => {
+  const notFound = new Set<string>(Object.values(NOT_FOUND_PATHS));
+
+  test('is served for every page with .md, with a title, and links to existing Markdown', () => {
     const dead: string[] = [];
-    for (const [path] of pages.filter(([path]) => path !== NOT_FOUND_PATH)) {
+    for (const [path] of pages.filter(([path]) => !notFound.has(path))) {
       const markdown = String(files.get(path.replace(/\.html$/, '.md')));
       expect(markdown, path).toMatch(/^(<!--.*-->\s*)?# \S/);
       for (const [, href = ''] of markdown.matchAll(/\]\((\/docs[^)#\s]*)/g))
@@ -146,7 +181,7 @@ describe('the forms of the reference', () => {
 });
 
 describe('the packed partner SDK', () => {
-  test('contains code, declarations, README and licence, but no source or test', () => {
+  test('contains code, declarations, README and license, but no source or test', () => {
     const packed = files.get(PARTNER_SDK_PATH);
     const names = tarNames(gunzipSync(packed ?? ''));
     expect(names).toEqual(

@@ -88,7 +88,7 @@ describe.skipIf(executable === undefined)('the account of a person', () => {
     await page.getByRole('heading', { name: 'Your account is closed' }).waitFor();
     await page.goto(await findMailedLink(person.email, /will be deleted/));
     await page.getByRole('button', { name: 'Keep my account' }).click();
-    await page.getByText('Your account is kept.').waitFor();
+    await page.getByText('Your account stays.').waitFor();
     expect(watch.outside()).toEqual([]);
     expect(watch.complaints()).toEqual([]);
   });

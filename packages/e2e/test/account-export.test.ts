@@ -28,7 +28,7 @@ test('exports what every service holds about a person, and nothing secret', asyn
     auth: { account: [{ email: person.email }], sessions: [{}], apps: [{ client_id: app.clientId }] },
     billing: { subscriptions: [{ status: 'active' }], wallets: [{ currency: 'EUR' }] },
     inference_gateway: { api_keys: [{ name: 'Test' }], usage_records: [{ kind: 'api_key', model: 'svc-chat' }] },
-    webhook_dispatcher: { connections: [] },
+    webhook_dispatcher: { connections: [], events: [], event_retention: [{ days: 30 }] },
   });
   for (const secret of [person.password, person.token, key, app.clientSecret ?? '', 'a sentence that nothing keeps']) {
     expect(exported.text).not.toContain(secret);

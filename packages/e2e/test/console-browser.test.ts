@@ -72,10 +72,10 @@ describe.skipIf(executable === undefined)('a user of the console', () => {
     await page.getByRole('link', { name: 'Choose a plan' }).click();
     await page.getByRole('button', { name: 'Choose Standard' }).click();
     await page.getByRole('button', { name: 'Cancel and go back' }).click();
-    await page.getByText('Nothing was charged').waitFor();
+    await page.getByText('You were not charged').waitFor();
     await page.getByRole('button', { name: 'Choose Standard' }).click();
     await pay(page);
-    await page.getByText('You are subscribed to Standard').waitFor();
+    await page.getByText('You are now on Standard').waitFor();
     await page.getByRole('link', { name: 'Go to the overview' }).click();
     for (const name of ['This week', 'This month']) {
       expect(await page.getByRole('meter', { name }).getAttribute('aria-valuetext')).toMatch(/^0%, €0.00 of €/);
@@ -114,7 +114,7 @@ describe.skipIf(executable === undefined)('a user of the console', () => {
     const { page } = journey;
     await page.setViewportSize({ width: 1280, height: 900 });
     await goTo(page, 'Connected apps');
-    await page.getByText('use chat and audio on your subscription and see your limits and usage').waitFor();
+    await page.getByText('use your subscription and see your limits and usage').waitFor();
     await page
       .getByText(/second|now/)
       .first()
@@ -126,7 +126,8 @@ describe.skipIf(executable === undefined)('a user of the console', () => {
     expect((await chat(accessToken, 'Still here.')).status).toBe(200);
     await page.getByRole('button', { name: 'Disconnect Notes' }).click();
     await dialog.getByRole('button', { name: 'Disconnect' }).click();
-    await page.getByText('No app is connected').waitFor();
+    await page.getByText('No connected apps').waitFor();
+    await page.getByRole('button', { name: 'History of Notes' }).waitFor();
     await waitFor(async () => (await chat(accessToken, 'No more.')).status === 401);
   });
 
@@ -202,7 +203,7 @@ describe.skipIf(executable === undefined)('a user of the console', () => {
     const { page } = journey;
     await page.locator('.account-trigger').click();
     await page.getByRole('menuitem', { name: 'Sign out' }).click();
-    await page.getByText('You are signed out.').waitFor();
+    await page.getByText('You have signed out.').waitFor();
     await page.goto(`${inject('baseUrl')}/wallet`);
     await page.getByRole('button', { name: 'Sign in', exact: true }).waitFor();
     expect(journey.watch.outside()).toEqual([]);
@@ -273,7 +274,7 @@ describe.skipIf(executable === undefined)('a business in the console', () => {
     const { page } = journey;
     await openTab('Settings');
     await page.locator('input[type=file]').setInputFiles({ name: 'i.png', mimeType: 'image/png', buffer: PNG });
-    await page.getByText('The icon is stored').first().waitFor();
+    await page.getByText('Icon saved').first().waitFor();
     await page.locator('main img[src^="data:image/png"]').first().waitFor();
     await page.getByRole('button', { name: 'Replace the secret' }).click();
     await page.getByLabel('The old secret keeps working').selectOption({ label: 'Not at all' });

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { call } from './support/api.ts';
 import { signUp } from './support/people.ts';
 
-const MAIN = new URL('../../../infra/local/src/operator/main.ts', import.meta.url).pathname;
+const MAIN = new URL('../../../infra/operator/src/main.ts', import.meta.url).pathname;
 const ROUTES_FILE = new URL('../../../infra/local/config/routes.yaml', import.meta.url).pathname;
 const COMMAND_TIMEOUT_MS = 60_000;
 

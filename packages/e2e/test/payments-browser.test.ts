@@ -160,14 +160,14 @@ describe.skipIf(executable === undefined).each(['en', 'it'] as const)('sandbox p
     expect(await current()).toMatchObject({ status: 'active' });
   });
 
-  test('an expired page says how to go on', async () => {
+  test('an expired page explains how to continue', async () => {
     await open(`${inject('baseUrl')}/sandbox/payments/portal/none`);
     await page.getByRole('heading', { name: text.missing }).waitFor();
     expect(await page.locator('main a').getAttribute('href')).toBe('/');
     await inspectPage(page, `payments-missing-${locale}`);
   });
 
-  test('nothing is loaded from elsewhere, and no policy is broken', () => {
+  test('loads no foreign resources and violates no policy', () => {
     expect(watch.outside()).toEqual([]);
     expect(watch.complaints()).toEqual([]);
   });

@@ -22,7 +22,7 @@ const commit = (tag?: string): void => {
   if (tag !== undefined) git('tag', '--annotate', tag, '--message', tag);
 };
 
-test('the upgrade test starts at the newest tag before this commit, and says aloud if there is none', async () => {
+test('the upgrade test starts at the newest tag before this commit, and reports if there is none', async () => {
   const warnings: string[] = [];
   const found = () => findPreviousRelease(repository, (text) => warnings.push(text));
   commit();

@@ -11,7 +11,7 @@ export interface DirectoryHandle {
   /** Path for a child that gets `descriptors`. */
   readonly childPath: string;
   readonly descriptors: readonly number[];
-  close(): void;
+  readonly close: () => void;
 }
 
 /**

@@ -1,3 +1,4 @@
+export { type BaseBackupOptions, baseBackup } from './base-backup.ts';
 export { locateNatsServer, locatePostgres, type PostgresBinaries } from './binaries.ts';
 export { DataDirectoryInUseError, PortTakenError, ProcessEndedError, ProcessError, StartError } from './errors.ts';
 export { freePort, isPortFree } from './free-port.ts';
@@ -8,5 +9,6 @@ export { type ScratchDirectory, scratchDirectory } from './scratch-directory.ts'
 export { type NatsOptions, type NatsServer, startNats } from './start-nats.ts';
 export { type PostgresOptions, type PostgresServer, startPostgres } from './start-postgres.ts';
 export { type ProcessExit, type RunningProcess, type RunningServer, startProcess } from './start-process.ts';
+export { type RecoveryOptions, startRecovered } from './start-recovered.ts';
 export { type StandbyOptions, startStandby } from './start-standby.ts';
 export { describeEnd, waitUntilReady } from './wait-until-ready.ts';

@@ -9,7 +9,7 @@ const PREFIX = 'svc-scratch-';
 /** A directory for servers that live no longer than this process. */
 export interface ScratchDirectory {
   readonly path: string;
-  remove(): void;
+  readonly remove: () => void;
 }
 
 /** Creates a temporary directory. First removes those of killed processes, after stopping the orphans in them. */

@@ -69,8 +69,8 @@ export const startNats = async (options: NatsOptions): Promise<NatsServer> => {
   return { ...server, url: `nats://127.0.0.1:${server.port}` };
 };
 
-const serverConfig = (storeDir: string, port: number, { cluster, accounts, tls }: NatsOptions): string => {
-  return [
+const serverConfig = (storeDir: string, port: number, { cluster, accounts, tls }: NatsOptions): string =>
+  [
     `server_name: ${cluster?.serverName ?? 'svc_local'}`,
     `listen: "127.0.0.1:${port}"`,
     `max_payload: ${PAYLOAD_BYTES_MAX}`,
@@ -83,20 +83,22 @@ const serverConfig = (storeDir: string, port: number, { cluster, accounts, tls }
     ...(tls === undefined ? [] : tlsConfig(tls)),
     accounts ?? '',
   ].join('\n');
-};
 
 const clusterConfig = ({ port, peerPorts }: NatsCluster): string[] => {
   const routes = peerPorts.map((peer) => `"nats://127.0.0.1:${peer}"`);
   return ['cluster {', '  name: svc_local', `  listen: "127.0.0.1:${port}"`, `  routes: [${routes.join(', ')}]`, '}'];
 };
 
-const tlsConfig = ({ certFile, keyFile }: NonNullable<NatsOptions['tls']>): string[] => {
-  return ['tls {', `  cert_file: ${JSON.stringify(certFile)}`, `  key_file: ${JSON.stringify(keyFile)}`, '}'];
-};
+const tlsConfig = ({ certFile, keyFile }: NonNullable<NatsOptions['tls']>): string[] => [
+  'tls {',
+  `  cert_file: ${JSON.stringify(certFile)}`,
+  `  key_file: ${JSON.stringify(keyFile)}`,
+  '}',
+];
 
 /** Reads the INFO line by which NATS greets a connection: it names JetStream once that is on. */
-const greetsWithJetStream = (port: number): Promise<boolean> => {
-  return new Promise((done) => {
+const greetsWithJetStream = (port: number): Promise<boolean> =>
+  new Promise((done) => {
     const socket = connect({ host: '127.0.0.1', port });
     let greeting = '';
     const finish = (ready: boolean) => {
@@ -111,4 +113,3 @@ const greetsWithJetStream = (port: number): Promise<boolean> => {
       if (greeting.includes('\n')) finish(/"jetstream"\s*:\s*true/.test(greeting));
     });
   });
-};

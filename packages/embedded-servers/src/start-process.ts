@@ -18,10 +18,10 @@ export interface RunningProcess {
   /** Settles when the process ends, for any reason. Never rejects. */
   readonly exited: Promise<ProcessExit>;
   /** Stops it gracefully, harder if that takes too long, and resolves once it is gone. May be called again. */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
   /** Sends SIGKILL, as a crash would, and resolves once it is gone. */
-  kill(): Promise<void>;
-  lastOutput(): string;
+  readonly kill: () => Promise<void>;
+  readonly lastOutput: () => string;
 }
 
 export interface RunningServer extends RunningProcess {

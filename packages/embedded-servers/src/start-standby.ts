@@ -1,13 +1,12 @@
-import { cpSync, lchownSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { baseBackup, giveTo } from './base-backup.ts';
 import { type PostgresOptions, type PostgresServer, startPostgres } from './start-postgres.ts';
 
 const NAME = 'standby';
 const SYNCHRONOUS_WITHIN_MS = 30_000;
 const POLL_MS = 20;
-/** Files of the running primary that are none of a copy's: its process, and WAL, which the standby streams. */
-const NOT_COPIED = /^\/(?:postmaster\.(?:pid|opts)|pg_wal\/.+)$/;
 
 export interface StandbyOptions extends Pick<PostgresOptions, 'dataDir' | 'user' | 'password' | 'port' | 'flags'> {
   readonly primary: Pick<PostgresServer, 'url'> & { readonly dataDir: string };
@@ -21,10 +20,7 @@ export interface StandbyOptions extends Pick<PostgresOptions, 'dataDir' | 'user'
  */
 export const startStandby = async (options: StandbyOptions): Promise<PostgresServer> => {
   const { primary, query, dataDir, flags, ...own } = options;
-  await query(`SELECT pg_backup_start('${NAME}', fast => true)`);
-  copyCluster(primary.dataDir, dataDir);
-  const [label] = await query('SELECT labelfile FROM pg_backup_stop(wait_for_archive => false)');
-  writeFileSync(join(dataDir, 'backup_label'), String(Reflect.get(label ?? {}, 'labelfile')));
+  await baseBackup({ from: primary.dataDir, to: dataDir, query });
   writeFileSync(join(dataDir, 'standby.signal'), '');
   giveTo(dataDir, statSync(primary.dataDir));
   const source = new URL(primary.url);
@@ -38,14 +34,4 @@ export const startStandby = async (options: StandbyOptions): Promise<PostgresSer
     await sleep(POLL_MS);
   }
   return server;
-};
-
-const copyCluster = (from: string, to: string): void => {
-  mkdirSync(to, { mode: 0o700 });
-  cpSync(from, to, { recursive: true, filter: (path) => !NOT_COPIED.test(path.slice(from.length)) });
-};
-
-const giveTo = (path: string, { uid, gid }: { readonly uid: number; readonly gid: number }): void => {
-  lchownSync(path, uid, gid);
-  for (const name of readdirSync(path, { recursive: true })) lchownSync(join(path, String(name)), uid, gid);
 };

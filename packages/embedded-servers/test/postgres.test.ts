@@ -19,7 +19,7 @@ test('creates the cluster at the first start and finds its data at the second', 
   expect(await query(second.url, 'SELECT n FROM kept')).toEqual([{ n: 1 }]);
 });
 
-test('demands the password, and sorts text the same on every machine', async () => {
+test('requires the password, and sorts text the same on every machine', async () => {
   const server = await servers.postgres();
   await expect(query(server.url.replace('secret', 'wrong'), 'SELECT 1')).rejects.toThrow(/password authentication/);
   expect(await query(server.url, `SELECT 'a' < 'B' AS by_alphabet`)).toEqual([{ by_alphabet: false }]);

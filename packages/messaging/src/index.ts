@@ -5,6 +5,7 @@ export type { MessagingMetrics } from './connection/metrics.ts';
 export { type SharedHints, type SharedHintsOptions, shareHints } from './hints/share-hints.ts';
 export { inboxEpochMigration, inboxMigration } from './inbox/inbox-tables.ts';
 export type { DeliveryMeta } from './inbox/parse-message.ts';
+export { readAgain } from './inbox/read-again.ts';
 export {
   type BatchConsumerOptions,
   type Consumer,

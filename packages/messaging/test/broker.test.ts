@@ -129,7 +129,7 @@ test('only the lost facts are published again if a stream lost its end', async (
   });
 });
 
-test('a stream that was reset and has grown since is recognised by its last acknowledged message', async () => {
+test('a stream that was reset and has grown since is recognized by its last acknowledged message', async () => {
   const messaging = await stage.connect();
   const relay = stage.relay(messaging);
   const clientId = await registerApp(stage.knex);
@@ -152,7 +152,7 @@ test('facts of a full stream wait, and revocations are still published', async (
   await updateApp(stage.knex, clientId);
   await waitFor(async () => (await unpublished()) === 2);
   await stage.knex.transaction((trx) => appendToOutbox(trx, { revocation: { key: 'session.ses_1' } }));
-  await waitFor(async () => (await storedMessages(messaging, 'KV_revocations')) === 1, { timeoutMs: 1_000 });
+  await waitFor(async () => (await storedMessages(messaging, 'KV_revocations')) === 1);
   await waitFor(async () => (await unpublished()) === 2);
   await messaging.manager.streams.update('AUTH', { max_msgs: -1 });
   await recordAll('test_full');
@@ -160,6 +160,5 @@ test('facts of a full stream wait, and revocations are still published', async (
   expect(await readEffects(stage.knex)).toEqual(everyEffectOnce(3));
 });
 
-const storedMessages = async (messaging: Messaging, stream: string): Promise<number> => {
-  return (await messaging.untilDisconnect(messaging.manager.streams.info(stream))).state.messages;
-};
+const storedMessages = async (messaging: Messaging, stream: string): Promise<number> =>
+  (await messaging.untilDisconnect(messaging.manager.streams.info(stream))).state.messages;

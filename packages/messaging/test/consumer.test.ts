@@ -214,7 +214,7 @@ test('stop waits for the message in hand and gives the others back', async () =>
   expect(begun).toBe(1);
   expect((await effects()).total).toBe(1);
   consume('test_stop');
-  await waitFor(async () => (await effects()).total === 6, { timeoutMs: 3_000 });
+  await waitFor(async () => (await effects()).total === 6);
 });
 
 test('pause stops fetching, and resume goes on', async () => {

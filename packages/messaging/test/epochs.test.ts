@@ -1,9 +1,9 @@
 import { FIRST_EPOCH } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { beginEpoch, type Relay } from '../src/index.ts';
+import { appendToOutbox, beginEpoch, type Relay } from '../src/index.ts';
 import { beginConsumption, type Consumption } from './support/consumption.ts';
-import { readEffects, recordEffect, registerApp, updateApp } from './support/effects.ts';
+import { appFact, readEffects, recordEffect, registerApp, updateApp } from './support/effects.ts';
 import { createStage, type Stage } from './support/stage.ts';
 
 let stage: Stage;
@@ -57,4 +57,17 @@ test('a repetition for the same restored moment continues its epoch', async () =
   const first = await beginEpoch(stage.knex, restoredTo);
   expect(await beginEpoch(stage.knex, restoredTo)).toEqual(first);
   expect((await beginEpoch(stage.knex, new Date('2026-11-21T12:00:00Z'))).epoch > first.epoch).toBe(true);
+});
+
+test('a transaction that has read the epoch publishes in it, while the next one waits to begin', async () => {
+  const clientId = await registerApp(stage.knex);
+  const trx = await stage.knex.transaction();
+  const { rows } = await trx.raw('SELECT current_epoch() AS epoch');
+  const next = beginEpoch(stage.knex, new Date('2026-11-22T12:00:00Z'));
+  await waitFor(async () => (await stage.knex('pg_locks').where({ granted: false })).length > 0);
+  await appendToOutbox(trx, appFact('auth.app.updated.v1', clientId, 2));
+  await trx.commit();
+  const { epoch } = await next;
+  expect(await stage.knex('outbox').where({ version: 2 }).pluck('epoch')).toEqual([rows[0].epoch]);
+  expect(epoch > rows[0].epoch).toBe(true);
 });

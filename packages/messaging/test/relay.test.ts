@@ -29,9 +29,7 @@ const recordAll = async (name: string) => {
   );
 };
 
-const unpublished = async (): Promise<number> => {
-  return (await stage.knex('outbox').whereNull('published_at')).length;
-};
+const unpublished = async (): Promise<number> => (await stage.knex('outbox').whereNull('published_at')).length;
 
 test('a committed fact takes effect once, and a rolled-back one does not', async () => {
   const messaging = await stage.connect();
@@ -61,6 +59,29 @@ test('a committed fact takes effect once, and a rolled-back one does not', async
   expect(seen).toMatchObject([{ subject: 'auth.app.registered.v1', version: 1, data: { client_id: clientId } }]);
   const [row] = await stage.knex('outbox');
   expect(row).toMatchObject({ stream: 'AUTH', stream_seq: 1, published_at: expect.any(Date) });
+});
+
+test('publishes a fact once if a deadlock has rolled its transaction back', async () => {
+  const ids = ['app_00000000000000000000000001', 'app_00000000000000000000000002'];
+  const bothHold = Promise.withResolvers<void>();
+  let holders = 0;
+  let attempts = 0;
+  const writeBoth = (first: string, second: string) =>
+    withOutbox({ database: stage.knex, relay: { hint: () => undefined } }, async (trx) => {
+      attempts += 1;
+      await trx.raw('SELECT pg_advisory_xact_lock(hashtext(?))', [first]);
+      holders += 1;
+      if (holders === 2) bothHold.resolve();
+      await bothHold.promise;
+      await trx.raw('SELECT pg_advisory_xact_lock(hashtext(?))', [second]);
+      await appendToOutbox(trx, appFact('auth.app.registered.v1', first, 1));
+    });
+  const [one = '', two = ''] = ids;
+  await Promise.all([writeBoth(one, two), writeBoth(two, one)]);
+  expect(attempts).toBe(3);
+  expect((await stage.knex('outbox').orderBy('aggregate').pluck('aggregate')).map(String)).toEqual(
+    ids.map((id) => `app:${id}`),
+  );
 });
 
 test('refuses facts and revocations that break the contract', async () => {

@@ -1,8 +1,9 @@
 import type { Style } from './define-style.ts';
+import { TEXT_FONT } from './fonts.ts';
 import { type Html, html, trustedHtml } from './html.ts';
 import { PRODUCT_ICON } from './symbols.ts';
 
-/** A page without scripts and without outside resources. */
+/** A page without scripts; its one resource is the font. */
 export interface Page {
   readonly locale: string;
   readonly title: string;
@@ -22,6 +23,7 @@ export const renderPage = ({ locale, title, style, body, refreshSeconds }: Page)
 <meta name="robots" content="noindex">
 ${refreshSeconds !== undefined && html`<meta http-equiv="refresh" content="${refreshSeconds}">\n`}<title>${title} · svc</title>
 <link rel="icon" href="${PRODUCT_ICON}">
+<link rel="preload" as="font" type="font/woff2" href="${TEXT_FONT.path}" crossorigin>
 <style>${trustedHtml(style.css)}</style>
 </head>
 <body>
@@ -39,6 +41,7 @@ export const pagePolicy = (style: Style, formTargets: readonly string[] = []): s
     "default-src 'none'",
     `style-src ${style.source}`,
     'img-src data:',
+    "font-src 'self'",
     `form-action ${["'self'", ...new Set(formTargets)].join(' ')}`,
     "frame-ancestors 'none'",
     "base-uri 'none'",

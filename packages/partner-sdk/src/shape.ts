@@ -48,21 +48,23 @@ export const dateTime = (): Shape<string> =>
 export const oneOf = <const T extends readonly (string | number | boolean)[]>(...values: T): Shape<T[number]> =>
   check(values.join(' or '), (value) => values.some((each) => each === value));
 
-export const nullable = <T>(shape: Shape<T>): Shape<T | null> => {
-  return (value, path) => (value === null ? null : shape(value, path));
-};
+export const nullable =
+  <T>(shape: Shape<T>): Shape<T | null> =>
+  (value, path) =>
+    value === null ? null : shape(value, path);
 
 /** A field that may be missing. */
-export const optional = <T>(shape: Shape<T>): Shape<T | undefined> => {
-  return (value, path) => (value === undefined ? undefined : shape(value, path));
-};
+export const optional =
+  <T>(shape: Shape<T>): Shape<T | undefined> =>
+  (value, path) =>
+    value === undefined ? undefined : shape(value, path);
 
-export const list = <T>(item: Shape<T>): Shape<T[]> => {
-  return (value, path = 'value') => {
+export const list =
+  <T>(item: Shape<T>): Shape<T[]> =>
+  (value, path = 'value') => {
     if (!Array.isArray(value)) throw new ShapeError(`${path}: expected a list`);
     return value.map((each, at) => item(each, `${path}.${at}`));
   };
-};
 
 /** An object with at least these fields. */
 export const object = <F extends Fields>(fields: F): Shape<ObjectOf<F>> => {
@@ -82,9 +84,10 @@ export const openObject = <F extends Fields>(fields: F): Shape<ObjectOf<F> & { [
 };
 
 /** The first of two shapes that accepts the value. */
-export const either = <A, B>(one: Shape<A>, other: Shape<B>): Shape<A | B> => {
-  return (value, path) => (accepts(one, value) ? one(value, path) : other(value, path));
-};
+export const either =
+  <A, B>(one: Shape<A>, other: Shape<B>): Shape<A | B> =>
+  (value, path) =>
+    accepts(one, value) ? one(value, path) : other(value, path);
 
 /** Objects told apart by the text in one field. */
 export const variants = <F extends Fields>(

@@ -102,7 +102,7 @@ const servers: Record<string, (built: WebhookReceiver) => Promise<string>> = {
 };
 
 describe.each(Object.entries(servers))('%s', (_name, start) => {
-  test('answers 204 to an event and to its repetition', async () => {
+  test('returns 204 for an event and for its repetition', async () => {
     const url = await start(receiver());
     for (const _ of [1, 2]) expect((await post(url, testEvent(1))).status).toBe(204);
     expect(handled).toEqual(['evt_1']);
@@ -125,14 +125,14 @@ describe.each(Object.entries(servers))('%s', (_name, start) => {
     expect(handled).toEqual([]);
   });
 
-  test('answers 413 to an oversized body', async () => {
+  test('returns 413 for an oversized body', async () => {
     const url = await start(receiver());
     const body = 'x'.repeat(1024 * 1024 + 1);
     const headers = { 'x-svc-signature': `t=1,v1=${'0'.repeat(64)}` };
     expect((await fetch(url + PATH, { method: 'POST', headers, body })).status).toBe(413);
   });
 
-  test('answers 500 when the handler fails', async () => {
+  test('returns 500 when the handler fails', async () => {
     const url = await start(receiver(true));
     expect((await post(url, testEvent(1))).status).toBe(500);
   });

@@ -61,7 +61,7 @@ const connect = async (): Promise<{ app: BrowserApp; page: PageLike }> => {
 };
 
 describe('connecting from a page', () => {
-  test('leads to the consent page and back, with a verifier, without a secret, and with tokens in memory only', async () => {
+  test('completes the consent flow with a verifier, without a secret, and with tokens in memory only', async () => {
     const budget = { limitMicros: 1_000_000, currency: 'EUR', period: 'week' } as const;
     await load(`${PAGE}?tab=2#top`).app.connect({ locale: 'it', budget });
     const asked = new URL(visited[0] ?? '').searchParams;
@@ -85,7 +85,7 @@ describe('connecting from a page', () => {
     expect(JSON.stringify([...storage])).not.toMatch(/at_|rt_|verifier/i);
   });
 
-  test('does nothing on a page that is no answer, even with a code of its own', async () => {
+  test('does nothing on a page that is no answer, even with another code in its address', async () => {
     const { app, page } = load(`${PAGE}?code=voucher&state=NY`);
     expect(await app.completeConnect()).toBeUndefined();
     expect(page.location.href).toBe(`${PAGE}?code=voucher&state=NY`);
@@ -126,7 +126,7 @@ describe('after a reload', () => {
     expect(await app.resume()).toBe(false);
   });
 
-  test('a tab that never connected, or has disconnected, is left alone', async () => {
+  test('a tab that never connected, or has disconnected, does not connect', async () => {
     expect(await load(PAGE).app.resume()).toBe(false);
     const { app } = await connect();
     await app.disconnect();
@@ -146,6 +146,6 @@ test('a connection that ended is no longer named', async () => {
   expect(app.svcUserId).toBeUndefined();
 });
 
-test('a redirect URI that the page cannot have is refused at once', () => {
+test('throws at once for a redirect URI that the page cannot have', () => {
   expect(() => load(PAGE, { redirectUri: `${PAGE}?a=1` })).toThrow(TypeError);
 });

@@ -137,7 +137,7 @@ describe('webhooks', () => {
     expect(webhooks.WEBHOOK_TOLERANCE_SECONDS).toBe(contract.WEBHOOK_TOLERANCE_SECONDS);
   });
 
-  test('a page of missed events is read as the contract states it', () => {
+  test('reads a page of missed events as the contract defines it', () => {
     expect(webhooks.WEBHOOK_EVENTS_PATH).toBe(contract.routes.listOwnWebhookEvents.path);
     const event = {
       event_id: `evt_${'0'.repeat(26)}`,
@@ -179,7 +179,7 @@ describe('endpoints', () => {
     expect(decodeURIComponent(path)).toBe(route.path);
   });
 
-  test('knows every code that the called routes answer, with its status', () => {
+  test('knows every code of the called routes, with its status', () => {
     const everywhere = Object.entries(contract.errorCodes)
       .filter(([code, { owner }]) => owner === 'any' && code !== 'business_account_required')
       .map(([code]) => code);

@@ -77,6 +77,8 @@ chat?.addEventListener('submit', async (event) => {
   event.preventDefault();
   const button = chat.querySelector('button');
   const status = chat.querySelector('.status');
+  // A disabled button loses the focus, and the next message is typed here anyway.
+  chat.elements.message.focus();
   button.disabled = true;
   status.textContent = chat.dataset.answering;
   try {

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { readFonts } from '@svc/pages/read-fonts';
 import express, { type ErrorRequestHandler } from 'express';
 import { connectRoutes, type Partner } from './connect/index.ts';
 import { type Inbox, inboxRoutes, receiveWebhooks } from './inbox/index.ts';
@@ -10,6 +11,9 @@ import { singlePageRoutes } from './single-page/index.ts';
 import { setLanguage, textsOf } from './texts/index.ts';
 
 const ASSETS = fileURLToPath(new URL('../public/', import.meta.url));
+const TOKENS = fileURLToPath(import.meta.resolve('@svc/pages/tokens.css'));
+/** Fonts have their version in their name. */
+const FONT_CACHE = 'public, max-age=31536000, immutable';
 
 export interface AppDeps {
   readonly baseUrl: string;
@@ -34,6 +38,7 @@ export const createPages = (deps: AppDeps): express.Express => {
     response.json({ status: 'ok', registered: partner() !== undefined });
   });
   app.use(ownOriginOnly(origin), pageHeaders);
+  app.use(sharedAssets());
   app.use('/assets', express.static(ASSETS, { index: false, cacheControl: false }));
   app.post('/language', express.urlencoded({ extended: false, limit: '1kb' }), (request, response) => {
     setLanguage(response, request.body?.language === 'it' ? 'it' : 'en');
@@ -62,6 +67,21 @@ export const createPages = (deps: AppDeps): express.Express => {
     else response.status(status).send(renderProblemPage({ status, message: texts.problem.notAnswered }, texts));
   };
   return app.use(answerError);
+};
+
+/** Serves the tokens and the fonts of the product's pages, so that both look related. */
+const sharedAssets = (): express.Router => {
+  const router = express.Router();
+  router.get('/assets/tokens.css', (_request, response) => response.sendFile(TOKENS, { cacheControl: false }));
+  for (const [path, bytes] of readFonts()) {
+    router.get(path, (_request, response) => {
+      response
+        .set('cache-control', FONT_CACHE)
+        .type(path.slice(path.lastIndexOf('.')))
+        .send(bytes);
+    });
+  }
+  return router;
 };
 
 /** Creates the webhook receiver. */

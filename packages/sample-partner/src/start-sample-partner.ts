@@ -29,7 +29,7 @@ export interface SamplePartner {
   readonly webhookUrl: string;
   /** Resolves when the app is registered; rejects if it is stopped before. */
   readonly registered: Promise<void>;
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /** Starts pages and receiver at once, and registers the app in the background. */

@@ -1,5 +1,4 @@
 import type { SandboxCard, sandboxSubscriptionSchema } from '@svc/contracts';
-import { inTransaction } from '@svc/database';
 import { AppError, invalidField } from '@svc/service-kit';
 import type { z } from 'zod';
 import { announceSubscription, attemptEach, type SandboxDeps } from './announce-changes.ts';
@@ -71,7 +70,7 @@ const change = (
   id: string,
   to: (subscription: SandboxSubscription, now: Date) => SandboxSubscription | undefined,
 ): Promise<void> =>
-  inTransaction(deps.database, async (trx) => {
+  deps.database.transaction(async (trx) => {
     const subscription = await lockSubscription(trx, id);
     if (subscription === undefined) throw new AppError('not_found');
     const now = await readClock(trx);

@@ -6,8 +6,8 @@ import { findSubscription, listUnannouncedSubscriptions, markSubscriptionAnnounc
 /** Receives the sandbox's events, like the event endpoint of a real provider. It then asks for the latest state. */
 export interface SandboxListener {
   /** Resolves with true if the purchase was reverted, because the account has another live subscription. */
-  sessionPaid(sessionId: string): Promise<boolean>;
-  subscriptionChanged(subscriptionId: string): Promise<void>;
+  readonly sessionPaid: (sessionId: string) => Promise<boolean>;
+  readonly subscriptionChanged: (subscriptionId: string) => Promise<void>;
 }
 
 export interface SandboxDeps {

@@ -1,5 +1,4 @@
 import type { PortalNotice, SandboxCard } from '@svc/contracts';
-import { inTransaction } from '@svc/database';
 import { invalidField } from '@svc/service-kit';
 import { announceSubscription, type SandboxDeps } from './announce-changes.ts';
 import { saveCard } from './charge-queries.ts';
@@ -33,7 +32,7 @@ export const changeInPortal = async (
   customer: string,
   change: PortalChange,
 ): Promise<PortalResult> => {
-  const done = await inTransaction(deps.database, async (trx) => {
+  const done = await deps.database.transaction(async (trx) => {
     const subscription = await lockPortalSubscription(trx, customer);
     if (subscription === undefined) return undefined;
     const now = clockOf(subscription, await readClock(trx));

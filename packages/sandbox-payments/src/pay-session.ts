@@ -1,5 +1,4 @@
 import type { SandboxCard } from '@svc/contracts';
-import { inTransaction } from '@svc/database';
 import { AppError } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { announceSession, announceSubscription, type SandboxDeps } from './announce-changes.ts';
@@ -20,7 +19,7 @@ export const paySession = async (
   id: string,
   card: SandboxCard = 'succeeds',
 ): Promise<SandboxSession> => {
-  const session = await inTransaction(deps.database, (trx) => complete(deps, trx, { id, card }));
+  const session = await deps.database.transaction((trx) => complete(deps, trx, { id, card }));
   const isReverted = await announceSession(deps, id);
   if (session.subscriptionId !== null) await announceSubscription(deps, session.subscriptionId);
   if (isReverted) throw new AppError('subscription_already_active');

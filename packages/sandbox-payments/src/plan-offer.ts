@@ -3,5 +3,5 @@ import type { ConfiguredPlan } from '@svc/contracts';
 /** The plans that the pages offer. */
 export interface PlanOffer {
   readonly plans: readonly ConfiguredPlan[];
-  find(id: string): ConfiguredPlan | undefined;
+  readonly find: (id: string) => ConfiguredPlan | undefined;
 }

@@ -1,5 +1,4 @@
 import type { SubscriptionStatus } from '@svc/contracts';
-import { inTransaction } from '@svc/database';
 import { AppError, invalidField } from '@svc/service-kit';
 import { announceSubscription, type SandboxDeps } from './announce-changes.ts';
 import { readClock } from './read-clock.ts';
@@ -13,7 +12,7 @@ export const playStatus = async (
   id: string,
   status: SubscriptionStatus,
 ): Promise<SubscriptionStatus> => {
-  await inTransaction(deps.database, async (trx) => {
+  await deps.database.transaction(async (trx) => {
     const subscription = await lockSubscription(trx, id);
     if (subscription === undefined) throw new AppError('not_found');
     if (subscription.status === status) return;

@@ -1,10 +1,10 @@
-import type { ConfiguredPlan } from '@svc/contracts';
-import { inTransaction } from '@svc/database';
+import type { ConfiguredPlan, Locale } from '@svc/contracts';
 import type { Knex } from 'knex';
 import { deleteSavedCard, findSavedCard } from './charge-queries.ts';
 import { chargeSavedCard } from './charge-saved-card.ts';
 import type { SandboxInvoice } from './invoice.ts';
 import { hasInvoice, listInvoices, voidInvoices } from './invoice-queries.ts';
+import { textsOf } from './pages/page-language.ts';
 import { insertPortal } from './portal-queries.ts';
 import { readClock } from './read-clock.ts';
 import { dueToday, type NewSession } from './sandbox-session.ts';
@@ -43,6 +43,7 @@ interface InvoicePage {
   readonly userId: string;
   readonly after: string | undefined;
   readonly limit: number;
+  readonly locale?: Locale | undefined;
 }
 
 /**
@@ -66,7 +67,7 @@ export const createSandboxPaymentProvider = ({ database, publicBaseUrl, newId }:
     return { ...describe(subscription), sessionId: (await findSessionOfSubscription(database, id)) ?? null };
   },
   async revertSubscription(id: string): Promise<void> {
-    await inTransaction(database, async (trx) => {
+    await database.transaction(async (trx) => {
       const subscription = await lockSubscription(trx, id);
       if (subscription === undefined || isFinal(subscription.status)) return;
       const endedAt = await readClock(trx);
@@ -75,14 +76,14 @@ export const createSandboxPaymentProvider = ({ database, publicBaseUrl, newId }:
     });
   },
   async setCancelAtPeriodEnd(id: string, cancelAtPeriodEnd: boolean): Promise<void> {
-    await inTransaction(database, async (trx) => {
+    await database.transaction(async (trx) => {
       const subscription = await lockSubscription(trx, id);
       if (subscription === undefined || isFinal(subscription.status)) return;
       await saveSubscription(trx, { ...subscription, cancelAtPeriodEnd });
     });
   },
   async endSubscription(id: string): Promise<void> {
-    await inTransaction(database, async (trx) => {
+    await database.transaction(async (trx) => {
       const subscription = await lockSubscription(trx, id);
       if (subscription === undefined || isFinal(subscription.status)) return;
       await saveSubscription(trx, ended(subscription, 'canceled', clockOf(subscription, await readClock(trx))));
@@ -92,19 +93,21 @@ export const createSandboxPaymentProvider = ({ database, publicBaseUrl, newId }:
   // The sandbox took no money, so there is none to return.
   refundPayment: async () => 'refunded' as const,
   hasPaymentMethod: async (userId: string) => (await findSavedCard(database, userId)) !== undefined,
+  // The sandbox writes invoices in the language of their reader.
+  preferLocale: async () => undefined,
   chargeSaved: (charge: Charge) => chargeSaved(database, charge),
   async invoiceCharge({ chargeId, userId, amountMicros, currency }: Charge): Promise<void> {
-    await inTransaction(database, async (trx) => {
+    await database.transaction(async (trx) => {
       if (await hasInvoice(trx, chargeId)) return;
       const paid = { customer: userId, totalMicros: amountMicros, currency, issuedAt: await readClock(trx) };
       await writeInvoice({ newId }, trx, { ...paid, kind: 'automatic_top_up', chargeId });
     });
   },
-  async listInvoices({ userId, after, limit }: InvoicePage) {
+  async listInvoices({ userId, after, limit, locale }: InvoicePage) {
     // One extra row shows if there is another page.
     const invoices = await listInvoices(database, { customer: userId, after, limit: limit + 1 });
     return {
-      data: invoices.slice(0, limit).map((invoice) => describeInvoice(invoice, publicBaseUrl)),
+      data: invoices.slice(0, limit).map((invoice) => describeInvoice(invoice, { publicBaseUrl, locale })),
       hasMore: invoices.length > limit,
     };
   },
@@ -134,18 +137,16 @@ const toSession = ({ sessionId, userId, purchase, successUrl, cancelUrl, expires
   };
 };
 
-const DESCRIPTIONS: Readonly<Record<SandboxInvoice['kind'], (planName: string | null) => string>> = {
-  subscription: (planName) => `Subscription to ${planName}`,
-  top_up: () => 'Wallet top-up',
-  automatic_top_up: () => 'Automatic wallet top-up',
-};
-
-const describeInvoice = (invoice: SandboxInvoice, publicBaseUrl: string) => {
+const describeInvoice = (
+  invoice: SandboxInvoice,
+  { publicBaseUrl, locale }: { readonly publicBaseUrl: string; readonly locale: Locale | undefined },
+) => {
   const { id, number, kind, planName, totalMicros, taxMicros, currency, status, issuedAt } = invoice;
   const url = `${publicBaseUrl}/sandbox/payments/invoices/${id}`;
   const amounts = { netMicros: totalMicros - taxMicros, taxMicros, totalMicros, currency };
-  const description = DESCRIPTIONS[kind](planName);
-  return { id, number, description, ...amounts, status, issuedAt, url, pdfUrl: `${url}/pdf` };
+  const description = textsOf(locale ?? 'en').invoice.items[kind](planName ?? '');
+  const query = locale === undefined ? '' : `?locale=${locale}`;
+  return { id, number, description, ...amounts, status, issuedAt, url: `${url}${query}`, pdfUrl: `${url}/pdf${query}` };
 };
 
 const chargeSaved = async (database: Knex, { chargeId, userId, amountMicros, currency }: Charge) => {

@@ -33,7 +33,7 @@ test('redirects a paid checkout to the success URL, each time it is submitted', 
   expect([paid.status, paid.headers.get('location')]).toEqual([303, RETURNS.successUrl]);
   expect(await locationOf(submit(path, 'pay'))).toBe(RETURNS.successUrl);
   expect(sandbox.host.current(customer)).toMatchObject({ status: 'active' });
-  expect((await see(path)).text).toContain('is paid');
+  expect((await see(path)).text).toContain('is already paid');
 });
 
 test('encodes a redirect outside of ASCII as browsers do', async () => {
@@ -92,11 +92,11 @@ test('explains why a second purchase was reverted', async () => {
   const { path } = await sandbox.startCheckout({ planId: 'full', customer: one.customer });
   await submit(one.path, 'pay');
   expect(await locationOf(submit(path, 'pay'))).toBe(path);
-  expect((await see(path)).text).toContain('Another subscription is active');
+  expect((await see(path)).text).toContain('You already have an active subscription');
   expect((await sandbox.call('POST', `${path}/complete`)).body.detail.code).toBe('subscription_already_active');
 });
 
-test('answers 404 for an unknown session: a page to browsers, an error to programs', async () => {
+test('returns 404 for an unknown session: a page to browsers, an error to programs', async () => {
   const unknown = `/sandbox/payments/sessions/${newId('cs')}`;
   expect((await sandbox.call('GET', unknown)).status).toBe(404);
   expect((await submit(unknown, 'pay')).status).toBe(404);

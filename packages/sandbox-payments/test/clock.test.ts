@@ -133,7 +133,7 @@ test('renews once per period while the periodic work runs at the same time', asy
   expect(sandbox.host.current(customer)?.periodEnd.toISOString()).toBe(on('2027-01-01'));
 });
 
-test('announces again what the host failed to take', async () => {
+test('announces a change again that the host failed to accept', async () => {
   const { customer, path } = await sandbox.startCheckout();
   const { host } = sandbox;
   const take = host.sessionPaid;
@@ -145,7 +145,7 @@ test('announces again what the host failed to take', async () => {
   expect(host.current(customer)).toMatchObject({ status: 'active' });
 });
 
-test('answers 404 for an unknown subscription', async () => {
+test('returns 404 for an unknown subscription', async () => {
   expect((await sandbox.call('POST', `${control(newId('sub'))}/advance`, { json: { seconds: 1 } })).status).toBe(404);
   expect((await sandbox.call('PATCH', control(newId('sub')), { json: {} })).status).toBe(404);
 });

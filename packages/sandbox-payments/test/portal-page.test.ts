@@ -112,7 +112,7 @@ test.each([
   expect(body.detail[0]).toMatchObject({ loc: ['form', field], type });
 });
 
-test('answers 404 for an unknown visit, and after an hour', async () => {
+test('returns 404 for an unknown visit, and after an hour', async () => {
   const { path } = await open();
   await sandbox.setClock(new Date(Date.now() + 3_601_000));
   expect((await see(path)).status).toBe(404);

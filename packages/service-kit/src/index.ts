@@ -33,6 +33,7 @@ export {
 } from './config/describe-config.ts';
 export { ConfigError, type ConfigFault, loadConfig } from './config/load-config.ts';
 export { type Setting, type SettingMetadata, setting } from './config/setting.ts';
+export { acceptedEncodings } from './http/accepted-encodings.ts';
 export type {
   AccessTokenCaller,
   ApiKeyCaller,
@@ -54,7 +55,6 @@ export { createInternalApp, type InternalAppOptions } from './http/create-intern
 export { createServiceApp, listUnboundRoutes, type ServiceAppOptions } from './http/create-service-app.ts';
 export { freeBuffer } from './http/free-buffer.ts';
 export { sendJsonStream, type WriteText } from './http/json-stream.ts';
-export { STATUS_CALLER_GONE } from './http/open-request.ts';
 export { readOauthForm } from './http/parse-body.ts';
 export {
   type BodyReading,
@@ -63,6 +63,7 @@ export {
   mediaType,
   RequestTimeout,
   readBodyBytes,
+  STATUS_CALLER_GONE,
 } from './http/read-body.ts';
 export { repeatsHost } from './http/repeats-host.ts';
 export { sendReply } from './http/send-reply.ts';

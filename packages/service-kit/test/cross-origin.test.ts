@@ -49,6 +49,37 @@ describe('a route that declares crossOrigin', () => {
   });
 });
 
+describe('an unknown path beside routes that all declare crossOrigin', () => {
+  const infer = { ...shared, path: '/v1/things/infer/chat' };
+  const nested = {
+    ...options,
+    contract: [infer, testRoutes.listThings],
+    bindings: [bind(infer, async () => ({ status: 200, body: {} }))],
+  };
+
+  test('lets pages read its 404', async () => {
+    const { send } = await startTestApp(nested);
+    for (const path of ['/v1/things/infer/unknown', '/v1/things/infer/un/known', '/v1/things/infer/chat/unknown']) {
+      const { status, headers } = await send('POST', path, { headers: ORIGIN });
+      expect([path, status, headers.get('access-control-allow-origin')]).toEqual([path, 404, '*']);
+    }
+  });
+
+  test('answers the preflight without which they would not ask', async () => {
+    const { send } = await startTestApp(nested);
+    const { status, headers } = await send('OPTIONS', '/v1/things/infer/unknown', { headers: PREFLIGHT });
+    expect([status, headers.get('access-control-allow-methods')]).toEqual([204, 'POST']);
+  });
+
+  test('has no CORS headers beside a route without crossOrigin', async () => {
+    const { send } = await startTestApp(nested);
+    for (const path of ['/v1/things/unknown', '/v1/unknown', '/unknown']) {
+      const { status, headers } = await send('POST', path, { headers: ORIGIN });
+      expect([path, status, headers.get('access-control-allow-origin')]).toEqual([path, 404, null]);
+    }
+  });
+});
+
 test('sends no CORS headers for a route without crossOrigin', async () => {
   const { send } = await startTestApp(options);
   for (const [method, headers] of [

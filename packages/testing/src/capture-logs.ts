@@ -9,7 +9,7 @@ export interface CapturedLogs {
   readonly entries: readonly CapturedEntry[];
   readonly logger: CapturingLogger;
   /** All entries as one text, for searches. */
-  text(): string;
+  readonly text: () => string;
 }
 
 interface Write {
@@ -33,7 +33,7 @@ export const captureLogs = (): CapturedLogs => {
   return {
     entries,
     logger: capturing(entries, {}),
-    text: () => entries.map((entry) => JSON.stringify(entry, serialiseError)).join('\n'),
+    text: () => entries.map((entry) => JSON.stringify(entry, serializeError)).join('\n'),
   };
 };
 
@@ -52,6 +52,5 @@ const capturing = (entries: CapturedEntry[], bound: Readonly<Record<string, unkn
   };
 };
 
-const serialiseError = (_key: string, value: unknown): unknown => {
-  return value instanceof Error ? { message: value.message, stack: value.stack, cause: value.cause } : value;
-};
+const serializeError = (_key: string, value: unknown): unknown =>
+  value instanceof Error ? { message: value.message, stack: value.stack, cause: value.cause } : value;

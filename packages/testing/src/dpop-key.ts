@@ -5,12 +5,12 @@ import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jos
 export interface DpopKey {
   readonly thumbprint: string;
   /** Makes a proof for one request, and for the token if given. `claims` override claims, to make an invalid proof. */
-  prove(request: {
+  readonly prove: (request: {
     method: string;
     url: string;
     token?: string | undefined;
     claims?: Readonly<Record<string, unknown>> | undefined;
-  }): Promise<string>;
+  }) => Promise<string>;
 }
 
 /** Makes an ES256 key. */

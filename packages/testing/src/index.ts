@@ -1,10 +1,13 @@
 export { freePort } from '@svc/embedded-servers';
 export { type CapturedLogs, captureLogs } from './capture-logs.ts';
+export { type DatabaseMoment, databaseMoment } from './database-moment.ts';
+export { type DnsAnswer, type DnsStandIn, dnsStandIn } from './dns-stand-in.ts';
 export { type DpopKey, dpopKey } from './dpop-key.ts';
 export { findChromium } from './find-chromium.ts';
 export { internalCredential, internalCredentialFor, internalCredentials } from './internal-credentials.ts';
 export { type RunningStack, readStackFile, type StackFile, startStack } from './local-product.ts';
 export { type SoftwareAuthenticator, softwareAuthenticator } from './software-authenticator.ts';
+export { type StripeCall, StripeStandIn } from './stripe/stripe-stand-in.ts';
 export { createTestAuthority, type Identity, type TestAuthority } from './test-authority.ts';
 export { type TestClock, testClock } from './test-clock.ts';
 export { type TestDatabase, testDatabase } from './test-database.ts';

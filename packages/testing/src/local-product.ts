@@ -20,7 +20,7 @@ export interface StackFile {
 export interface RunningStack {
   readonly baseUrl: string;
   readonly dataDir: string;
-  stop(): Promise<number | null>;
+  readonly stop: () => Promise<number | null>;
 }
 
 /** Starts the product with the command of `pnpm start` and waits until it is ready. */

@@ -23,8 +23,8 @@ export interface CertificateChoices {
 /** Certificate authority of one test run. Its certificate is in a file, as an operator would provide it. */
 export interface TestAuthority {
   readonly caFile: string;
-  issue(choices: CertificateChoices): Promise<Identity>;
-  remove(): void;
+  readonly issue: (choices: CertificateChoices) => Promise<Identity>;
+  readonly remove: () => void;
 }
 
 /** Creates a certificate authority trusted only by the test. */

@@ -1,8 +1,8 @@
 /** A clock that moves only on demand. Call it to get the current time. */
 export interface TestClock {
   (): Date;
-  advanceMs(milliseconds: number): void;
-  set(time: Date | string): void;
+  readonly advanceMs: (milliseconds: number) => void;
+  readonly set: (time: Date | string) => void;
 }
 
 /** Creates a clock that shows `start`. */

@@ -16,7 +16,7 @@ export interface TestDatabase {
   readonly url: string;
   readonly knex: Knex;
   /** Drops the database. Throws if a connection other than `knex` is still open. */
-  drop(): Promise<void>;
+  readonly drop: () => Promise<void>;
 }
 
 export interface TestDatabaseOptions {

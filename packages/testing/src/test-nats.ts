@@ -7,19 +7,19 @@ export interface TestNats {
   /** The operator's URL: it may do everything. */
   readonly url: string;
   /** Returns the URL of one user, with the permissions that it has in production. */
-  urlOf(user: BrokerUser): string;
+  readonly urlOf: (user: BrokerUser) => string;
   /** Stops it gracefully and starts it with its data. */
-  restart(): Promise<void>;
+  readonly restart: () => Promise<void>;
   /** Kills it like a crash. `start` brings it back with the data on disk. */
-  kill(): Promise<void>;
+  readonly kill: () => Promise<void>;
   /** Stops it gracefully. `start` brings it back. */
-  pause(): Promise<void>;
+  readonly pause: () => Promise<void>;
   /** Starts it again after `kill` or `pause`. */
-  start(): Promise<void>;
+  readonly start: () => Promise<void>;
   /** Stops it, deletes its data and starts it with empty streams. */
-  wipe(): Promise<void>;
+  readonly wipe: () => Promise<void>;
   /** Stops it and deletes its data. */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 const passwordOf = (user: BrokerUser): string => `password-of-${user}`;

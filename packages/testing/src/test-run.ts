@@ -6,9 +6,7 @@ const PREFIX = 'svct_';
 const RUN_HOURS_MAX = 6;
 
 /** Returns the name prefix of a run's databases. */
-export const databasePrefix = (run: string): string => {
-  return `${PREFIX}${run}_`;
-};
+export const databasePrefix = (run: string): string => `${PREFIX}${run}_`;
 
 /** Drops the databases of this run on a server that outlives it. */
 export const dropDatabasesOfRun = async (adminUrl: string, run: string): Promise<void> => {

@@ -36,11 +36,11 @@ export interface TestTokens {
   readonly jwksUrl: string;
   /** Number of JWKS requests. */
   readonly jwksRequests: () => number;
-  consoleSession(choices?: SessionChoices): Promise<string>;
-  accessToken(choices?: AccessTokenChoices): Promise<string>;
+  readonly consoleSession: (choices?: SessionChoices) => Promise<string>;
+  readonly accessToken: (choices?: AccessTokenChoices) => Promise<string>;
   /** Signs with a new key from now on. The JWKS contains both. */
-  rotate(): Promise<void>;
-  stop(): Promise<void>;
+  readonly rotate: () => Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 interface SigningKey {
@@ -91,23 +91,19 @@ export const testTokens = async (
   };
 };
 
-const sessionClaims = (publicBaseUrl: string, choices: SessionChoices): object => {
-  return {
-    aud: `${publicBaseUrl}/v1/console`,
-    sid: choices.sessionId ?? newId('ses'),
-    account_type: choices.accountType ?? 'personal',
-  };
-};
+const sessionClaims = (publicBaseUrl: string, choices: SessionChoices): object => ({
+  aud: `${publicBaseUrl}/v1/console`,
+  sid: choices.sessionId ?? newId('ses'),
+  account_type: choices.accountType ?? 'personal',
+});
 
-const accessClaims = (publicBaseUrl: string, choices: AccessTokenChoices): object => {
-  return {
-    aud: `${publicBaseUrl}/v1`,
-    client_id: choices.clientId ?? newId('app'),
-    scope: choices.scope ?? 'inference usage:read',
-    grant_id: choices.grantId ?? newId('grt'),
-    jti: randomBytes(12).toString('hex'),
-  };
-};
+const accessClaims = (publicBaseUrl: string, choices: AccessTokenChoices): object => ({
+  aud: `${publicBaseUrl}/v1`,
+  client_id: choices.clientId ?? newId('app'),
+  scope: choices.scope ?? 'inference usage:read',
+  grant_id: choices.grantId ?? newId('grt'),
+  jti: randomBytes(12).toString('hex'),
+});
 
 const newSigningKey = async (): Promise<SigningKey> => {
   const { privateKey, publicKey } = await generateKeyPair('ES256');

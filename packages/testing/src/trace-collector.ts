@@ -20,7 +20,7 @@ export interface TraceCollector {
   readonly spans: readonly CollectedSpan[];
   /** Headers of the last batch. */
   readonly headers: Readonly<Record<string, unknown>>;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export interface TraceCollectorOptions {
@@ -99,8 +99,7 @@ export const readSpans = (text: string): CollectedSpan[] => {
   });
 };
 
-const toRecord = (attributes: readonly Attribute[]): Record<string, string | number> => {
-  return Object.fromEntries(
+const toRecord = (attributes: readonly Attribute[]): Record<string, string | number> =>
+  Object.fromEntries(
     attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue ?? value.doubleValue ?? '']),
   );
-};

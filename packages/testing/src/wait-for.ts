@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const TIMEOUT_MS = 5_000;
+/** Patience with a busy machine, not a bound on how long something may take. */
+const TIMEOUT_MS = 20_000;
 const INTERVAL_MS = 10;
 
 export interface WaitOptions {

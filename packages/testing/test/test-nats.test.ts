@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { freePort, testNats, waitFor } from '../src/index.ts';
 
 /** Reads the first line that a NATS server sends, or undefined if none answers. */
-const greeting = (url: string): Promise<string | undefined> => {
-  return new Promise((resolve) => {
+const greeting = (url: string): Promise<string | undefined> =>
+  new Promise((resolve) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.once('data', (data) => {
       socket.destroy();
@@ -12,7 +12,6 @@ const greeting = (url: string): Promise<string | undefined> => {
     });
     socket.once('error', () => resolve(undefined));
   });
-};
 
 test('restarts, crashes and wipes keep the port', async () => {
   const nats = await testNats({ own: true });

@@ -58,18 +58,18 @@ export interface TraceSpan {
   readonly traceparent: string;
   /** True if the span will be exported. Unsampled traces need not be stored. */
   readonly isSampled: boolean;
-  rename(name: string): void;
-  add(attributes: SpanAttributes): void;
+  readonly rename: (name: string) => void;
+  readonly add: (attributes: SpanAttributes) => void;
   /** Ends the span, once. An error code marks it as failed; error messages do not belong in a trace. */
-  end(errorCode?: string): void;
+  readonly end: (errorCode?: string) => void;
 }
 
 /** Creates spans while tracing is on. */
 export interface Tracing {
-  begin(start: SpanStart): TraceSpan;
+  readonly begin: (start: SpanStart) => TraceSpan;
   /** Runs `work` with this span as the current one, or with none. */
-  within<T>(span: TraceSpan | undefined, work: () => T): T;
-  current(): TraceSpan | undefined;
+  readonly within: <T>(span: TraceSpan | undefined, work: () => T) => T;
+  readonly current: () => TraceSpan | undefined;
 }
 
 const allowed: ReadonlySet<string> = new Set(attributeNames);

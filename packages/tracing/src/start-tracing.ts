@@ -30,7 +30,7 @@ export interface TracingOptions {
 /** Active tracing. */
 export interface RunningTraces {
   /** Exports pending spans within a time limit and turns tracing off. Resolves to true if all were accepted. */
-  stop(): Promise<boolean>;
+  readonly stop: () => Promise<boolean>;
 }
 
 /**

@@ -1,7 +1,8 @@
 import type { RequestListener } from 'node:http';
 import { newId } from '@svc/contracts';
 import { isConnectionFailure } from '@svc/database';
-import { createPinnedAgent, createSystemLookup, type PinnedAgent } from '@svc/destinations';
+import { createPinnedAgent } from '@svc/destinations';
+import { withOutbox } from '@svc/messaging';
 import {
   accessTokenAudience,
   type Binding,
@@ -16,7 +17,7 @@ import {
 import type { Knex } from 'knex';
 import { accountOperationRoutes } from './account-operations/index.ts';
 import { accountRoutes, createPasswordHasher, createPasswordRules, createSignUps } from './accounts/index.ts';
-import { appOperatorRoutes, appReportRoutes } from './app-reports/index.ts';
+import { appOperatorRoutes, appReportRoutes, countAppsWithOpenReports } from './app-reports/index.ts';
 import {
   appInternalRoutes,
   appRoutes,
@@ -44,26 +45,19 @@ import { erasureRoutes, startErasures } from './erasure/index.ts';
 import { createPasskeyChallenges, factorRoutes, relyingPartyOf } from './factors/index.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createMailTransport, startMailer } from './mail/index.ts';
-import type { NoticeDeps } from './notices/index.ts';
+import { type NoticeDeps, noticeInternalRoutes } from './notices/index.ts';
 import { createOauthServer, oidcRoutes, preparePushedRequest } from './oidc/index.ts';
 import { openapiRoutes } from './openapi-route.ts';
 import { personalDataRoutes } from './personal-data/index.ts';
 import { profileRoutes } from './profile/index.ts';
-import {
-  createProveDomain,
-  type ProveDomain,
-  publisherRoutes,
-  resolveTxtByDns,
-  startDomainChecks,
-  withSandboxDomains,
-} from './publishers/index.ts';
+import { type ProveDomain, publisherRoutes, selectProveDomain, startDomainChecks } from './publishers/index.ts';
 import { recoveryRoutes, startResets } from './recovery/index.ts';
 import { authenticateSession, createDevices, sessionRoutes } from './sessions/index.ts';
 import { type KeyRing, openKeyRing, signingKeyOperatorRoutes, signingKeyRoutes } from './signing-keys/index.ts';
 import { ssoRoutes } from './sso/index.ts';
 import { createAttemptThrottle, createSourceLimit } from './throttling/index.ts';
 import { DAY_MS, SECOND_MS } from './time.ts';
-import { createTransact } from './transact.ts';
+import type { Transact } from './transact.ts';
 
 const SERVICE = 'auth';
 /** The worker's module is next to this one, both in the source tree and in a bundle. */
@@ -71,7 +65,7 @@ const WORKER_FILE = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : '.
 /** Requests for a new password from one source. Each address gets few mails, so this only bounds the work. */
 const RESETS_PER_HOUR_MAX = 1_000;
 
-/** Parts of the application; tests bring their own. */
+/** Parts from which the application is assembled. Tests replace some of them. */
 export interface AppDeps {
   readonly config: Config;
   readonly database: Knex;
@@ -82,7 +76,7 @@ export interface AppDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** Default: as PUBLISHER_PROOFS says. */
+  /** Default: the method set by PUBLISHER_PROOFS. */
   readonly proveDomain?: ProveDomain;
   readonly lifecycle?: { readonly isStopping: boolean };
 }
@@ -93,11 +87,11 @@ export interface App {
   readonly keys: KeyRing;
   /** Dependencies of the consumer of notices. */
   readonly notices: Omit<NoticeDeps, 'messaging'>;
-  /** Ends the background work. */
+  /** Stops the background work. */
   readonly stop: () => Promise<void>;
 }
 
-/** Wires the slices. Makes the first signing keys if there are none. */
+/** Creates the application and starts its background work. Creates the first signing keys if there are none. */
 export const createApp = async (parts: AppDeps): Promise<App> => {
   const deps = await createSliceDeps(parts);
   const suspensions = startSuspensions(deps);
@@ -116,10 +110,16 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
     // A scrape must not fail with the database.
     read: () => countSuspensions(deps.database).catch(() => Number.NaN),
   });
+  parts.metrics.gauge({
+    name: 'auth_reported_apps_waiting',
+    help: 'Apps with reports that no operator has closed.',
+    read: () => countAppsWithOpenReports(deps.database).catch(() => Number.NaN),
+  });
   return {
     publicApp: createPublicApp(parts, { ...deps, wakeErasure }, { suspensions, resets }),
     internalApp: createInternal(parts, [
       ...appInternalRoutes(deps),
+      ...noticeInternalRoutes(deps),
       ...signingKeyOperatorRoutes({ ...deps, ...deps.keyRotation }),
       ...accountOperationRoutes({ ...deps, wakeErasure }),
       ...appOperatorRoutes({ ...deps, wakeSuspensions: suspensions.wake }),
@@ -186,7 +186,7 @@ const createPublicApp = (
   });
 };
 
-/** Opens a client of a service that holds data about people. Only exports use it, so it waits longer than a page may. */
+/** Creates a client of a service that holds personal data. Only exports use it, so it may wait longer than a page. */
 const holderClient = (config: Config, baseUrl: string) =>
   createInternalClient({ baseUrl, token: config.INTERNAL_API_TOKEN, timeoutMs: 10 * SECOND_MS });
 
@@ -199,7 +199,7 @@ const createInternal = (parts: AppDeps, bindings: readonly Binding[]): RequestLi
     logger,
     metrics,
     isUnavailable: isConnectionFailure,
-    // The database alone: without NATS the service works, and its facts wait in the outbox.
+    // Checks the database only: without NATS the service works, and its facts wait in the outbox.
     ready: async () => ({
       database: await database.raw('SELECT 1').then(
         () => true,
@@ -210,17 +210,12 @@ const createInternal = (parts: AppDeps, bindings: readonly Binding[]): RequestLi
   });
 };
 
-const proveDomainAs = ({ PUBLISHER_PROOFS }: Config, agent: PinnedAgent): ProveDomain => {
-  const proveDomain = createProveDomain({ resolveTxt: resolveTxtByDns, lookup: createSystemLookup(), agent });
-  return PUBLISHER_PROOFS === 'sandbox' ? withSandboxDomains(proveDomain) : proveDomain;
-};
-
 type SliceDeps = Awaited<ReturnType<typeof createSliceDeps>>;
 
 const createSliceDeps = async (parts: AppDeps) => {
   const { config, database, relay, clock, logger, metrics } = parts;
   const publicBaseUrl = config.PUBLIC_BASE_URL;
-  const transact = createTransact(database, relay.hint);
+  const transact: Transact = (work) => withOutbox({ database, relay }, work);
   const encryptionKey = parseEncryptionKey(config.AUTH_ENCRYPTION_KEY);
   const keyRotation = {
     sealingKey: encryptionKey.derive('signing-keys'),
@@ -253,7 +248,7 @@ const createSliceDeps = async (parts: AppDeps) => {
     resource: accessTokenAudience(publicBaseUrl),
     findApp: createAppFinder(database),
     destinations,
-    proveDomain: parts.proveDomain ?? proveDomainAs(config, destinations),
+    proveDomain: parts.proveDomain ?? selectProveDomain(config.PUBLISHER_PROOFS, destinations),
     passwordRules: createPasswordRules({ workerFile: WORKER_FILE, logger }),
     passwords: await createPasswordHasher(config.PASSWORD_HASH_CONCURRENCY),
     throttle: createAttemptThrottle({ transact, clock }),

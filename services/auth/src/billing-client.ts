@@ -1,4 +1,4 @@
-import { type AppTerms, type AppTermsChange, internalRoutes } from '@svc/contracts';
+import { type AppTerms, type AppTermsChange, internalRoutes, type PlanServices } from '@svc/contracts';
 import { AppError, createInternalClient } from '@svc/service-kit';
 
 /** A user and an app. */
@@ -7,21 +7,25 @@ export interface ConnectionKey {
   readonly clientId: string;
 }
 
-/** Questions and orders to billing, which holds budgets and pauses. All throw `service_unavailable` if it gives no answer. */
+/**
+ * Client of billing, which holds budgets and pauses. All methods throw `service_unavailable` if it does not respond.
+ */
 export interface BillingClient {
-  /** Changes the terms of an app as of its next request, and returns them. */
+  /** Changes the terms of an app from its next request on, and returns them. */
   readonly changeTerms: (key: ConnectionKey, change: AppTermsChange) => Promise<AppTerms>;
   /** Returns the terms of the user's apps that have a budget or are paused, by app. */
   readonly listTerms: (userId: string) => Promise<ReadonlyMap<string, AppTerms>>;
   /** Returns the share of a week's plan that users of an app typically spend on it; null if too few use it. */
   readonly readTypicalUse: (clientId: string) => Promise<number | null>;
+  /** Returns the services of the user's plan; none without an active subscription. */
+  readonly readServices: (userId: string) => Promise<PlanServices>;
   readonly close: () => Promise<void>;
 }
 
-/** A person waits for the page, and a connection to the database with them. */
+/** The person who opened the page waits for it, and so does a connection of the database pool. */
 const TIMEOUT_MS = 2_000;
-/** The page does without this answer. */
-const TYPICAL_USE_TIMEOUT_MS = 300;
+/** The page renders without these answers. */
+const PAGE_TIMEOUT_MS = 300;
 
 /** Creates the client of billing's internal routes. */
 export const createBillingClient = (options: { readonly baseUrl: string; readonly token: string }): BillingClient => {
@@ -39,8 +43,13 @@ export const createBillingClient = (options: { readonly baseUrl: string; readonl
     },
     readTypicalUse: async (clientId) => {
       const params = { client_id: clientId };
-      const call = client.call(internalRoutes.readTypicalUse, { params, timeoutMs: TYPICAL_USE_TIMEOUT_MS });
+      const call = client.call(internalRoutes.readTypicalUse, { params, timeoutMs: PAGE_TIMEOUT_MS });
       return (await call.catch(failUnavailable)).body.week_share_percent;
+    },
+    readServices: async (userId) => {
+      const params = { svc_user_id: userId };
+      const call = client.call(internalRoutes.getEntitlements, { params, timeoutMs: PAGE_TIMEOUT_MS });
+      return (await call.catch(failUnavailable)).body.services;
     },
     close: () => client.close(),
   };

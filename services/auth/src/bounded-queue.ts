@@ -1,13 +1,13 @@
 import { AppError } from '@svc/service-kit';
 
-/** Runs work when its turn comes. Throws `service_unavailable` if too much waits already. */
+/** Runs work in its turn. Throws `service_unavailable` if too much is waiting. */
 export type BoundedQueue = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** Creates a queue that runs `runningMax` pieces of work at a time, in order, and lets `waitingMax` wait. */
+/** Creates a FIFO queue with at most `runningMax` running and `waitingMax` waiting tasks. */
 export const createBoundedQueue = (options: {
   runningMax: number;
   waitingMax: number;
-  /** Message for callers that are turned away. */
+  /** Message for callers that are refused. */
   refusal: string;
 }): BoundedQueue => {
   const { runningMax, waitingMax, refusal } = options;

@@ -111,7 +111,7 @@ export const configSchema = z
       secret: true,
     }),
     SSO_NAME: setting.string({
-      description: 'What people call the OpenID provider, on sign-in pages: the name of an organisation, say.',
+      description: 'What people call the OpenID provider, on sign-in pages: the name of an organization, say.',
       optional: true,
     }),
   })
@@ -139,14 +139,14 @@ export const configSchema = z
 /** Configuration of the auth service. */
 export type Config = z.infer<typeof configSchema>;
 
-/** The OpenID provider to sign in with, where one is configured. */
+/** Returns the settings of single sign-on, if it is configured. */
 export const ssoSettings = (config: Config): SsoSettings | undefined => {
   const { SSO_ISSUER: issuer, SSO_CLIENT_ID: clientId, SSO_CLIENT_SECRET: clientSecret } = config;
   if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
   return { issuer, clientId, clientSecret, name: config.SSO_NAME };
 };
 
-/** The mail server, and how mails name us. */
+/** Returns the settings of the mail transport. */
 export const mailSettings = (config: Config): MailTransportOptions => {
   const { hostname: host } = new URL(config.PUBLIC_BASE_URL);
   return { url: config.MAIL_URL, from: config.MAIL_FROM ?? `svc <no-reply@${host}>`, host };

@@ -1,7 +1,7 @@
-/** A cookie of ours. Over https its name gets the prefix `__Host-` and its path is `/`, as the prefix demands. */
+/** Definition of a cookie. Over https its name gets the prefix `__Host-`, which requires the path `/`. */
 export interface Cookie {
   readonly name: string;
-  /** Path where the public base URL is not https. */
+  /** Path if the public base URL is not https. */
   readonly path: string;
   readonly sameSite: 'Lax' | 'Strict';
 }

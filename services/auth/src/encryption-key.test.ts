@@ -5,19 +5,19 @@ const HEX = 'ab'.repeat(32);
 const key = parseEncryptionKey(HEX).derive('test');
 
 describe('parsing', () => {
-  test('hex and base64 of the same bytes are the same key', () => {
+  test('accepts the same key in hex and base64', () => {
     const base64 = Buffer.from(HEX, 'hex').toString('base64');
     for (const text of [base64, base64.replace(/=$/, ''), HEX.toUpperCase()]) {
       expect(parseEncryptionKey(text).derive('test')).toEqual(key);
     }
   });
 
-  test('each purpose has a key of its own', () => {
+  test('derives a different key for each purpose', () => {
     expect(parseEncryptionKey(HEX).derive('other')).not.toEqual(key);
     expect(key).toHaveLength(32);
   });
 
-  test('another length is refused', () => {
+  test('refuses another length', () => {
     expect(() => parseEncryptionKey('ab'.repeat(16))).toThrow(RangeError);
   });
 });
@@ -26,13 +26,13 @@ describe('sealing', () => {
   const plain = Buffer.from('a private key');
   const sealed = seal(key, plain, 'place');
 
-  test('opens with the same key in the same place', () => {
+  test('opens with the same key and context', () => {
     expect(unseal(key, sealed, 'place')).toEqual(plain);
     expect(seal(key, plain, 'place')).not.toEqual(sealed);
     expect(sealed.includes(plain)).toBe(false);
   });
 
-  test('does not open otherwise', () => {
+  test('does not open with another key or context, or if changed', () => {
     expect(() => unseal(key, sealed, 'elsewhere')).toThrow(SealBroken);
     expect(() => unseal(parseEncryptionKey('cd'.repeat(32)).derive('test'), sealed, 'place')).toThrow(SealBroken);
     for (let index = 0; index < sealed.length; index += 1) {

@@ -5,13 +5,13 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const FORMAT = 1;
 
-/** The key of AUTH_ENCRYPTION_KEY; never used itself, only keys that are derived from it. */
+/** The key AUTH_ENCRYPTION_KEY. It is never used directly; only derived keys are. */
 export interface EncryptionKey {
-  /** Derives the 32-byte key of one purpose (RFC 5869). */
+  /** Derives a 32-byte key for one purpose (RFC 5869). */
   readonly derive: (purpose: string) => Buffer;
 }
 
-/** Reads 32 bytes in hex or base64. Throws RangeError for another length. */
+/** Parses 32 bytes in hex or base64. Throws RangeError for another length. */
 export const parseEncryptionKey = (text: string): EncryptionKey => {
   const isHex = /^[0-9a-fA-F]{64}$/.test(text);
   const master = Buffer.from(text, isHex ? 'hex' : 'base64');
@@ -21,7 +21,9 @@ export const parseEncryptionKey = (text: string): EncryptionKey => {
   };
 };
 
-/** Encrypts with AES-256-GCM; `context` must be given again to open it, so that a sealed value cannot change its place. */
+/**
+ * Encrypts with AES-256-GCM. `unseal` requires the same `context`, so a sealed value cannot be moved to another place.
+ */
 export const seal = (key: Buffer, plain: Buffer, context: string): Buffer => {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(context));
@@ -29,12 +31,12 @@ export const seal = (key: Buffer, plain: Buffer, context: string): Buffer => {
   return Buffer.concat([Buffer.from([FORMAT]), iv, cipher.getAuthTag(), body]);
 };
 
-/** A sealed value does not open: another key, another context, or a changed value. */
+/** Thrown if a sealed value cannot be opened: another key, another context, or a changed value. */
 export class SealBroken extends Error {
   override readonly name = 'SealBroken';
 }
 
-/** Opens what `seal` made. Throws SealBroken. */
+/** Decrypts a value sealed by `seal`. Throws SealBroken. */
 export const unseal = (key: Buffer, sealed: Buffer, context: string): Buffer => {
   const bodyStart = 1 + IV_BYTES + TAG_BYTES;
   if (sealed[0] !== FORMAT || sealed.length < bodyStart) throw new SealBroken('a sealed value has an unknown format');

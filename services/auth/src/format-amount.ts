@@ -1,6 +1,6 @@
 import { type Locale, MICROS_PER_UNIT } from '@svc/contracts';
 
-/** Digits after the point that an amount in micros can have. */
+/** Decimal places of an amount in micros. */
 export const MICRO_DIGITS = 6;
 
 /** Formats an amount in a language, such as “€2.00” or “0,000125 €”. */
@@ -9,6 +9,6 @@ export const formatAmount = (micros: number, { currency, locale }: { currency: s
     micros / MICROS_PER_UNIT,
   );
 
-/** Formats the UTC day of an instant in a language. */
+/** Formats the UTC day of a time in a language. */
 export const formatDay = (at: string, locale: Locale): string =>
   new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(at));

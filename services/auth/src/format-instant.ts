@@ -1,5 +1,5 @@
 import type { Locale } from '@svc/contracts';
 
-/** Formats an instant in a language, in UTC. */
+/** Formats a time in a language, in UTC. */
 export const formatInstant = (at: Date, locale: Locale): string =>
   `${new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(at)} UTC`;

@@ -17,16 +17,16 @@ import { DAY_MS, HOUR_MS, later, MINUTE_MS } from './time.ts';
 import type { Executor } from './transact.ts';
 
 const INTERVAL_MS = 5 * MINUTE_MS;
-/** Rows that one statement deletes, so that none runs long. */
+/** Rows per statement, so that none runs long. */
 const BATCH = 1_000;
-/** Statements for one kind of row and round; the rest waits for the next round. */
+/** Statements per table and round. The next round deletes the rest. */
 const BATCHES_MAX = 50;
 
-/** Time in which an operator can see sent and failed mails. */
+/** Time for which operators can see sent and failed mails. */
 const MAILS_KEPT_MS = 7 * DAY_MS;
-/** Time that a user can look back: longer than a year, so that the same day of last year is there. */
+/** Time for which users can look back: more than a year, so that the same day last year is included. */
 const AUDIT_KEPT_MS = 400 * DAY_MS;
-/** Time in which an operator can see that an app is reported again and again. */
+/** Time for which operators can see repeated reports about an app, even after its deletion. */
 const REPORTS_KEPT_MS = 400 * DAY_MS;
 
 export interface HousekeepingDeps {
@@ -35,7 +35,7 @@ export interface HousekeepingDeps {
   readonly logger: Logger;
 }
 
-/** Removes what nothing can ask for any more: expired sessions, tokens, codes and grants, and old attempts. */
+/** Deletes expired sessions, tokens, codes and grants, and old attempts. */
 export const tidyUp = async ({ database, clock }: HousekeepingDeps): Promise<void> => {
   const now = clock();
   const hourAgo = later(now, -HOUR_MS);
@@ -60,7 +60,7 @@ export const tidyUp = async ({ database, clock }: HousekeepingDeps): Promise<voi
   }
 };
 
-/** Tidies up now and every five minutes. Replicas may do so at one time. */
+/** Cleans up now and every five minutes. Replicas may do so concurrently. */
 export const startHousekeeping = (deps: HousekeepingDeps): PeriodicWork =>
   runPeriodically({
     name: 'housekeeping',

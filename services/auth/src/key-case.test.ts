@@ -9,7 +9,7 @@ interface Record {
 
 const record: Record = { clientId: 'app_x', redirectUris: ['https://app.example/'] };
 
-test('maps a record to its row and back, in types as at run time', () => {
+test('maps a record to its row and back, at run time and in types', () => {
   const row = snakeKeys(record);
   expect(row).toEqual({ client_id: 'app_x', redirect_uris: ['https://app.example/'] });
   expect(camelKeys(row)).toEqual(record);

@@ -1,5 +1,13 @@
 import { connectPatiently, createDatabase } from '@svc/database';
-import { type Consumer, connectMessaging, inboxRoutes, outboxRoutes, restoreRoutes, startRelay } from '@svc/messaging';
+import {
+  type Consumer,
+  connectMessaging,
+  inboxRoutes,
+  outboxRoutes,
+  readAgain,
+  restoreRoutes,
+  startRelay,
+} from '@svc/messaging';
 import {
   createLogger,
   createMetrics,
@@ -49,7 +57,7 @@ const start = async (life: Lifecycle): Promise<void> => {
   const operatorBindings = [
     ...outboxRoutes({ service: NAME, database, messaging, relay }),
     ...inboxRoutes({ service: NAME, database, messaging, consumers: () => consumers }),
-    ...restoreRoutes({ service: NAME, database }),
+    ...restoreRoutes({ service: NAME, database, readAgain: () => readAgain(messaging, consumers) }),
   ];
   const app = await createApp({
     config,

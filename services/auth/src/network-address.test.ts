@@ -8,6 +8,6 @@ test.each([
   ['::1', '0:0:0::/48'],
   ['not an address', null],
   ['', null],
-])('%s is within %s', (address, network) => {
+])('maps %s to %s', (address, network) => {
   expect(coarseNetwork(address)).toBe(network);
 });

@@ -2,10 +2,10 @@ import { routes } from '@svc/contracts';
 import { openapiDocument } from '@svc/contracts/openapi';
 import { type Binding, bind } from '@svc/service-kit';
 
-/** Readers may keep the document this long. */
+/** Time for which readers may cache the document. */
 const DOCUMENT_SECONDS = 300;
 
-/** Serves the description of the whole API, made from the same contracts that the services bind. */
+/** Binds the route of the OpenAPI document, which is generated from the contracts that the services bind. */
 export const openapiRoutes = (): Binding[] => {
   let document: unknown;
   return [

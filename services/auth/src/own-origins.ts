@@ -1,6 +1,9 @@
 import { isIP } from 'node:net';
 
-/** Returns the origins of our pages. Browsers allow passkeys at no IP address, so those pages open at `localhost` too. */
+/**
+ * Returns the origins of our pages. Browsers allow no passkeys at IP addresses, so those pages are also served at
+ * `localhost`.
+ */
 export const ownOriginsOf = (publicBaseUrl: string): readonly [string, ...string[]] => {
   const { origin, hostname } = new URL(publicBaseUrl);
   const isAddress = isIP(hostname.replaceAll(/[[\]]/g, '')) !== 0;
@@ -10,6 +13,9 @@ export const ownOriginsOf = (publicBaseUrl: string): readonly [string, ...string
   return [origin, local.origin];
 };
 
-/** Returns whether a request with this `Origin` header comes from our pages. Without one, it comes from no page of others. */
+/**
+ * Returns true if a request with this `Origin` header may come from our pages. A request without one does not come from
+ * a page of another origin.
+ */
 export const isOwnOrigin = (origin: string | undefined, publicBaseUrl: string): boolean =>
   origin === undefined || ownOriginsOf(publicBaseUrl).includes(origin);

@@ -1,3 +1,3 @@
-import { judgePassword } from './accounts/judge-password.ts';
+import { judgePassword } from '@svc/password-strength';
 
 export const run = judgePassword;

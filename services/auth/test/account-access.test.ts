@@ -47,7 +47,7 @@ const appAt = (index: number): RegisteredApp => {
 };
 
 describe('POST /v1/console/account/password with revoke_access', () => {
-  test('ends grants and connections with their facts, and leaves the end of the API keys', async () => {
+  test('ends grants and connections with their facts, and publishes the end of the API keys', async () => {
     const granted = await connectAll();
     const pendingVerifier = newVerifier();
     const pendingCode = await approve(service, { app: appAt(0), person, verifier: pendingVerifier });
@@ -73,7 +73,7 @@ describe('POST /v1/console/account/password with revoke_access', () => {
     }
   });
 
-  test('leaves a fact and a revocation of the keys that name the newest ended session', async () => {
+  test('publishes a fact and a revocation of the keys, which name the newest ended session', async () => {
     const answer = await changePassword({ revoke_access: true });
     const [account] = await service.outbox(`revocation:account.${person.userId}`);
     const [keys] = await service.outbox(`revocation:keys.${person.userId}`);
@@ -113,7 +113,7 @@ describe('POST /v1/console/account/password with revoke_access', () => {
 });
 
 describe('a consent while access ends', () => {
-  test('leaves no live grant, in either order of the commits', async () => {
+  test('leaves no live grant, whichever commits first', async () => {
     for (let round = 0; round < 5; round += 1) {
       person = await newPerson(service);
       const consents = Array.from({ length: 8 }, (_, index) => {

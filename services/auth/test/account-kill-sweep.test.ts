@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { type TestDatabase, type TestNats, testDatabase, testNats, waitFor } from '@svc/testing';
+import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parseEncryptionKey } from '../src/encryption-key.ts';
 import { camelKeys, type SnakeKeys } from '../src/key-case.ts';
@@ -14,6 +15,7 @@ import { putWriteStops, type WriteStops } from './support/write-stops.ts';
 
 /** As `kill-sweep.test.ts`, for the life of an account: nothing is half done, and each act mails its notice once. */
 
+const RECOVERY_CODES = 10;
 const NEW_PASSWORD = 'another long enough passphrase';
 const WAIT = { timeoutMs: 30_000 };
 const mailKey = parseEncryptionKey('11'.repeat(32)).derive('mails');
@@ -59,7 +61,7 @@ const factsOf = async ({ userId }: Person): Promise<string[]> =>
     .orderBy('seq')
     .pluck('subject');
 
-test('a reset: password, access, link and notice change together or not at all', async () => {
+test('a killed password reset changes password, access, link and notice together or not at all', async () => {
   const points = await sweep('reset', async () => {
     const person = await newPerson(service);
     await post('/password-resets', { email: person.email });
@@ -80,7 +82,7 @@ test('a reset: password, access, link and notice change together or not at all',
   expect(points.filter((point) => point === 'mails INSERT')).toHaveLength(1);
 }, 300_000);
 
-test('a change of address: address, links and notice change together or not at all', async () => {
+test('a killed address change changes address, links and notice together or not at all', async () => {
   await sweep('change of address', async () => {
     const [person, email] = [await newPerson(service), newEmail()];
     const asked = await post('/account/email', { current_password: PASSWORD, email }, person.token);
@@ -100,7 +102,28 @@ test('a change of address: address, links and notice change together or not at a
   });
 }, 300_000);
 
-test('a request to delete: access, apps, link, mail and fact end together or not at all', async () => {
+test('a killed enrolment of an authenticator app changes factor, account, codes and notice together or not at all', async () => {
+  await sweep('authenticator app', async () => {
+    const person = await newPerson(service);
+    const added = await post('/account/factors/totp', {}, person.token);
+    const totp = new TOTP({ secret: Secret.fromBase32(textAt(added, 'secret')) });
+    const confirm = () =>
+      post(`/account/factors/totp/${textAt(added, 'id')}/confirm`, { code: totp.generate() }, person.token);
+    return {
+      act: confirm,
+      check: async () => {
+        const isDone = (await mailsOf(person, 'factor_changed')).length === 1;
+        expect(await signIn(person.email)).toBe(isDone ? 401 : 201);
+        expect((await confirm()).status).toBe(isDone ? 404 : 200);
+        expect(await signIn(person.email)).toBe(401);
+        expect(await database.knex('recovery_codes').where({ user_id: person.userId })).toHaveLength(RECOVERY_CODES);
+        expect(await mailsOf(person, 'factor_changed')).toHaveLength(1);
+      },
+    };
+  });
+}, 300_000);
+
+test('a killed deletion request changes access, apps, link, mail and fact together or not at all', async () => {
   await sweep('request to delete', async () => {
     const person = await newPerson(service, 'business');
     const { clientId } = await newApp(service, person);
@@ -120,7 +143,7 @@ test('a request to delete: access, apps, link, mail and fact end together or not
   });
 }, 300_000);
 
-test('an erasure completes by itself, with one fact after the last one of each app', async () => {
+test('a killed erasure completes later, with one fact after the last one of each app', async () => {
   await sweep('erasure', async () => {
     const [person, customer] = [await newPerson(service, 'business'), await newPerson(service)];
     const app = await newApp(service, person);

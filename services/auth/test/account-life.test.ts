@@ -29,7 +29,7 @@ const endSessions = (token: string, id?: string): Promise<Answer> =>
   call(`${service.url}/v1/console/sessions${id === undefined ? '' : `/${id}`}`, { method: 'DELETE', token });
 
 describe('PATCH /v1/console/account', () => {
-  test('changes the fields that were sent and leaves the others as they are', async () => {
+  test('changes the given fields and keeps the others', async () => {
     const person = await newPerson(service, 'business');
     const changed = await patch(person, { display_name: 'Ada', locale: 'en' });
     expect(changed.status).toBe(200);
@@ -42,7 +42,7 @@ describe('PATCH /v1/console/account', () => {
     });
   });
 
-  test('answers 422 when a personal account is given a business name or a field is unknown', async () => {
+  test('returns 422 for a business name on a personal account, and for an unknown field', async () => {
     const person = await newPerson(service);
     expect(await patch(person, { business_name: 'Acme' })).toMatchObject({
       status: 422,
@@ -94,7 +94,7 @@ describe('/v1/console/sessions', () => {
     });
   });
 
-  test('DELETE ends one session with its revocation, and answers 404 for a session of another account', async () => {
+  test('DELETE ends one session and revokes it, and returns 404 for a session of another account', async () => {
     const [person, stranger] = [await newPerson(service), await newPerson(service)];
     const phone = await signIn(person, 'Phone/1.0');
     const id = sessionIdOf(phone);
@@ -105,7 +105,7 @@ describe('/v1/console/sessions', () => {
     expect(await service.outbox(`revocation:session.${id}`)).toHaveLength(1);
   });
 
-  test('DELETE without an id ends all sessions of the account but the current one', async () => {
+  test('DELETE without an id ends all sessions of the account except the current one', async () => {
     const [person, stranger] = [await newPerson(service), await newPerson(service)];
     const [phone, tablet] = [await signIn(person, 'Phone/1.0'), await signIn(person, 'Tablet/1.0')];
     expect((await endSessions(tablet)).status).toBe(204);
@@ -116,7 +116,7 @@ describe('/v1/console/sessions', () => {
 });
 
 describe('SESSION_IDLE_SECONDS', () => {
-  test('ends a session that is not used for that long, and none that is', async () => {
+  test('ends a session that is idle for that long, but not one in use', async () => {
     const person = await newPerson(service);
     const idle = await signIn(person, 'Phone/1.0');
     for (let step = 0; step < 3; step += 1) {
@@ -128,7 +128,7 @@ describe('SESSION_IDLE_SECONDS', () => {
     expect(listed.body).toMatchObject({ data: [{ id: sessionIdOf(person.token) }] });
   });
 
-  test('limits the life of a token to half of it, so that other services refuse the token of an idle session', async () => {
+  test('limits the life of a token to half of it, so that other services refuse tokens of idle sessions', async () => {
     const person = await newPerson(service);
     const { exp, iat } = claimsOf(person.token);
     expect(Number(exp) - Number(iat)).toBe(IDLE_MS / 2_000);

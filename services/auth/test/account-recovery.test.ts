@@ -45,7 +45,7 @@ const confirmChange = (token: string): Promise<Answer> => post('/account/email/c
 const undoChange = (token: string): Promise<Answer> => post('/account/email/undo', { token });
 
 describe('POST /v1/console/password-resets', () => {
-  test('answers 202 with the same text for known and unknown addresses, and mails only the known one', async () => {
+  test('returns the same 202 for known and unknown addresses, and mails only the known one', async () => {
     const [person, unknown] = [await newPerson(service), newEmail()];
     const answers = [
       await post('/password-resets', { email: unknown }),
@@ -97,7 +97,7 @@ describe('POST /v1/console/password-resets', () => {
     expect(await signIn(person.email)).toBe(201);
   });
 
-  test('answers 422 for a common password, and the link still works afterwards', async () => {
+  test('returns 422 for a common password, and the link still works afterwards', async () => {
     const person = await newPerson(service);
     const token = await askForReset(person.email);
     const answer = await reset(token, { password: 'Password1234' });
@@ -105,7 +105,7 @@ describe('POST /v1/console/password-resets', () => {
     expect((await reset(token)).status).toBe(204);
   });
 
-  test('sets the password of one request only when the same link is used many times at once', async () => {
+  test('sets only one password when many requests use the same link at once', async () => {
     const person = await newPerson(service);
     const token = await askForReset(person.email);
     const passwords = Array.from({ length: 4 }, (_, index) => `${NEW_PASSWORD} ${index}`);
@@ -116,7 +116,7 @@ describe('POST /v1/console/password-resets', () => {
     expect(await signIn(person.email, passwords[statuses.indexOf(204)])).toBe(201);
   });
 
-  test('lets the owner in although strangers have used up the failures of the address', async () => {
+  test('signs in the owner although strangers have locked the address', async () => {
     const person = await newPerson(service);
     for (let guess = 0; guess < 10; guess += 1) await signIn(person.email, 'a wrong guess');
     expect(await signIn(person.email)).toBe(429);
@@ -144,7 +144,7 @@ describe('POST /v1/console/account/email', () => {
     expect(codeOf(await confirmChange(confirm))).toEqual([400, 'token_invalid']);
   });
 
-  test('replaces an earlier request, and ends with it after a day', async () => {
+  test('replaces an earlier request, and expires after a day', async () => {
     const [person, email] = [await newPerson(service), newEmail()];
     const first = await askForChange(person, newEmail());
     const second = await askForChange(person, email);
@@ -153,7 +153,7 @@ describe('POST /v1/console/account/email', () => {
     expect(codeOf(await confirmChange(second.confirm))).toEqual([400, 'token_invalid']);
   });
 
-  test('answers 409 for a taken address, at the request or at the confirmation', async () => {
+  test('returns 409 for a taken address, on request or on confirmation', async () => {
     const [person, other] = [await newPerson(service), await newPerson(service)];
     const taken = await post('/account/email', { current_password: PASSWORD, email: other.email }, person.token);
     expect(codeOf(taken)).toEqual([409, 'email_taken']);
@@ -166,7 +166,7 @@ describe('POST /v1/console/account/email', () => {
 });
 
 describe('POST /v1/console/account/email/undo', () => {
-  test('cancels a change that is not confirmed yet, and ends every session', async () => {
+  test('cancels an unconfirmed change and ends every session', async () => {
     const [person, email] = [await newPerson(service), newEmail()];
     const { confirm, undo } = await askForChange(person, email);
     expect((await undoChange(undo)).body).toMatchObject({ account: { email: person.email } });
@@ -209,7 +209,7 @@ describe('POST /v1/console/account/email/undo', () => {
   });
 });
 
-test('stores no mailed token and no address of a waiting request in readable form, and logs neither', async () => {
+test('stores mailed tokens and addresses of waiting requests only encrypted or digested, and logs neither', async () => {
   const person = await newPerson(service);
   const token = await askForReset(person.email);
   await reset(token);

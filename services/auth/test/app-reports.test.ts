@@ -32,6 +32,12 @@ const report = (clientId: string, { token }: Partial<Person>, json: object): Pro
 const reportsOf = async ({ clientId: client_id }: RegisteredApp) =>
   (await operator.call(appOperations.listAppReports, { params: { client_id } })).body.data;
 const reportedApps = async () => (await operator.call(appOperations.listReportedApps, {})).body.data;
+const close = async ({ clientId: client_id }: RegisteredApp) =>
+  (await operator.call(appOperations.closeAppReports, { params: { client_id } })).body.closed;
+const appsWaiting = async (): Promise<number> => {
+  const metrics = await (await fetch(`${service.internalUrl}/metrics`)).text();
+  return Number(/^auth_reported_apps_waiting\{.*\} (\d+)$/m.exec(metrics)?.[1]);
+};
 const suspend = async ({ clientId: client_id }: RegisteredApp) =>
   (await operator.call(appOperations.suspendApp, { params: { client_id } })).body;
 const resume = async ({ clientId: client_id }: RegisteredApp) =>
@@ -42,7 +48,7 @@ const factsOf = async ({ clientId }: RegisteredApp) =>
   (await service.outbox(`app:${clientId}`)).map(({ subject, version }) => `${subject} ${version}`);
 
 describe('a report', () => {
-  test('counts once a day for each user and app, and operators see it with its comment', async () => {
+  test('counts once per day, user and app, and operators see it with its comment', async () => {
     const owner = await newPerson(service, 'business');
     const app = await newApp(service, owner, { name: 'Your Bank' });
     const [first, second] = [await newPerson(service), await newPerson(service)];
@@ -56,8 +62,15 @@ describe('a report', () => {
         reason: 'impersonation',
         comment: comment.trim(),
         reported_at: expect.any(String),
+        closed_at: null,
       },
-      { svc_user_id: second.userId, reason: 'other', comment: null, reported_at: expect.any(String) },
+      {
+        svc_user_id: second.userId,
+        reason: 'other',
+        comment: null,
+        reported_at: expect.any(String),
+        closed_at: null,
+      },
     ]);
     expect(await reportedApps()).toContainEqual({
       client_id: app.clientId,
@@ -65,6 +78,8 @@ describe('a report', () => {
       owner_user_id: owner.userId,
       active: true,
       suspended_at: null,
+      deleted: false,
+      open: 2,
       reporters: 2,
       reasons: { impersonation: 1, other: 1 },
       last_reported_at: expect.any(String),
@@ -83,7 +98,7 @@ describe('a report', () => {
     expect(statuses).toEqual([401, 422, 422, 404]);
   });
 
-  test('goes with the account of the user, and after 400 days', async () => {
+  test('is deleted with the user’s account, and after 400 days', async () => {
     const app = await newApp(service, await newPerson(service, 'business'));
     const [leaving, staying] = [await newPerson(service), await newPerson(service)];
     for (const person of [leaving, staying]) await report(app.clientId, person, { reason: 'misuse' });
@@ -92,6 +107,75 @@ describe('a report', () => {
     const clock = () => new Date(service.clock().getTime() + 401 * DAY_MS);
     await tidyUp({ database: service.database, clock, logger: { error: () => undefined } as never });
     expect(await reportsOf(app)).toEqual([]);
+  });
+});
+
+describe('reports of a deleted app', () => {
+  test('stay visible to operators, under the app’s last name and owner', async () => {
+    const owner = await newPerson(service, 'business');
+    const app = await newApp(service, owner, { name: 'Your Bank' });
+    const person = await newPerson(service);
+    await report(app.clientId, person, { reason: 'impersonation', comment: 'not my bank' });
+    const removed = await call(`${service.url}/v1/integrations/apps/${app.clientId}`, {
+      method: 'DELETE',
+      token: owner.token,
+    });
+    expect(removed.status).toBe(204);
+    const isGone = async () =>
+      (await service.database('apps').where({ client_id: app.clientId }).first()) === undefined;
+    await waitFor(isGone, WAIT);
+    expect(await reportsOf(app)).toMatchObject([{ svc_user_id: person.userId, comment: 'not my bank' }]);
+    expect(await reportedApps()).toContainEqual({
+      client_id: app.clientId,
+      name: 'Your Bank',
+      owner_user_id: owner.userId,
+      active: false,
+      suspended_at: null,
+      deleted: true,
+      open: 1,
+      reporters: 1,
+      reasons: { impersonation: 1 },
+      last_reported_at: expect.any(String),
+    });
+    await service.database('accounts').where({ id: person.userId }).delete();
+    await expect(reportsOf(app)).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('open reports', () => {
+  test('count per app for the alert until an operator closes them or suspends the app', async () => {
+    const owner = await newPerson(service, 'business');
+    const [closed, suspended] = [await newApp(service, owner), await newApp(service, owner)];
+    for (const { clientId } of [closed, closed, suspended]) {
+      await report(clientId, await newPerson(service), { reason: 'spam' });
+    }
+    const before = await appsWaiting();
+    expect(await close(closed)).toBe(2);
+    expect(await close(closed)).toBe(0);
+    expect(await appsWaiting()).toBe(before - 1);
+    await suspend(suspended);
+    expect(await appsWaiting()).toBe(before - 2);
+    expect((await reportsOf(suspended)).map(({ closed_at }) => closed_at)).toEqual([expect.any(String)]);
+
+    await report(closed.clientId, await newPerson(service), { reason: 'spam' });
+    expect(await appsWaiting()).toBe(before - 1);
+    expect(await reportedApps()).toContainEqual(
+      expect.objectContaining({ client_id: closed.clientId, open: 1, reporters: 3 }),
+    );
+  });
+
+  test('put each reading by an operator into the audit log, with the operator’s name and the app’s id', async () => {
+    const app = await newApp(service, await newPerson(service, 'business'));
+    await report(app.clientId, await newPerson(service), { reason: 'spam', comment: 'words of a user' });
+    await reportsOf(app);
+    await reportedApps();
+    const audited = service
+      .logs()
+      .split('\n')
+      .filter((line) => line.includes('"operator:ada"'));
+    expect(audited.some((line) => line.includes('"listAppReports"') && line.includes(app.clientId))).toBe(true);
+    expect(audited.some((line) => line.includes('"listReportedApps"'))).toBe(true);
+    expect(service.logs()).not.toContain('words of a user');
   });
 });
 
@@ -125,7 +209,7 @@ describe('a suspension by an operator', () => {
     ]);
   });
 
-  test('marks an inactive app without a second fact, and answers `not_found` for an unknown one', async () => {
+  test('marks an inactive app without a second fact, and returns not_found for an unknown one', async () => {
     const owner = await newPerson(service, 'business');
     const app = await newApp(service, owner);
     await activate(app, owner, { active: false });

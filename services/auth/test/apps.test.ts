@@ -35,7 +35,7 @@ const one = (clientId: string, method: string, options: { token?: string; json?:
 const valid = { name: 'Notes', redirect_uris: [REDIRECT_URI] };
 
 describe('registering', () => {
-  test('success: the record and, this once, the secret', async () => {
+  test('success: returns the record and, only here, the secret', async () => {
     const answer = await apps(owner.token, {
       ...valid,
       description: 'Keeps notes',
@@ -78,7 +78,7 @@ describe('registering', () => {
     ]);
   });
 
-  test('success: a public app has no secret, and 30 seconds of grace unless it says otherwise', async () => {
+  test('success: gives a public app no secret, and 30 seconds of grace by default', async () => {
     const answer = await apps(owner.token, {
       ...valid,
       client_type: 'public',
@@ -148,7 +148,7 @@ describe('registering', () => {
     expect(answer.body).toEqual({ detail: expect.arrayContaining([expect.objectContaining({ loc, type })]) });
   });
 
-  test('unauthenticated and forbidden: signed in, and as a business', async () => {
+  test('unauthenticated and forbidden: requires a session of a business', async () => {
     expect((await apps(undefined, valid)).status).toBe(401);
     const answer = await apps(personal.token, valid);
     expect(answer.status).toBe(403);
@@ -156,20 +156,20 @@ describe('registering', () => {
     expect((await apps(personal.token)).status).toBe(403);
   });
 
-  test('an access token manages no apps', async () => {
+  test('refuses an access token', async () => {
     const app = await newApp(service, owner);
     const { accessToken } = await connect(service, { app, person: owner });
     expect((await apps(accessToken)).status).toBe(401);
   });
 
-  test('a list holds only what is one’s own', async () => {
+  test('lists only the owner’s apps', async () => {
     const app = await newApp(service, other);
     expect((await apps(owner.token)).text).not.toContain(app.clientId);
   });
 });
 
 describe('PATCH an app', () => {
-  test('success: what is named changes, null clears, the rest stays; one fact', async () => {
+  test('success: changes given fields, clears those set to null, keeps the rest; publishes one fact', async () => {
     const { clientId } = await newApp(service, owner, { description: 'before', homepage_url: 'https://a.example/' });
     const answer = await one(clientId, 'PATCH', {
       json: {
@@ -195,7 +195,7 @@ describe('PATCH an app', () => {
     ]);
   });
 
-  test('replay: the same change leaves no second fact', async () => {
+  test('replay: publishes no second fact for the same change', async () => {
     const { clientId } = await newApp(service, owner);
     await one(clientId, 'PATCH', { json: { active: true, name: 'Twice' } });
     await one(clientId, 'PATCH', { json: { active: true, name: 'Twice' } });
@@ -203,7 +203,7 @@ describe('PATCH an app', () => {
     expect(await service.outbox(`app:${clientId}`)).toHaveLength(2);
   });
 
-  test('success: deactivated and activated, with facts in order', async () => {
+  test('success: deactivates and activates, with facts in order', async () => {
     const { clientId } = await newApp(service, owner);
     await one(clientId, 'PATCH', { json: { active: false, name: 'Off' } });
     await one(clientId, 'PATCH', { json: { active: true } });
@@ -233,7 +233,7 @@ describe('PATCH an app', () => {
     expect(answer.body).toEqual({ detail: [expect.objectContaining({ loc, type })] });
   });
 
-  test('not found: an unknown app, and another owner’s, alike', async () => {
+  test('not found: returns the same answer for an unknown app and another owner’s', async () => {
     const { clientId } = await newApp(service, other);
     const answers = [
       await one(clientId, 'PATCH', { json: { active: false } }),
@@ -257,7 +257,7 @@ describe('rotating the secret', () => {
     return answer.status;
   };
 
-  test('without a body the old secret is dead at once', async () => {
+  test('voids the old secret at once without a body', async () => {
     const app = await newApp(service, owner, { client_type: 'confidential' });
     const answer = await rotate(app.clientId);
     expect(answer.status).toBe(200);
@@ -273,7 +273,7 @@ describe('rotating the secret', () => {
     expect((await apps(owner.token)).text).toContain(`"secret_rotated_at":"${textAt(answer, 'secret_rotated_at')}"`);
   });
 
-  test('with an overlap both live until it ends, and a second rotation ends the oldest', async () => {
+  test('keeps both secrets during an overlap, and a second rotation ends the oldest', async () => {
     const app = await newApp(service, owner, { client_type: 'confidential' });
     const first = await rotate(app.clientId, { overlap_seconds: 600 });
     const second = { ...app, secret: textAt(first, 'client_secret') };
@@ -288,14 +288,14 @@ describe('rotating the secret', () => {
     expect([await works(third, second.secret), await works(third, third.secret)]).toEqual([401, 200]);
   });
 
-  test('invalid: the overlap has bounds', async () => {
+  test('invalid: refuses an overlap out of bounds', async () => {
     const app = await newApp(service, owner, { client_type: 'confidential' });
     for (const overlap_seconds of [-1, 604_801, 1.5, '60']) {
       expect((await rotate(app.clientId, { overlap_seconds })).status).toBe(422);
     }
   });
 
-  test('conflict: a public app has none; not found: another owner’s', async () => {
+  test('conflict: for a public app; not found: for another owner’s', async () => {
     const publicApp = await newApp(service, owner);
     const answer = await rotate(publicApp.clientId);
     expect(answer.status).toBe(409);
@@ -319,7 +319,7 @@ describe('icons', () => {
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
     });
 
-  test('a monogram where none is stored, for any signed-in person', async () => {
+  test('returns a monogram if none is stored, to any signed-in person', async () => {
     const { clientId } = await newApp(service, owner, { name: '<script>é' });
     const icon = await get(clientId, personal.token);
     expect(icon.headers.get('content-type')).toBe('image/svg+xml');
@@ -328,7 +328,7 @@ describe('icons', () => {
     expect((await get('app_unknown', personal.token)).status).toBe(404);
   });
 
-  test('what is stored comes back byte for byte, with the type of its content', async () => {
+  test('returns the stored bytes unchanged, with the type of their content', async () => {
     const { clientId } = await newApp(service, owner);
     expect((await put(clientId, png, 'image/gif')).status).toBe(204);
     const icon = await get(clientId, personal.token);
@@ -357,7 +357,7 @@ describe('icons', () => {
 });
 
 describe('deleting', () => {
-  test('success: gone at once everywhere; facts follow', async () => {
+  test('success: deletes at once everywhere; facts follow', async () => {
     const app = await newApp(service, owner, { client_type: 'confidential' });
     const { refreshToken } = await connect(service, { app, person: personal });
     expect((await one(app.clientId, 'DELETE')).status).toBe(204);
@@ -378,7 +378,7 @@ describe('GET /internal/apps/{client_id}', () => {
   const ask = (clientId: string, token: string | undefined) =>
     call(`${service.internalUrl}/internal/apps/${clientId}`, { token });
 
-  test('success: who owns it and whether it is active, as of now', async () => {
+  test('success: returns the owner and the current activity', async () => {
     const { clientId } = await newApp(service, owner, { name: 'Owned' });
     expect((await ask(clientId, internalCredential('webhook-dispatcher'))).body).toEqual({
       client_id: clientId,
@@ -392,7 +392,7 @@ describe('GET /internal/apps/{client_id}', () => {
     expect((await ask(clientId, internalCredential('webhook-dispatcher'))).status).toBe(404);
   });
 
-  test('unauthenticated: wants the service credential, and is not on the public port', async () => {
+  test('unauthenticated: requires the service credential, and is not on the public port', async () => {
     const { clientId } = await newApp(service, owner);
     expect((await ask(clientId, undefined)).status).toBe(401);
     expect((await ask(clientId, owner.token)).status).toBe(401);
@@ -404,7 +404,7 @@ describe('GET /internal/apps/{client_id}', () => {
 });
 
 describe('POST /internal/apps/{client_id}/authentications', () => {
-  test('knows the live secrets of an app, deactivated or not, and no others', async () => {
+  test('accepts the live secrets of an app, active or not, and no others', async () => {
     const app = await newApp(service, owner, { client_type: 'confidential' });
     const isAuthentic = async (clientId: string, secret: string) => {
       const answer = await call(`${service.internalUrl}/internal/apps/${clientId}/authentications`, {

@@ -53,7 +53,7 @@ const signIn = async (over: Record<string, string> = {}) => {
 };
 
 describe('the journey', () => {
-  test('sign in, approve, and the app has its tokens', async () => {
+  test('gives the app its tokens after sign-in and approval', async () => {
     const { browser, verifier, consent } = await signIn();
     expectPage(consent, 200);
     expect(consent.text).toContain('Acme');
@@ -72,7 +72,7 @@ describe('the journey', () => {
     expect(tokens.body).toMatchObject({ svc_user_id: person.userId, scope: 'inference usage:read' });
   });
 
-  test('the consent page says in words whether the publisher has a verified domain', async () => {
+  test('states on the consent page if the publisher has a verified domain', async () => {
     const inEnglish = (await signIn({ locale: 'en' })).consent.text;
     expect(inEnglish).toContain('Not verified.');
     expect((await signIn({ locale: 'it' })).consent.text).toContain('Non verificato.');
@@ -87,7 +87,7 @@ describe('the journey', () => {
     await service.database('publisher_domains').delete();
   });
 
-  test('RFC 6749 §4.1.2.1: denying goes back with access_denied, state and iss', async () => {
+  test('RFC 6749 §4.1.2.1: redirects a denial with access_denied, state and iss', async () => {
     const { browser, consent } = await signIn();
     const answered = await browser.submit(consent, 'decision', { decision: 'deny' });
     expect(answered.status).toBe(303);
@@ -98,7 +98,7 @@ describe('the journey', () => {
     });
   });
 
-  test('one can leave without signing in, which stores nothing', async () => {
+  test('stores nothing if the person leaves without signing in', async () => {
     const before = await service.database('denied_forms');
     const browser = newBrowser(service);
     const page = await browser.open(authorizePath(newVerifier()));
@@ -107,7 +107,7 @@ describe('the journey', () => {
     expect(await service.database('denied_forms')).toHaveLength(before.length);
   });
 
-  test('sign up on the way', async () => {
+  test('opens an account during the flow', async () => {
     const browser = newBrowser(service);
     const page = await browser.open(`${authorizePath(newVerifier())}&prompt=create`);
     const email = newEmail();
@@ -118,7 +118,7 @@ describe('the journey', () => {
     expect(answered.location).toContain('code=svc_ac_');
   });
 
-  test('a sign-in over JSON is recognised by its cookie', async () => {
+  test('recognizes a sign-in over JSON by its cookie', async () => {
     const session = await call(`${service.url}/v1/console/sessions`, {
       json: { email: person.email, password: PASSWORD },
     });
@@ -142,7 +142,7 @@ describe('the journey', () => {
     );
   });
 
-  test('the page is in Italian unless English is asked for', async () => {
+  test('is in Italian unless English is requested', async () => {
     const browser = newBrowser(service);
     const italian = await browser.open(authorizePath(newVerifier()));
     expect(italian.text).toContain('<html lang="it">');
@@ -154,7 +154,7 @@ describe('the journey', () => {
 });
 
 describe('kindness', () => {
-  test('a wrong password is said in an alert, with the address kept and the password not', async () => {
+  test('shows an alert for a wrong password, and keeps only the address', async () => {
     const browser = newBrowser(service);
     const page = await browser.open(authorizePath(newVerifier(), { locale: 'en' }));
     const again = await browser.submit(page, 'sign-in', { email: person.email, password: 'wrong & <wrong>' });
@@ -172,7 +172,7 @@ describe('kindness', () => {
     ['a short password', { email: 'a@b.example', password: 'short' }, '12 to 128'],
     ['a common password', { email: 'a@b.example', password: 'password1234' }, 'too easy to guess'],
     ['a long name', { email: 'a@b.example', password: PASSWORD, display_name: 'x'.repeat(81) }, 'at most 80'],
-  ])('signing up with %s says what is wrong', async (_what, values, message) => {
+  ])('names the fault of a sign-up with %s', async (_what, values, message) => {
     const browser = newBrowser(service);
     const page = await browser.open(`${authorizePath(newVerifier(), { locale: 'en' })}&prompt=create`);
     const again = await browser.submit(page, 'sign-up', values);
@@ -181,14 +181,14 @@ describe('kindness', () => {
     expect(browser.cookies.has('svc_session')).toBe(false);
   });
 
-  test('signing up with an address that is taken says so', async () => {
+  test('names the fault of a sign-up with a taken address', async () => {
     const browser = newBrowser(service);
     const page = await browser.open(`${authorizePath(newVerifier(), { locale: 'en' })}&prompt=create`);
     const again = await browser.submit(page, 'sign-up', { email: person.email, password: PASSWORD });
-    expect(again.text).toContain('exists already');
+    expect(again.text).toContain('already has an account');
   });
 
-  test('a form that lay open too long asks again for the same request', async () => {
+  test('asks again for the same request after a form has expired', async () => {
     const { browser, consent } = await signIn();
     service.clock.advanceMs(31 * 60_000);
     const again = await browser.submit(consent, 'decision', { decision: 'approve' });
@@ -198,7 +198,7 @@ describe('kindness', () => {
     expect(answered.location).toContain(`state=${STATE}`);
   });
 
-  test('a double click leads to one place, one grant and one fact', async () => {
+  test('a double click makes one redirect, one grant and one fact', async () => {
     const { browser, consent } = await signIn();
     const before = await service.database('grants').where({ user_id: person.userId });
     const answers = await Promise.all(
@@ -209,7 +209,7 @@ describe('kindness', () => {
     expect(await service.database('grants').where({ user_id: person.userId })).toHaveLength(before.length + 1);
   });
 
-  test('the back button after the app has used the code does not end the connection', async () => {
+  test('keeps the connection if the person goes back after the app has used the code', async () => {
     const { browser, consent, verifier } = await signIn();
     const answered = await browser.submit(consent, 'decision', { decision: 'approve' });
     const code = new URL(answered.location ?? '').searchParams.get('code') ?? '';
@@ -220,7 +220,7 @@ describe('kindness', () => {
     expect(again.text).toContain('Hai già deciso');
   });
 
-  test('a form that was denied approves nothing any more, and denied once more leads to the same place', async () => {
+  test('cannot approve a denied form, and redirects a second denial to the same address', async () => {
     const { browser, consent } = await signIn();
     const before = await service.database('grants').where({ user_id: person.userId });
     const denied = await browser.submit(consent, 'decision', { decision: 'deny' });
@@ -231,7 +231,7 @@ describe('kindness', () => {
     expect(await service.database('grants').where({ user_id: person.userId })).toHaveLength(before.length);
   });
 
-  test('whoever signed in meanwhile in another tab is asked, not decided for', async () => {
+  test('asks a person who has meanwhile signed in in another tab', async () => {
     const { browser, consent } = await signIn();
     const other = await newPerson(service);
     const session = await call(`${service.url}/v1/console/sessions`, {
@@ -259,13 +259,13 @@ describe('refusing', () => {
     ['a short', 'code_challenge', 'too-short'],
     ['an unknown', 'locale', 'de'],
     ['a long', 'redirect_uri', `https://app.example/${'x'.repeat(2048)}`],
-  ])('%s %s is 422', async (_what, name, value) => {
+  ])('returns 422 for %s %s', async (_what, name, value) => {
     const shown = await newBrowser(service).open(authorizePath(newVerifier(), { [name]: value }));
     expect(shown.status).toBe(422);
     expect(JSON.parse(shown.text).detail[0].loc).toEqual(['query', name]);
   });
 
-  test('a repeated parameter is 422', async () => {
+  test('returns 422 for a repeated parameter', async () => {
     const shown = await newBrowser(service).open(`${authorizePath(newVerifier())}&redirect_uri=https://evil.example/`);
     expect(shown.status).toBe(422);
   });
@@ -278,7 +278,7 @@ describe('refusing', () => {
       { redirect_uri: 'https://app.example/callback/..' },
       'redirect_uri_not_registered',
     ],
-  ])('RFC 9700 §4.11: %s gets a page and never a redirect', async (_what, over, code) => {
+  ])('RFC 9700 §4.11: shows a page and never redirects for %s', async (_what, over, code) => {
     const page = await newBrowser(service).open(authorizePath(newVerifier(), over));
     expectPage(page, 400);
     expect(page.location).toBeUndefined();
@@ -287,7 +287,7 @@ describe('refusing', () => {
     expect(JSON.parse(json.text).detail.code).toBe(code);
   });
 
-  test('a deactivated app gets a page, also in the middle of the flow', async () => {
+  test('shows a page for a deactivated app, even in the middle of the flow', async () => {
     const fading = await newApp(service, owner);
     const { browser, consent } = await signIn({ client_id: fading.clientId });
     await call(`${service.url}/v1/integrations/apps/${fading.clientId}`, {
@@ -303,7 +303,7 @@ describe('refusing', () => {
     expect(JSON.parse(json.text).detail.code).toBe('app_inactive');
   });
 
-  test.each(['sign-in', 'sign-up', 'sign-out', 'decision'])('a forged %s form changes nothing', async (action) => {
+  test.each(['sign-in', 'sign-up', 'sign-out', 'decision'])('changes nothing for a forged %s form', async (action) => {
     const { browser, consent } = await signIn();
     const stranger = newBrowser(service);
     const strangersPage = await stranger.open(authorizePath(newVerifier()));
@@ -323,20 +323,20 @@ describe('refusing', () => {
     expect((await browser.open(authorizePath(newVerifier()))).text).toContain(person.email);
   });
 
-  test('a form with characters that no browser sends is refused', async () => {
+  test('refuses a form with characters that no browser sends', async () => {
     const browser = newBrowser(service);
     const page = await browser.open(authorizePath(newVerifier()));
     expectPage(await browser.submit(page, 'sign-in', { email: 'a\0@b.example', password: PASSWORD }), 400);
   });
 
-  test('a browser without cookies gets a page that says so', async () => {
+  test('shows an explanation to a browser without cookies', async () => {
     const page = await newBrowser(service).open(authorizePath(newVerifier()));
     const shown = await newBrowser(service).submit(page, 'sign-in', { email: person.email, password: PASSWORD });
     expectPage(shown, 400);
     expect(shown.text).toContain('cookie');
   });
 
-  test('a bearer endpoint does not take the cookie', async () => {
+  test('does not accept the cookie at a bearer endpoint', async () => {
     const { browser } = await signIn();
     const shown = await browser.open('/v1/console/session');
     expect(shown.status).toBe(401);
@@ -345,17 +345,19 @@ describe('refusing', () => {
 });
 
 describe('hardening', () => {
-  test('no script, no outside resource, no frame, no cache, no CORS', async () => {
+  test('allows no script, foreign resource, frame, cache or CORS', async () => {
     const { consent } = await signIn();
     const policy = consent.headers.get('content-security-policy') ?? '';
     expect(policy).toMatch(
-      /^default-src 'none'; style-src 'sha256-[^']+'; img-src data:; form-action 'self' https:\/\/app\.example; frame-ancestors 'none'; base-uri 'none'$/,
+      /^default-src 'none'; style-src 'sha256-[^']+'; img-src data:; font-src 'self'; form-action 'self' https:\/\/app\.example; frame-ancestors 'none'; base-uri 'none'$/,
     );
     expect(consent.headers.get('x-frame-options')).toBe('DENY');
     expect(consent.headers.get('cache-control')).toBe('no-store');
     expect(consent.headers.get('access-control-allow-origin')).toBeNull();
     expect(consent.headers.get('x-content-type-options')).toBe('nosniff');
-    expect(consent.text).not.toMatch(/<script|javascript:|\son\w+=|<link(?! rel="icon" href="data:)|src="http/i);
+    expect(consent.text).not.toMatch(
+      /<script|javascript:|\son\w+=|<link(?! rel="(?:icon" href="data:|preload" as="font" type="font\/woff2" href="\/assets\/))|src="http/i,
+    );
   });
 
   test('runs one script on the sign-in page, allowed by a nonce that no other page has', async () => {
@@ -369,13 +371,13 @@ describe('hardening', () => {
     expect(new Set(nonces).size).toBe(2);
   });
 
-  test('what an app calls itself is text', async () => {
+  test('renders an app’s name as text', async () => {
     const { consent } = await signIn();
     expect(consent.text).toContain('Notes &amp; &lt;b&gt;more&lt;/b&gt;');
     expect(consent.text).not.toContain('<b>more');
   });
 
-  test('RFC 8252 §7.1: the policy lets a form lead to a private scheme', async () => {
+  test('RFC 8252 §7.1: allows a form to lead to a private scheme', async () => {
     const native = await newApp(service, owner, { redirect_uris: ['com.example.notes:/cb'] });
     const { browser, consent } = await signIn({ client_id: native.clientId, redirect_uri: 'com.example.notes:/cb' });
     expect(consent.headers.get('content-security-policy')).toContain("form-action 'self' com.example.notes:;");
@@ -383,7 +385,7 @@ describe('hardening', () => {
     expect(answered.location).toMatch(/^com\.example\.notes:\/cb\?code=svc_ac_/);
   });
 
-  test('a forged Host header reaches neither links nor redirects', async () => {
+  test('puts no forged Host header into links or redirects', async () => {
     const browser = newBrowser(service);
     const page = await browser.open(authorizePath(newVerifier()), { 'x-forwarded-host': 'evil.example' });
     const answered = await browser.submitOnce(page, 'sign-in', { email: person.email, password: PASSWORD });

@@ -71,7 +71,7 @@ const push = (form: Record<string, string>) =>
   });
 
 describe('scope', () => {
-  test('RFC 6749 §3.3: ignores unknown scopes beside known ones, and the token response says what was granted', async () => {
+  test('RFC 6749 §3.3: ignores unknown scopes beside known ones, and the token response names the granted ones', async () => {
     const browser = newBrowser(service);
     const verifier = newVerifier();
     const over = { scope: 'openid usage:read email', code_challenge: challengeOf(verifier) };
@@ -172,7 +172,7 @@ describe('prompt=none', () => {
 });
 
 describe('resource (RFC 8707)', () => {
-  test('takes both of our own resources, and redirects with invalid_target for another', async () => {
+  test('accepts both of our resources, and redirects with invalid_target for another', async () => {
     const own = [`${service.url}/v1`, `${service.url}/v1/integrations`];
     expect((await call(`${service.url}${authorizePath({}, own)}`)).status).toBe(200);
     expect(await redirected({}, [...own, 'https://other.example'])).toMatchObject({
@@ -206,7 +206,7 @@ describe('resource (RFC 8707)', () => {
 describe('a malformed query', () => {
   const malformed = () => `${service.url}${authorizePath({ state: 'short', locale: 'en' })}`;
 
-  test('shows a browser a page with status 422 that names the field and repeats nothing', async () => {
+  test('shows a browser a page with status 422 that names the field but no sent value', async () => {
     const answer = await call(malformed(), { headers: { accept: BROWSER } });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([422, 'text/html; charset=utf-8']);
     expect(answer.text).toContain('state:');
@@ -215,7 +215,7 @@ describe('a malformed query', () => {
   });
 
   test.each(['application/json', '*/*', 'application/json, text/html;q=0.5'])(
-    'answers 422 as JSON for Accept: %s',
+    'returns 422 as JSON for Accept: %s',
     async (accept) => {
       const answer = await call(malformed(), { headers: { accept } });
       expect([answer.status, textAt(answer, 'detail', 0, 'loc', 1)]).toEqual([422, 'state']);

@@ -1,3 +1,4 @@
+import type { PlanServices } from '@svc/contracts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type AuthService, startAuthService } from './support/auth-service.ts';
 import { type BillingStandIn, startBillingStandIn } from './support/billing-stand-in.ts';
@@ -59,7 +60,7 @@ const tokensOf = async (person: Person, budget?: object | null) => {
 };
 
 describe('consent with a budget', () => {
-  test('tells billing before the tokens exist, and grants it in each token response', async () => {
+  test('sends the budget to billing before the tokens exist, and repeats it in each token response', async () => {
     const person = await newPerson(service);
     const tokens = await tokensOf(person, WEEKLY);
     expect(billing.changes).toEqual([{ key: `${person.userId} ${app.clientId}`, change: { budget: WEEKLY } }]);
@@ -72,7 +73,7 @@ describe('consent with a budget', () => {
     });
   });
 
-  test('keeps the present limit if it is absent, and removes it if it is null', async () => {
+  test('keeps the current limit if the budget is absent, and removes it if it is null', async () => {
     const person = await newPerson(service);
     const expires_at = '2030-01-01T00:00:00.000Z';
     await tokensOf(person, { ...WEEKLY, expires_at });
@@ -83,7 +84,7 @@ describe('consent with a budget', () => {
     expect(billing.changes).toMatchObject([{ change: { budget: null } }]);
   });
 
-  test('keeps the limit of a connection that has ended, and resumes it', async () => {
+  test('keeps the limit of an ended connection, and resumes it', async () => {
     const person = await newPerson(service);
     await tokensOf(person, WEEKLY);
     await patch(person, { paused: true });
@@ -93,7 +94,7 @@ describe('consent with a budget', () => {
     expect(billing.changes).toMatchObject([{ change: { paused: false } }]);
   });
 
-  test('needs no billing without a budget', async () => {
+  test('does not call billing without a budget', async () => {
     billing.isDown = true;
     const person = await newPerson(service);
     const tokens = await tokensOf(person, null);
@@ -102,7 +103,7 @@ describe('consent with a budget', () => {
     expect(await connectionOf(person)).toMatchObject({ paused: false, budget: null });
   });
 
-  test('connects nothing if billing gives no answer: 503', async () => {
+  test('returns 503 and connects nothing if billing does not respond', async () => {
     billing.isDown = true;
     const person = await newPerson(service);
     const answer = await call(`${service.url}/v1/integrations/oauth/authorize`, {
@@ -120,7 +121,7 @@ describe('consent with a budget', () => {
     [{ limit_micros: 1 }, 'period'],
     [{ ...WEEKLY, expires_at: 'tomorrow' }, 'expires_at'],
     [{ ...WEEKLY, currency: 'EUR' }, 'currency'],
-  ])('refuses %o: 422', async (budget, field) => {
+  ])('returns 422 for %o', async (budget, field) => {
     const person = await newPerson(service);
     const answer = await call(`${service.url}/v1/integrations/oauth/authorize`, {
       token: person.token,
@@ -131,7 +132,7 @@ describe('consent with a budget', () => {
 });
 
 describe('PATCH connection', () => {
-  test('sets, pauses and removes; what is absent stays', async () => {
+  test('sets, pauses and removes; absent fields stay', async () => {
     const person = await newPerson(service);
     await connect(service, { app, person });
     const set = await patch(person, { budget: { limit_micros: 5, period: 'total' } });
@@ -149,7 +150,7 @@ describe('PATCH connection', () => {
     expect((await patch(person, {})).body).toMatchObject({ paused: true, budget: null });
   });
 
-  test('changes nothing if billing gives no answer: 503', async () => {
+  test('returns 503 and changes nothing if billing does not respond', async () => {
     const person = await newPerson(service);
     const { refreshToken } = await connect(service, { app, person });
     billing.isDown = true;
@@ -158,7 +159,7 @@ describe('PATCH connection', () => {
     expect((await refresh(service, { app, token: refreshToken })).body).not.toHaveProperty('authorization_details');
   });
 
-  test('of a stranger, or of an ended connection: 404', async () => {
+  test('returns 404 for a connection of another user or one that has ended', async () => {
     const person = await newPerson(service);
     expect((await patch(person, { paused: true })).status).toBe(404);
     await connect(service, { app, person });
@@ -167,7 +168,7 @@ describe('PATCH connection', () => {
     expect(billing.changes).toEqual([]);
   });
 
-  test('with unknown or wrong fields: 422; without a session: 401', async () => {
+  test('returns 422 for unknown or invalid fields, and 401 without a session', async () => {
     const person = await newPerson(service);
     await connect(service, { app, person });
     for (const json of [{ paused: 'yes' }, { budget: {} }, { scope: 'inference' }, { budget: { ...WEEKLY, x: 1 } }]) {
@@ -201,12 +202,12 @@ describe('RFC 9396 authorization details', () => {
     ['two budgets', [DETAILS[0], DETAILS[0]]],
   ];
 
-  test('§10: the metadata name the type', async () => {
+  test('§10: are named in the metadata', async () => {
     const { body } = await call(`${service.url}/.well-known/oauth-authorization-server`);
     expect(body).toMatchObject({ authorization_details_types_supported: ['inference_budget'] });
   });
 
-  test.each(malformed)('§5: %s is reported to the app at its redirect URI', async (_name, details) => {
+  test.each(malformed)('§5: report %s to the app at its redirect URI', async (_name, details) => {
     const answer = await call(`${service.url}/v1/integrations/oauth/authorize?${query(details)}`);
     expect(answer.status).toBe(303);
     const target = new URL(answer.headers.get('location') ?? '');
@@ -216,13 +217,13 @@ describe('RFC 9396 authorization details', () => {
     });
   });
 
-  test.each(malformed)('§5: %s is refused when it is pushed', async (_name, details) => {
+  test.each(malformed)('§5: refuse %s when it is pushed', async (_name, details) => {
     const answer = await call(`${service.url}/v1/integrations/oauth/par`, { form: Object.fromEntries(query(details)) });
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({ error: 'invalid_authorization_details' });
   });
 
-  test.each(['browser', 'pushed'])('take well-formed details (%s)', async (how) => {
+  test.each(['browser', 'pushed'])('accept well-formed details (%s)', async (how) => {
     const page = `${service.url}/v1/integrations/oauth/authorize`;
     const asked = query(DETAILS);
     let address = `${page}?${asked}`;
@@ -255,7 +256,7 @@ describe('the consent page', () => {
   };
   const proposal = { authorization_details: JSON.stringify(DETAILS) };
 
-  test('shows the proposal in words, and grants what the person makes of it', async () => {
+  test('shows the proposal in words, and grants the limit that the person sets', async () => {
     const person = await newPerson(service);
     const { browser, verifier, consent } = await open(person, proposal);
     expect(consent.text).toContain('up to €2.00 a week');
@@ -268,7 +269,7 @@ describe('the consent page', () => {
     expect(again.consent.text).toContain('fino a 1,50');
   });
 
-  test('says how much of a plan people typically spend on the app, and asks billing once an hour', async () => {
+  test('shows the typical share of a plan spent on the app, and asks billing once an hour', async () => {
     // The pages that were shown before have asked, too.
     service.clock.advanceMs(3_600_000);
     const person = await newPerson(service);
@@ -289,19 +290,34 @@ describe('the consent page', () => {
     expect((await open(person)).consent.text).not.toContain('typically');
   });
 
-  test('asks again if the amount cannot be read, and stores nothing', async () => {
+  test('names no service that the plan lacks, and says if there is no plan', async () => {
+    const person = await newPerson(service);
+    const titleOf = async (services: PlanServices) => {
+      billing.services = services;
+      const { text } = (await open(person)).consent;
+      return [/Use [^<]+ on your behalf/.exec(text)?.[0], text.includes('Your subscription pays')];
+    };
+    expect(await titleOf({ chat: true, audio_transcription: false })).toEqual(['Use chat on your behalf', true]);
+    const both = 'Use chat and audio transcription on your behalf';
+    expect(await titleOf({ chat: false, audio_transcription: false })).toEqual([both, false]);
+    expect(await titleOf({ chat: true, audio_transcription: true })).toEqual([both, true]);
+    billing.isDown = true;
+    expect(await titleOf({ chat: true, audio_transcription: false })).toEqual([both, true]);
+  });
+
+  test('asks again if the amount is invalid, and stores nothing', async () => {
     const person = await newPerson(service);
     const { browser, consent } = await open(person);
     const again = await browser.submit(consent, 'decision', { limit: 'much', period: 'week', decision: 'approve' });
     expect(again.status).toBe(200);
-    expect(again.text).toContain('Write an amount');
+    expect(again.text).toContain('Enter an amount');
     expect(again.text).toContain('value="much"');
     const answered = await browser.submit(again, 'decision', { limit: '', period: 'week', decision: 'approve' });
     expect(answered.location).toContain('code=');
     expect(billing.changes).toEqual([]);
   });
 
-  test('says that nothing has changed if billing gives no answer', async () => {
+  test('states that nothing has changed if billing does not respond', async () => {
     const person = await newPerson(service);
     const { browser, consent } = await open(person, proposal);
     billing.isDown = true;

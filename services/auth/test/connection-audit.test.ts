@@ -48,7 +48,7 @@ const consent = (person: Person, from: string, scope = 'inference') =>
     headers: { 'x-forwarded-for': from },
   });
 
-test('success: who allowed what, when, and from which network; newest first, in pages', async () => {
+test('success: returns pages of acts with actor, time and network, newest first', async () => {
   const person = await newPerson(service);
   await consent(person, '203.0.113.77');
   await consent(person, '2001:db8:1:2:3::4', 'usage:read');
@@ -75,7 +75,7 @@ test('success: who allowed what, when, and from which network; newest first, in 
   expect(rest.body).toMatchObject({ has_more: false, data: [{ action: 'connected' }] });
 });
 
-test('success: a consent on the page, a replayed code, a revocation by the app and a suspension', async () => {
+test('success: records a consent on the page, a replayed code, a revocation by the app and a suspension', async () => {
   const other = await newApp(service, owner);
   const person = await newPerson(service);
   const browser = newBrowser(service);
@@ -109,7 +109,7 @@ test('success: a consent on the page, a replayed code, a revocation by the app a
   });
 });
 
-test("not found: nothing ever happened; another person's trail is not shown", async () => {
+test('not found: for an empty trail and for another person’s', async () => {
   const [person, stranger] = [await newPerson(service), await newPerson(service)];
   await consent(person, '203.0.113.1');
   expect((await audit(stranger)).status).toBe(404);
@@ -122,7 +122,7 @@ test('unauthenticated and invalid', async () => {
   expect((await audit(await newPerson(service), '?limit=101')).status).toBe(422);
 });
 
-test('entries are forgotten after 400 days', async () => {
+test('deletes entries after 400 days', async () => {
   const person = await newPerson(service);
   await consent(person, '203.0.113.1');
   const before = new Date(service.clock().getTime() - 401 * 86_400_000);

@@ -51,7 +51,7 @@ const consent = (over: Record<string, string | undefined> = {}, token: string | 
 };
 
 describe('GET consent', () => {
-  test('success: what a person needs to decide, in their language', async () => {
+  test('success: returns the data for a decision, in the person’s language', async () => {
     const answer = await consent();
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
@@ -73,7 +73,7 @@ describe('GET consent', () => {
     });
   });
 
-  test('success: says when they are connected already', async () => {
+  test('success: returns the time of an existing connection', async () => {
     const friend = await newPerson(service);
     await connect(service, { app, person: friend });
     expect((await consent({}, friend.token)).body).toMatchObject({ already_connected: true });
@@ -101,7 +101,7 @@ describe('GET consent', () => {
 });
 
 describe('POST authorize', () => {
-  test('success: approved leads to the app with code, state and iss, and leaves the fact', async () => {
+  test('success: redirects an approval with code, state and iss, and publishes the fact', async () => {
     const friend = await newPerson(service);
     const verifier = newVerifier();
     const answer = await authorize(consentRequest(app, verifier), friend.token);
@@ -128,7 +128,7 @@ describe('POST authorize', () => {
     });
   });
 
-  test('success: denied leads to the app with access_denied, state and iss, and leaves nothing', async () => {
+  test('success: redirects a denial with access_denied, state and iss, and stores nothing', async () => {
     const friend = await newPerson(service);
     const answer = await authorize(consentRequest(app, newVerifier(), { approved: false }), friend.token);
     expect(Object.fromEntries(new URL(textAt(answer, 'redirect_to')).searchParams)).toEqual({
@@ -139,7 +139,7 @@ describe('POST authorize', () => {
     expect((await listOf(friend)).body).toEqual({ data: [] });
   });
 
-  test('success: the query of the registered redirect URI stays', async () => {
+  test('success: keeps the query of the registered redirect URI', async () => {
     const tenant = await newApp(service, owner, { redirect_uris: ['https://app.example/cb?tenant=1'] });
     const verifier = newVerifier();
     const answer = await authorize(consentRequest(tenant, verifier));
@@ -166,13 +166,13 @@ describe('POST authorize', () => {
     expect(answer.body).toEqual({ detail: [expect.objectContaining({ loc: ['body', name], type })] });
   });
 
-  test('unauthenticated: neither without a token nor with an access token', async () => {
+  test('unauthenticated: without a token, or with an access token', async () => {
     const { accessToken } = await connect(service, { app, person });
     expect((await authorize(consentRequest(app, newVerifier()), '')).status).toBe(401);
     expect((await authorize(consentRequest(app, newVerifier()), accessToken)).status).toBe(401);
   });
 
-  test('forbidden: a deactivated app', async () => {
+  test('forbidden: for a deactivated app', async () => {
     const off = await newApp(service, owner);
     await call(`${service.url}/v1/integrations/apps/${off.clientId}`, {
       method: 'PATCH',
@@ -190,7 +190,7 @@ describe('POST authorize', () => {
 });
 
 describe('connections', () => {
-  test('success: one for each app, with its last use', async () => {
+  test('success: lists one connection per app, with its last use', async () => {
     const friend = await newPerson(service);
     const verifier = newVerifier();
     const code = await approve(service, { app, person: friend, verifier });
@@ -220,7 +220,7 @@ describe('connections', () => {
     expect(Date.parse(later) - Date.parse(used)).toBeGreaterThanOrEqual(60_000);
   });
 
-  test('success: consenting again updates the scope of the one connection', async () => {
+  test('success: another consent updates the scope of the same connection', async () => {
     const friend = await newPerson(service);
     await connect(service, { app, person: friend });
     const connectedAt = textAt(await listOf(friend), 'data', 0, 'connected_at');
@@ -242,6 +242,9 @@ describe('connections', () => {
     }
     expect((await redeem(service, { app, code: unusedCode, verifier: pending })).status).toBe(400);
     expect((await listOf(friend)).body).toEqual({ data: [] });
+    const ended = await call(`${service.url}/v1/integrations/ended-connections`, { token: friend.token });
+    const expected = { client_id: app.clientId, app: { name: 'Notes' }, ended_at: expect.any(String) };
+    expect(ended.body).toMatchObject({ data: [expected] });
     const left = (await service.outbox()).map(({ subject }) => subject);
     for (const { grantId } of tokens) expect(left).toContain(`$KV.revocations.grant.${grantId}`);
     const facts = await service.outbox(`connection:${friend.userId}:${app.clientId}`);
@@ -257,19 +260,21 @@ describe('connections', () => {
     });
   });
 
-  test('connecting again afterwards is a new connection, its facts numbered on', async () => {
+  test('connecting again creates a new connection and continues the versions of its facts', async () => {
     const friend = await newPerson(service);
     await connect(service, { app, person: friend });
     await disconnect(friend, app.clientId);
     service.clock.advanceMs(5_000);
     await connect(service, { app, person: friend });
     expect((await listOf(friend)).body).toMatchObject({ data: [{ client_id: app.clientId }] });
+    const ended = await call(`${service.url}/v1/integrations/ended-connections`, { token: friend.token });
+    expect(ended.body).toEqual({ data: [] });
     const facts = await service.outbox(`connection:${friend.userId}:${app.clientId}`);
     expect(facts.map(({ version }) => version)).toEqual([1, 2, 3]);
     expect(facts[2]?.payload['connected_at']).not.toBe(facts[0]?.payload['connected_at']);
   });
 
-  test('replay and not found: not connected, unknown, or another person’s', async () => {
+  test('replay and not found: if not connected, unknown, or another person’s', async () => {
     const friend = await newPerson(service);
     await connect(service, { app, person: friend });
     expect((await disconnect(friend, app.clientId)).status).toBe(204);
@@ -282,10 +287,12 @@ describe('connections', () => {
   });
 
   test('unauthenticated', async () => {
-    expect((await call(`${service.url}/v1/integrations/connections`)).status).toBe(401);
+    for (const list of ['connections', 'ended-connections']) {
+      expect((await call(`${service.url}/v1/integrations/${list}`)).status).toBe(401);
+    }
   });
 
-  test('codes of 80 consents at one time are all good, each for a grant of its own', async () => {
+  test('codes of 80 concurrent consents are all valid, each for a separate grant', async () => {
     const friend = await newPerson(service);
     const consents = await Promise.all(
       Array.from({ length: 80 }, async () => {
@@ -297,7 +304,7 @@ describe('connections', () => {
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
   });
 
-  test('a connection holds 500 grants; the oldest makes way, and its last use stays known', async () => {
+  test('a connection holds 500 grants; the oldest is removed, and its last use is kept', async () => {
     const friend = await newPerson(service);
     const oldest = await connect(service, { app, person: friend });
     const lastUse = await lastUseOf(friend);

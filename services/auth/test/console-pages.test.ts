@@ -1,7 +1,10 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AuthService, newEmail, startAuthService } from './support/auth-service.ts';
 import { call } from './support/http.ts';
 import { newPerson, PASSWORD, type Person } from './support/partner.ts';
+
+const SCRIPT_BYTES_MAX = 10 * 1024;
 
 let service: AuthService;
 let person: Person;
@@ -43,6 +46,8 @@ describe('/sign-in', () => {
     expect(text).toContain('<form method="post" action="/sign-in">');
     // Only passkeys need a script.
     expect(text.match(/<script/g)).toHaveLength(1);
+    const [, script = ''] = /<script[^>]*>([\s\S]*)<\/script>/.exec(text) ?? [];
+    expect(gzipSync(script).length).toBeLessThan(SCRIPT_BYTES_MAX);
     expect(italian.headers.get('content-security-policy')).toContain("default-src 'none'");
     const english = await fetch(`${service.url}/sign-in?locale=en&next=%2Fkeys&reason=expired`);
     const page = await english.text();
@@ -50,7 +55,7 @@ describe('/sign-in', () => {
     expect(page).toContain('name="next" value="/keys"');
   });
 
-  test('signs in, sets the cookies of the console and leads to the page that was asked for', async () => {
+  test('signs in, sets the console’s cookies and redirects to the requested page', async () => {
     const { response } = await submit('/sign-in', { email: person.email, password: PASSWORD, next: '/usage?days=7' });
     expect([response.status, response.headers.get('location')]).toEqual([303, '/usage?days=7']);
     const resumed = await resume(response);
@@ -59,7 +64,7 @@ describe('/sign-in', () => {
   });
 
   test.each(['//evil.example/', 'https://evil.example/', '/\\evil.example', ''])(
-    'leads to the overview instead of %j',
+    'redirects to the overview instead of %j',
     async (next) => {
       const { response } = await submit('/sign-in', { email: person.email, password: PASSWORD, next });
       expect(response.headers.get('location')).toBe('/');
@@ -71,20 +76,20 @@ describe('/sign-in', () => {
     const unknown = await submit('/sign-in', { email: newEmail(), password: 'wrong', locale: 'en' });
     for (const { response, text } of [known, unknown]) {
       expect(response.status).toBe(200);
-      expect(text).toContain('Address or password are wrong');
+      expect(text).toContain('The email address or the password is wrong');
       expect(text).not.toContain('value="wrong"');
       expect(response.headers.getSetCookie()).toEqual([]);
     }
   });
 
-  test('begins a session at localhost if the base URL is an IP address, where browsers allow no passkey', async () => {
+  test('starts a session at localhost if the base URL is an IP address, where browsers allow no passkey', async () => {
     const origin = service.url.replace('127.0.0.1', 'localhost');
     const { response } = await submit('/sign-in', { email: person.email, password: PASSWORD }, { origin });
     expect([response.status, response.headers.get('location')]).toEqual([303, '/']);
     expect((await resume(response, origin)).body).toMatchObject({ account: { email: person.email } });
   });
 
-  test('refuses a form of another site', async () => {
+  test('refuses a form from another site', async () => {
     for (const origin of ['https://evil.example', 'null']) {
       const { response } = await submit('/sign-in', { email: person.email, password: PASSWORD }, { origin });
       expect(response.status).toBe(400);
@@ -94,6 +99,15 @@ describe('/sign-in', () => {
 });
 
 describe('/sign-up', () => {
+  test('works without script, and allows the password meter and its worker by a nonce', async () => {
+    const page = await fetch(`${service.url}/sign-up?locale=en`);
+    const policy = page.headers.get('content-security-policy') ?? '';
+    const [, nonce] = /; script-src 'nonce-([\w+/]{24})'; worker-src 'self'$/.exec(policy) ?? [];
+    const text = await page.text();
+    expect(text).toContain(`<script nonce="${nonce}" type="module" src="/password-strength.js"></script>`);
+    expect(text.match(/<script/g)).toHaveLength(1);
+  });
+
   test('opens a personal account and signs in', async () => {
     const email = newEmail();
     const fields = { email, password: PASSWORD, account_type: 'personal', display_name: 'Ada', locale: 'en' };
@@ -105,7 +119,7 @@ describe('/sign-up', () => {
     });
   });
 
-  test('opens a business account with its name, and asks for a missing one', async () => {
+  test('opens a business account, and asks for a missing name', async () => {
     const email = newEmail();
     const fields = { email, password: PASSWORD, account_type: 'business', locale: 'en' };
     const without = await submit('/sign-up', { ...fields, business_name: '' });
@@ -117,12 +131,12 @@ describe('/sign-up', () => {
     });
   });
 
-  test('names the faults at their fields and keeps what was typed', async () => {
+  test('shows faults at their fields and keeps the input', async () => {
     const { text } = await submit('/sign-up', { email: 'no address', password: 'short', locale: 'en' });
     expect(text).toContain('Enter a valid email address.');
     expect(text).toContain('The password must have 12 to 128 characters.');
     expect(text).toContain('value="no address"');
     const taken = await submit('/sign-up', { email: person.email, password: PASSWORD, locale: 'en' });
-    expect(taken.text).toContain('An account with this address exists already');
+    expect(taken.text).toContain('This address already has an account');
   });
 });

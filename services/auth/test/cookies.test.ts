@@ -17,7 +17,7 @@ describe('cookies under an https base URL', () => {
   const resume = (cookie: string): Promise<Answer> =>
     call(`${service.url}/v1/console/session/resume`, { method: 'POST', headers: { cookie } });
 
-  test('carry the prefix __Host- with all that it demands', async () => {
+  test('carry the prefix __Host- with its required attributes', async () => {
     const session = (await signIn()).headers.getSetCookie();
     const app = await newApp(service, person);
     const query = new URLSearchParams({
@@ -39,7 +39,7 @@ describe('cookies under an https base URL', () => {
     }
   });
 
-  test('are not read without the prefix, which a neighbour domain could set', async () => {
+  test('are not read without the prefix, because a neighbor domain could set them', async () => {
     const token = /__Host-svc_console=([^;]+)/.exec((await signIn()).headers.getSetCookie().join('\n'))?.[1] ?? '';
     expect((await resume(`__Host-svc_console=${token}`)).status).toBe(200);
     expect((await resume(`svc_console=${token}`)).status).toBe(401);

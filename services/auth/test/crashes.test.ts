@@ -128,7 +128,7 @@ describe('a crash between any two writes leaves all or nothing', () => {
   });
 
   test.each(['authorization_codes', 'refresh_tokens'])(
-    'of the database, where %s are read: 503, and what was presented is still good',
+    'of the database while %s are read returns 503, and the credential stays valid',
     async (table) => {
       const person = await newPerson(service);
       const verifier = newVerifier();
@@ -144,7 +144,7 @@ describe('a crash between any two writes leaves all or nothing', () => {
     },
   );
 
-  test('of a replay, at its revocation: presented again, it is still a replay', async () => {
+  test('of a replay at its revocation: the next presentation is still a replay', async () => {
     const person = await newPerson(service);
     const { code, verifier, refreshToken, grantId } = await connect(service, { app, person });
     const answer = await failingAt('outbox', 'INSERT', () => redeem(service, { app, code, verifier }));
@@ -221,7 +221,7 @@ describe('suspending an app with many connections', () => {
   const patch = (clientId: string, active: boolean) =>
     call(`${service.url}/v1/integrations/apps/${clientId}`, { method: 'PATCH', token: owner.token, json: { active } });
 
-  test('cuts off all of them at once, then announces the end of each once', async () => {
+  test('cuts off all of them at once, then publishes the end of each once', async () => {
     const suspended = await newApp(service, owner);
     const userIds = await seedConnections(suspended.clientId);
     const answer = await patch(suspended.clientId, false);
@@ -244,7 +244,7 @@ describe('suspending an app with many connections', () => {
     );
   });
 
-  test('resumes after a crash in the middle of a batch, and repeats nothing', async () => {
+  test('resumes after a crash in the middle of a batch without repeating anything', async () => {
     await service.application.stop();
     const suspended = await newApp(service, owner);
     await seedConnections(suspended.clientId);
@@ -261,7 +261,7 @@ describe('suspending an app with many connections', () => {
     expect(await ended(suspended.clientId)).toHaveLength(PEOPLE);
   });
 
-  test('who consents again after the activation stays connected, with facts in order', async () => {
+  test('keeps a user connected who consents again after the activation, with facts in order', async () => {
     const suspended = await newApp(service, owner);
     const person = await newPerson(service);
     await connect(service, { app: suspended, person });
@@ -279,7 +279,7 @@ describe('suspending an app with many connections', () => {
     ]);
   });
 
-  test('deleting ends the connections first, then leaves its own fact and nothing else', async () => {
+  test('a deletion ends the connections first, then publishes its own fact', async () => {
     const doomed = await newApp(service, owner, { client_type: 'confidential' });
     const person = await newPerson(service);
     await connect(service, { app: doomed, person });
@@ -302,7 +302,7 @@ describe('suspending an app with many connections', () => {
     }
   });
 
-  test('the id of a suspended app’s newest grant never outruns the cutoff', async () => {
+  test('a new grant of a reactivated app always sorts after the cutoff', async () => {
     const suspended = await newApp(service, owner);
     const person = await newPerson(service);
     // A replica whose clock is an hour ahead has made this grant.

@@ -22,7 +22,7 @@ const statusOf = async (token: string): Promise<number> =>
 const codeOf = (answer: Answer) => [answer.status, textAt(answer, 'detail', 'code')];
 
 describe.each(['password', 'email'] as const)('POST /v1/console/account/%s', (what) => {
-  test('forbidden: a wrong current password changes nothing, and guesses are throttled as at sign-in', async () => {
+  test('forbidden: changes nothing for a wrong current password, and throttles guesses as sign-in does', async () => {
     const person = await newPerson(service);
     const body = what === 'password' ? { new_password: NEW_PASSWORD } : { email: newEmail() };
     for (let guess = 0; guess < 10; guess += 1) {
@@ -40,7 +40,7 @@ describe.each(['password', 'email'] as const)('POST /v1/console/account/%s', (wh
     expect((await change(what, undefined, {})).status).toBe(401);
   });
 
-  test('invalid: the current password is left out', async () => {
+  test('invalid: without the current password', async () => {
     const person = await newPerson(service);
     const body = what === 'password' ? { new_password: NEW_PASSWORD } : { email: newEmail() };
     const answer = await change(what, person.token, body);
@@ -50,7 +50,7 @@ describe.each(['password', 'email'] as const)('POST /v1/console/account/%s', (wh
 });
 
 describe('POST /v1/console/account/password', () => {
-  test('success: ends every session with one revocation, and begins one that it does not cover', async () => {
+  test('success: ends every session with one revocation, and starts one that it does not cover', async () => {
     const person = await newPerson(service);
     const other = textAt(await signIn(person.email), 'session_token');
     const answer = await changePassword(person);
@@ -74,7 +74,7 @@ describe('POST /v1/console/account/password', () => {
     ]);
   });
 
-  test('races: of many at once one wins, and the account is left with its session alone', async () => {
+  test('races: of many concurrent changes one wins, and only its session remains', async () => {
     const person = await newPerson(service);
     const answers = await Promise.all(Array.from({ length: 5 }, () => changePassword(person)));
     const tokens = answers.filter(({ status }) => status === 200).map((answer) => textAt(answer, 'session_token'));
@@ -83,14 +83,14 @@ describe('POST /v1/console/account/password', () => {
     expect(alive).toHaveLength(1);
   });
 
-  test('success: the new password signs in, the old one does not', async () => {
+  test('success: the new password signs in, but not the old one', async () => {
     const person = await newPerson(service);
     await changePassword(person);
     expect((await signIn(person.email)).status).toBe(401);
     expect((await signIn(person.email, NEW_PASSWORD)).status).toBe(201);
   });
 
-  test('invalid: the rules of sign-up hold, and the password is not echoed', async () => {
+  test('invalid: applies the rules of sign-up, and does not echo the password', async () => {
     const person = await newPerson(service);
     for (const password of ['Password1234', person.email, 'eleven char']) {
       const answer = await changePassword(person, { new_password: password });
@@ -100,7 +100,7 @@ describe('POST /v1/console/account/password', () => {
     }
   });
 
-  test('a sign-in that was checking the old password meanwhile begins no session', async () => {
+  test('a concurrent sign-in with the old password starts no session', async () => {
     const person = await newPerson(service);
     const [changed, ...signIns] = await Promise.all([
       changePassword(person),
@@ -132,7 +132,7 @@ describe('POST /v1/console/session/reauthenticate', () => {
   const reauthenticate = (token: string | undefined, password: string): Promise<Answer> =>
     call(`${service.url}/v1/console/session/reauthenticate`, { token, json: { password } });
 
-  test('success: answers a token of the same session with a fresh auth_time, which a resumed session keeps', async () => {
+  test('success: returns a token of the same session with a new auth_time, which a resumed session keeps', async () => {
     const person = await newPerson(service);
     const before = claimsOf(person.token);
     service.clock.advanceMs(3_600_000);
@@ -147,7 +147,7 @@ describe('POST /v1/console/session/reauthenticate', () => {
     expect(claimsOf(textAt(resumed, 'session_token'))['auth_time']).toBe(after['auth_time']);
   });
 
-  test('forbidden: a wrong password renews nothing, and guesses spend the budget of the session', async () => {
+  test('forbidden: renews nothing for a wrong password, and guesses spend the session’s budget', async () => {
     const person = await newPerson(service);
     for (let guess = 0; guess < 10; guess += 1) {
       expect(codeOf(await reauthenticate(person.token, `guess ${guess}`))).toEqual([403, 'wrong_password']);
@@ -155,13 +155,13 @@ describe('POST /v1/console/session/reauthenticate', () => {
     expect(codeOf(await reauthenticate(person.token, PASSWORD))).toEqual([429, 'too_many_attempts']);
   });
 
-  test('forbidden: an account without a password must sign in again', async () => {
+  test('forbidden: requires a fresh sign-in for an account without a password', async () => {
     const person = await newPerson(service);
     await service.database('accounts').where({ id: person.userId }).update({ password_hash: null });
     expect(codeOf(await reauthenticate(person.token, PASSWORD))).toEqual([403, 'fresh_sign_in_required']);
   });
 
-  test('unauthenticated: without a session, or with one that has ended', async () => {
+  test('unauthenticated: without a session, or with an ended one', async () => {
     const person = await newPerson(service);
     await call(`${service.url}/v1/console/session`, { method: 'DELETE', token: person.token });
     expect((await reauthenticate(undefined, PASSWORD)).status).toBe(401);

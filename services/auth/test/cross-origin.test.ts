@@ -19,7 +19,7 @@ test.each([
   ['GET', '/.well-known/openid-configuration', 200],
   ['GET', '/.well-known/oauth-authorization-server', 200],
   ['GET', '/.well-known/oauth-protected-resource/v1/integrations', 200],
-])('pages of any origin may read the answer of %s %s, errors included', async (method, path, status) => {
+])('pages of any origin may read the response of %s %s, including errors', async (method, path, status) => {
   const form = method === 'POST' ? { form: { token: 'x' } } : {};
   const { headers, ...answer } = await call(`${service.url}${path}`, { method, headers: ORIGIN, ...form });
   expect(answer.status).toBe(status);
@@ -28,7 +28,7 @@ test.each([
   expect(headers.get('access-control-allow-credentials')).toBeNull();
 });
 
-test.each(['token', 'revoke', 'par'])('a preflight for %s is answered for a day', async (path) => {
+test.each(['token', 'revoke', 'par'])('lets browsers cache a preflight for %s for a day', async (path) => {
   const { status, headers } = await call(`${service.url}/v1/integrations/oauth/${path}`, {
     method: 'OPTIONS',
     headers: { ...ORIGIN, 'access-control-request-method': 'POST', 'access-control-request-headers': 'dpop' },
@@ -48,7 +48,7 @@ test.each(['token', 'revoke', 'par'])('OPTIONS %s without a preflight lists the 
   expect(answer.headers.get('access-control-max-age')).toBeNull();
 });
 
-test.each(['authorize', 'consent', 'interaction/decision'])('other origins may not call %s', async (path) => {
+test.each(['authorize', 'consent', 'interaction/decision'])('does not allow other origins to call %s', async (path) => {
   const { headers } = await call(`${service.url}/v1/integrations/oauth/${path}`, {
     method: 'OPTIONS',
     headers: { ...ORIGIN, 'access-control-request-method': 'POST' },
@@ -56,7 +56,7 @@ test.each(['authorize', 'consent', 'interaction/decision'])('other origins may n
   expect(headers.get('access-control-allow-origin')).toBeNull();
 });
 
-test('RFC 9728 §3.2: the protected resource names itself and its authorization server', async () => {
+test('RFC 9728 §3.2: the metadata name the protected resource and its authorization server', async () => {
   const answer = await call(`${service.url}/.well-known/oauth-protected-resource/v1/integrations`);
   expect(answer.body).toMatchObject({
     resource: `${service.url}/v1/integrations`,
@@ -66,7 +66,7 @@ test('RFC 9728 §3.2: the protected resource names itself and its authorization 
   });
 });
 
-test.each(['openid-configuration', 'oauth-authorization-server'])('%s promises no ID tokens', async (name) => {
+test.each(['openid-configuration', 'oauth-authorization-server'])('%s announces no ID tokens', async (name) => {
   const answer = await call(`${service.url}/.well-known/${name}`);
   expect(answer.text).not.toContain('id_token');
   expect(answer.body).not.toHaveProperty('claims_supported');

@@ -73,7 +73,7 @@ describe('a known device', () => {
     expect(browser.cookies.has('svc_session')).toBe(true);
   });
 
-  test('has ten separate failures, counted in parallel too', async () => {
+  test('has a separate budget of ten failures, also in parallel', async () => {
     const device = await deviceOf();
     const answers = await Promise.all(Array.from({ length: 30 }, () => signIn({ device, password: 'a wrong guess' })));
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
@@ -82,14 +82,14 @@ describe('a known device', () => {
     expect((await signIn()).status).toBe(201);
   });
 
-  test('is a stranger to every other account', async () => {
+  test('counts as a stranger for every other account', async () => {
     const device = await deviceOf();
     person = await newPerson(service);
     await lockOut();
     expect((await signIn({ device })).status).toBe(429);
   });
 
-  test('is a stranger after a sign-out everywhere, unless it made the change', async () => {
+  test('counts as a stranger after a sign-out everywhere, unless it made the change', async () => {
     const device = await deviceOf();
     const other = await deviceOf();
     const changed = await call(`${service.url}/v1/console/account/password`, {
@@ -103,7 +103,7 @@ describe('a known device', () => {
     expect((await signIn({ device: textAt(changed, 'device_token'), password })).status).toBe(201);
   });
 
-  test('is remembered beside others, for several accounts', async () => {
+  test('is remembered together with others, for several accounts', async () => {
     const first = person;
     const device = await deviceOf();
     person = await newPerson(service);
@@ -122,7 +122,7 @@ test.each(['x', 'A'.repeat(22), `${'A'.repeat(22)}.${'A'.repeat(22)}`])(
   },
 );
 
-test('lets the holder of a session change the password while strangers have locked the address', async () => {
+test('the holder of a session can change the password while strangers have locked the address', async () => {
   await lockOut();
   const answer = await call(`${service.url}/v1/console/account/password`, {
     token: person.token,

@@ -90,20 +90,20 @@ describe('DPoP', () => {
     expect((await refreshWith(textAt(next, 'refresh_token'))).status).toBe(400);
   });
 
-  test('nobody has to: without a proof the token is a bearer token', async () => {
+  test('issues a bearer token without a proof', async () => {
     const answer = await redeemWith(undefined);
     expect(answer.body).toMatchObject({ token_type: 'Bearer' });
     expect(claimsOf(textAt(answer, 'access_token'))['cnf']).toBeUndefined();
   });
 
-  test('RFC 9449 §10: a code that names a key is redeemed with that key alone', async () => {
+  test('RFC 9449 §10: redeems a code bound to a key only with that key', async () => {
     const [key, other] = [await newKey(), await newKey()];
     const over = { dpop_jkt: key.thumbprint };
     for (const proof of [undefined, await prove(other)]) expect((await redeemWith(proof, over)).status).toBe(400);
     expect((await redeemWith(await prove(key), over)).status).toBe(200);
   });
 
-  test('RFC 9449 §11.1: a proof is good once, also raced', async () => {
+  test('RFC 9449 §11.1: accepts a proof once, also under concurrency', async () => {
     const proof = await prove(await newKey());
     const answers = await Promise.all(Array.from({ length: 4 }, () => redeemWith(proof)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -113,7 +113,7 @@ describe('DPoP', () => {
     service.clock.advanceMs(-2 * 3_600_000);
   });
 
-  test('RFC 9449 §11.1: a proof is good once across replicas', async () => {
+  test('RFC 9449 §11.1: accepts a proof once across replicas', async () => {
     const replica = await startReplica(service);
     const key = await newKey();
     const proof = await prove(key);
@@ -136,7 +136,7 @@ describe('DPoP', () => {
     await replica.stop();
   });
 
-  test('RFC 9449 §4.3: a proof for another address is refused, for any host that the request names', async () => {
+  test('RFC 9449 §4.3: refuses a proof for another URL, for any Host header', async () => {
     const forged = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' };
     const path = new URL(tokenUrl()).pathname;
     const elsewhere = await redeemWith(await prove(await newKey(), { htu: `https://evil.example${path}` }), {}, forged);
@@ -170,7 +170,7 @@ const expectRefused = (page: Shown, reason: RegExp): void => {
 };
 
 describe('POST /v1/integrations/oauth/par', () => {
-  test('RFC 9126 §2.2, §4: the page shows what was pushed, once, and nothing that the browser adds', async () => {
+  test('RFC 9126 §2.2, §4: shows the pushed request once, and ignores parameters added by the browser', async () => {
     const answer = await push({ scope: 'usage:read', locale: 'en' });
     expect(answer.status).toBe(201);
     expect(answer.body).toEqual({
@@ -185,7 +185,7 @@ describe('POST /v1/integrations/oauth/par', () => {
     expectRefused(await open(publicApp, requestUri), /scaduta o è già stata aperta/);
   });
 
-  test('the whole flow, in a browser', async () => {
+  test('completes the whole flow in a browser', async () => {
     const verifier = newVerifier();
     const pushed = await push({ code_challenge: challengeOf(verifier) }, confidentialApp);
     const browser = newBrowser(service);
@@ -208,7 +208,7 @@ describe('POST /v1/integrations/oauth/par', () => {
     expect(tokens.status).toBe(200);
   });
 
-  test('RFC 9126 §2.3: a client that does not prove itself, or names what it may not, is refused at once', async () => {
+  test('RFC 9126 §2.3: refuses an unauthenticated client and invalid parameters at once', async () => {
     const wrong = await push({}, { ...confidentialApp, secret: 'svc_cs_wrong' });
     expect([wrong.status, textAt(wrong, 'error')]).toEqual([401, 'invalid_client']);
     const elsewhere = await push({ redirect_uri: 'https://evil.example/' });
@@ -223,7 +223,7 @@ describe('POST /v1/integrations/oauth/par', () => {
     ['a challenge that is none', { code_challenge: 'x'.repeat(44) }, 'invalid_request'],
     ['a language that there is not', { locale: 'fr' }, 'invalid_request'],
     ['a scope that there is not', { scope: 'admin' }, 'invalid_scope'],
-  ])('RFC 9126 §2.1: %s is reported to the app, not to the browser', async (_name, form, error) => {
+  ])('RFC 9126 §2.1: reports %s to the app, not to the browser', async (_name, form, error) => {
     const answer = await push(form);
     expect([answer.status, textAt(answer, 'error')]).toEqual([400, error]);
   });
@@ -235,7 +235,7 @@ describe('POST /v1/integrations/oauth/par', () => {
     expectRefused(await open(publicApp, requestUri), /scaduta/);
   });
 
-  test('a request of another app, an expired one and an unknown one are refused', async () => {
+  test('refuses a request of another app, an expired one and an unknown one', async () => {
     const pushed = await push({});
     expectRefused(await open(confidentialApp, textAt(pushed, 'request_uri')), /scaduta/);
     const late = await push({});
@@ -295,7 +295,7 @@ describe('an app that asks for it', () => {
   const patch = (app: RegisteredApp, json: object) =>
     call(`${service.url}/v1/integrations/apps/${app.clientId}`, { method: 'PATCH', token: owner.token, json });
 
-  test('says so at registration and by PATCH, and its record shows it; nothing is asked of others', async () => {
+  test('sets it at registration or by PATCH, and shows it in its record; other apps need neither', async () => {
     const app = await appOf({ require_pushed_authorization_requests: true, dpop_bound_access_tokens: true });
     const listed = await call(`${service.url}/v1/integrations/apps`, { token: owner.token });
     const recordOf = (clientId: string) =>
@@ -317,7 +317,7 @@ describe('an app that asks for it', () => {
     expect((await patch(app, { active: true, dpop_bound_access_tokens: 'yes' })).status).toBe(422);
   });
 
-  test('RFC 9126 §6: what was not pushed is never asked: neither page, nor console, nor a mark of another request', async () => {
+  test('RFC 9126 §6: never shows a request that was not pushed: on the page, in the console, or with a foreign mark', async () => {
     const app = await appOf({ require_pushed_authorization_requests: true });
     const plain = {
       client_id: app.clientId,
@@ -326,8 +326,8 @@ describe('an app that asks for it', () => {
       code_challenge: challengeOf(newVerifier()),
     };
     const browser = newBrowser(service);
-    expectRefused(await browser.open(pagePath(plain)), /non ha preparato/);
-    expectRefused(await browser.open(pagePath({ ...plain, pushed: 'forged' })), /non ha preparato/);
+    expectRefused(await browser.open(pagePath(plain)), /non ha inviato/);
+    expectRefused(await browser.open(pagePath({ ...plain, pushed: 'forged' })), /non ha inviato/);
     const json = { ...plain, code_challenge_method: 'S256', approved: true };
     const decided = await call(`${service.url}/v1/integrations/oauth/authorize`, { token: person.token, json });
     expect([decided.status, textAt(decided, 'detail', 'code')]).toEqual([400, 'pushed_request_required']);
@@ -336,7 +336,7 @@ describe('an app that asks for it', () => {
     expect([consent.status, textAt(consent, 'detail', 'code')]).toEqual([400, 'pushed_request_required']);
   });
 
-  test('what was pushed goes through sign-in, another language and a decision, in its own browser only', async () => {
+  test('keeps a pushed request through sign-in, language change and decision, in the same browser only', async () => {
     const app = await appOf({ require_pushed_authorization_requests: true });
     const verifier = newVerifier();
     const pushed = await push({ code_challenge: challengeOf(verifier) }, app);
@@ -346,8 +346,8 @@ describe('an app that asks for it', () => {
     const link = /href="([^"]+locale=en[^"]*)"/.exec(first.text)?.[1]?.replaceAll('&amp;', '&') ?? '';
     const page = await browser.open(link);
     expect(page.text).toContain('lang="en"');
-    expectRefused(await newBrowser(service).open(link), /has not prepared/);
-    expectRefused(await browser.open(`${link}&dpop_jkt=${'x'.repeat(43)}`), /has not prepared/);
+    expectRefused(await newBrowser(service).open(link), /did not send/);
+    expectRefused(await browser.open(`${link}&dpop_jkt=${'x'.repeat(43)}`), /did not send/);
     const signedIn = await browser.submitOnce(page, 'sign-in', { email: person.email, password: PASSWORD });
     const consent = await browser.open(signedIn.location ?? '');
     const answered = await browser.submit(consent, 'decision', { decision: 'approve' });
@@ -355,17 +355,17 @@ describe('an app that asks for it', () => {
     expect((await redeem(service, { app, code, verifier })).status).toBe(200);
   });
 
-  test('a form that lay open while the app began to ask for it is refused', async () => {
+  test('refuses a form opened before the app required pushed requests', async () => {
     const app = await appOf({});
     const plain = { client_id: app.clientId, redirect_uri: REDIRECT_URI, state: STATE };
     const browser = newBrowser(service);
     const page = await browser.open(pagePath({ ...plain, code_challenge: challengeOf(newVerifier()) }));
     const consent = await browser.submit(page, 'sign-in', { email: person.email, password: PASSWORD });
     await patch(app, { active: true, require_pushed_authorization_requests: true });
-    expectRefused(await browser.submit(consent, 'decision', { decision: 'approve' }), /non ha preparato/);
+    expectRefused(await browser.submit(consent, 'decision', { decision: 'approve' }), /non ha inviato/);
   });
 
-  test('RFC 9449 §5.2: without a proof neither a code nor a refresh token is good, and neither is used up', async () => {
+  test('RFC 9449 §5.2: refuses codes and refresh tokens without a proof, and does not use them up', async () => {
     const app = await appOf({ dpop_bound_access_tokens: true });
     const key = await newKey();
     const verifier = newVerifier();

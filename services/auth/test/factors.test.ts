@@ -86,7 +86,7 @@ describe('enrolment', () => {
     expect(mails).toHaveLength(1);
   });
 
-  test('is refused for a factor of another account, one that is confirmed, and one of an hour ago', async () => {
+  test('is refused for a factor that belongs to another account, is confirmed, or is an hour old', async () => {
     const [person, stranger] = [await newEnrolled(), await newPerson(service)];
     const added = await addTotp(stranger);
     const [id, secret] = [textAt(added, 'id'), textAt(added, 'secret')];
@@ -99,7 +99,7 @@ describe('enrolment', () => {
     expect(errorOf(await confirm(stranger, id, codeOf(secret)))).toEqual([404, 'not_found']);
   });
 
-  test('needs a recent authentication, as does every change of factors', async () => {
+  test('requires a recent authentication, like every change of factors', async () => {
     const person = await newEnrolled();
     service.clock.advanceMs(901_000);
     const calls = [
@@ -122,7 +122,7 @@ describe('enrolment', () => {
 });
 
 describe('sign-in', () => {
-  test('asks for the second factor after the right password only, and begins a session with a code', async () => {
+  test('asks for the second factor only after the right password, and starts a session with a code', async () => {
     const person = await newEnrolled();
     const wrong = await call(`${service.url}/v1/console/sessions`, {
       json: { email: person.email, password: 'wrong' },
@@ -146,7 +146,7 @@ describe('sign-in', () => {
     expect(factors).toMatchObject({ data: [{ last_used_at: expect.any(String) }], recovery_codes_left: 10 });
   });
 
-  test('RFC 6238 §5.2: accepts a code once, also in parallel, and none of an earlier step afterwards', async () => {
+  test('RFC 6238 §5.2: accepts a code once, also in parallel, and no code of an earlier step afterwards', async () => {
     const person = await newEnrolled();
     const confirmedAgain = await finish(await challengeFor(person), { code: codeOf(person.secret) });
     expect(errorOf(confirmedAgain)).toEqual([401, 'invalid_second_factor']);
@@ -157,7 +157,7 @@ describe('sign-in', () => {
     expect((await finish(await challengeFor(person), { code: codeOf(person.secret, 0) })).status).toBe(401);
   });
 
-  test('RFC 6238 §5.2: accepts codes of one step before and after the present one, and none beyond', async () => {
+  test('RFC 6238 §5.2: accepts codes of one step before and after the current one, and none beyond', async () => {
     const person = await newEnrolled();
     service.clock.advanceMs(10 * STEP_MS);
     for (const steps of [-2, 2]) {
@@ -180,7 +180,7 @@ describe('sign-in', () => {
     expect(mails).toHaveLength(2);
   });
 
-  test('counts wrong codes in the budget of sign-in', async () => {
+  test('counts wrong codes in the sign-in budget', async () => {
     const person = await newEnrolled();
     const challenge = await challengeFor(person);
     for (let guess = 0; guess < 10; guess += 1) {
@@ -204,7 +204,7 @@ describe('sign-in', () => {
     expect(errorOf(await finish(old, proof))).toEqual([401, 'challenge_invalid']);
   });
 
-  test('returns 422 for no proof, and for two at once', async () => {
+  test('returns 422 without a proof, and for two at once', async () => {
     const none = await finish('challenge', {});
     expect(none.body).toMatchObject({ detail: [{ loc: ['body', 'code'], type: 'missing' }] });
     const two = await finish('challenge', { code: '123456', recovery_code: 'x' });
@@ -269,7 +269,7 @@ describe('reauthenticate with a code', () => {
 });
 
 describe('removal', () => {
-  test('of the last factor ends the recovery codes and the question at sign-in', async () => {
+  test('of the last factor ends the recovery codes and the second step of sign-in', async () => {
     const person = await newEnrolled();
     const stranger = await newEnrolled();
     const path = factorsPath(`/${person.factorId}`);
@@ -281,7 +281,7 @@ describe('removal', () => {
     expect(errorOf(renewal)).toEqual([409, 'second_factor_missing']);
   });
 
-  test('of one factor of two keeps the other one and the codes; new codes void the earlier ones', async () => {
+  test('of one of two factors keeps the other one and the codes; new codes void the earlier ones', async () => {
     const person = await newEnrolled();
     const second = await addTotp(person, { name: 'Tablet' });
     const codes = codesIn(await confirm(person, textAt(second, 'id'), codeOf(textAt(second, 'secret'))));

@@ -15,7 +15,7 @@ const DAY_MS = 24 * 3600 * 1000;
 const count = async (table: string): Promise<number> => (await service.database(table)).length;
 const tidy = () => tidyUpOf(service);
 
-test('what can still be asked for stays, what cannot is removed', async () => {
+test('deletes rows that can no longer be used, and keeps the others', async () => {
   const owner = await newPerson(service, 'business');
   const person = await newPerson(service);
   const app = await newApp(service, owner);
@@ -47,7 +47,7 @@ test('what can still be asked for stays, what cannot is removed', async () => {
   expect(await Promise.all(['authorization_codes', 'refresh_tokens', 'grants'].map(count))).toEqual([0, 0, 0]);
 });
 
-test('a grant unused for a month is forgotten; its connection stays and remembers the last use', async () => {
+test('deletes a grant unused for a month; its connection stays and keeps the last use', async () => {
   const person = await newPerson(service);
   const app = await newApp(service, await newPerson(service, 'business'));
   const { grantId } = await connect(service, { app, person });

@@ -46,12 +46,12 @@ describe.each([
   test.each([
     ['of an announced length', false],
     ['in chunks', true],
-  ])('%s is read up to its limit, and is 413 beyond', async (_what, isChunked) => {
+  ])('%s is read up to its limit, and gets 413 beyond', async (_what, isChunked) => {
     expect(await postForm(endpoint, FORM_BYTES_MAX, isChunked)).toEqual(judged);
     expect(await postForm(endpoint, FORM_BYTES_MAX + 1, isChunked)).toEqual([413, 'invalid_request']);
   });
 
-  test('that is much too long leaves nothing in the connection for its next user', async () => {
+  test('that is much too long does not break the next request on its connection', async () => {
     for (const isChunked of [true, false]) {
       expect(await postForm(endpoint, 1_000_000, isChunked)).toEqual([413, 'invalid_request']);
       expect(await postForm(endpoint, 100, isChunked)).toEqual(judged);

@@ -72,7 +72,7 @@ test('stores waiting data encrypted, and logs neither address nor token while th
   }
 });
 
-test('sends the mails that waited once the mail server is back, each once from any number of replicas', async () => {
+test('sends waiting mails when the mail server is back, each once across replicas', async () => {
   const smtpPort = await freePort();
   const waiting = await startAuthService({ MAIL_URL: `smtp://127.0.0.1:${smtpPort}` });
   const replica = await restartAuthService(waiting);
@@ -96,7 +96,7 @@ test('sends the mails that waited once the mail server is back, each once from a
   }
 });
 
-test('limits the requested mails of one kind for one account within an hour, to any address', async () => {
+test('limits the requested mails of one kind per account and hour, to any address', async () => {
   const mail = await newMail();
   const outcomes = [];
   for (let tries = 0; tries < 11; tries += 1) outcomes.push(await enqueue({ ...mail, to: newEmail() }));
@@ -104,7 +104,7 @@ test('limits the requested mails of one kind for one account within an hour, to 
   expect(outcomes.at(-1)).toBe('limited');
 });
 
-test('limits the mails of one kind to one address within an hour', async () => {
+test('limits the mails of one kind per address and hour', async () => {
   const mail = await newMail();
   const outcomes = [];
   for (let tries = 0; tries < 7; tries += 1) outcomes.push(await enqueue(mail));

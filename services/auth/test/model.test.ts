@@ -240,7 +240,7 @@ const settle = async (world: World): Promise<void> => {
   }
 };
 
-test('random sequences of consent, exchange, refresh, reuse, disconnect, suspend and rotate do as the model says', async () => {
+test('random sequences of consent, exchange, refresh, reuse, disconnect, suspend and rotate match the model', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
       const world = await newWorld();
@@ -251,7 +251,7 @@ test('random sequences of consent, exchange, refresh, reuse, disconnect, suspend
   );
 }, 120_000);
 
-test('several clients at once: each sees what the model says of its own', async () => {
+test('matches the model for each of several concurrent clients', async () => {
   const sequence = fc.array(step, { minLength: 5, maxLength: 15 });
   await fc.assert(
     fc.asyncProperty(fc.tuple(sequence, sequence, sequence), async (sequences) => {

@@ -1,7 +1,7 @@
 import { events, newId } from '@svc/contracts';
 import { connectMessaging, type Messaging } from '@svc/messaging';
 import { createLogger } from '@svc/service-kit';
-import { type TestNats, testNats, waitFor } from '@svc/testing';
+import { internalCredential, type TestNats, testNats, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startKeyNoticeConsumer, startNoticeConsumer } from '../src/notices/index.ts';
 import { type AuthService, startAuthService } from './support/auth-service.ts';
@@ -147,4 +147,28 @@ test('mails that an automatic top-up failed, and why', async () => {
   const [mail] = await mailsTo(userId, 1);
   expect(mail?.subject).toBe('The automatic top-up of your wallet failed');
   expect(mail?.text).toContain('The automatic top-up of €20.00 failed. Your payment method was declined.');
+});
+
+test('mails the owner of an app that its webhook is blocked, and that it has recovered, each once', async () => {
+  const owner = await newPerson(service, 'business');
+  await service.database('accounts').where({ id: owner.userId }).update({ locale: 'en' });
+  const { clientId } = await newApp(service, owner, { name: 'Notes' });
+  const eventId = newId('evt');
+  const notice = { event_id: eventId, event: 'integration.test', last_attempt_at: '2026-10-01T12:00:00.000Z' };
+  const notify = (change: string, id = clientId) =>
+    call(`${service.internalUrl}/internal/apps/${id}/webhook-notices`, {
+      token: internalCredential('webhook-dispatcher'),
+      json: { ...notice, change },
+    });
+  for (const change of ['blocked', 'blocked', 'recovered', 'recovered'])
+    expect((await notify(change)).status).toBe(204);
+  expect((await notify('blocked', newId('app'))).status).toBe(404);
+  const mails = await mailsTo(owner.userId, 2);
+  expect(mails.map(({ subject }) => subject).toSorted()).toEqual([
+    'The webhook of Notes is blocked',
+    'The webhook of Notes works again',
+  ]);
+  const texts = mails.map(({ text }) => text).join('\n');
+  expect(texts).toContain(`${eventId} (integration.test)`);
+  expect(texts).toContain('October 1, 2026');
 });

@@ -70,7 +70,7 @@ describe.each(kinds)('openid-client, given only the issuer, as a %s app', (_kind
       });
     });
 
-    test('RFC 9207 §2.4: learns of a denial, and takes no answer without our name', async () => {
+    test('RFC 9207 §2.4: receives a denial, and refuses an answer without our issuer', async () => {
       const { config, url, checks } = await start();
       await expect(client.authorizationCodeGrant(config, await decide(url, false), checks)).rejects.toMatchObject({
         error: 'access_denied',
@@ -84,7 +84,7 @@ describe.each(kinds)('openid-client, given only the issuer, as a %s app', (_kind
 
 describe('metadata', () => {
   test.each(['openid-configuration', 'oauth-authorization-server'])(
-    'RFC 8414 §3: %s names the paths that are served, for any host',
+    'RFC 8414 §3: %s names the served paths, for any Host header',
     async (name) => {
       const answer = await call(`${service.url}/.well-known/${name}`, {
         headers: { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https', forwarded: 'host=evil.example' },
@@ -103,7 +103,7 @@ describe('metadata', () => {
     },
   );
 
-  test('the key set holds public keys only', async () => {
+  test('publishes only public keys', async () => {
     const answer = await call(`${service.url}/v1/integrations/oauth/jwks`);
     expect(answer.body).toEqual({
       keys: [
@@ -122,7 +122,7 @@ describe('metadata', () => {
     expect(answer.text).not.toContain('"d"');
   });
 
-  test('the description of the whole API is served', async () => {
+  test('serves the OpenAPI document of the whole API', async () => {
     const answer = await call(`${service.url}/v1/openapi.json`);
     expect(answer.body).toMatchObject({ openapi: expect.stringMatching(/^3\.1\./) });
   });

@@ -58,7 +58,7 @@ describe('registration', () => {
     expect(await service.database('mails').where({ recipient: person.email, kind: 'factor_changed' })).toHaveLength(2);
   });
 
-  test('takes a page at localhost where the base URL is an IP address', async () => {
+  test('accepts a page at localhost if the base URL is an IP address', async () => {
     const person = await newPerson(service);
     const authenticator = softwareAuthenticator(service.url.replace('127.0.0.1', 'localhost'));
     const options = optionsIn<CreationOptions>(await createOptions(person));
@@ -85,7 +85,7 @@ describe('registration', () => {
     expect(errorOf(await register(person, authenticator.create(old)))).toEqual([400, 'passkey_rejected']);
   });
 
-  test('returns 422 for a body that is no credential', async () => {
+  test('returns 422 for a body that is not a credential', async () => {
     const person = await newPerson(service);
     const answer = await register(person, { id: 'a', rawId: 'a', type: 'public-key', response: {} });
     expect(answer.body).toMatchObject({ detail: [{ loc: ['body', 'response', 'clientDataJSON'] }, {}] });
@@ -93,7 +93,7 @@ describe('registration', () => {
 });
 
 describe('sign-in without a password', () => {
-  test('begins a session for the owner of the passkey, once for each assertion', async () => {
+  test('starts a session for the owner of the passkey, once per assertion', async () => {
     const authenticator = newAuthenticator();
     const person = await newHolder(authenticator);
     const options = await signInOptions();
@@ -163,7 +163,7 @@ describe('as a second factor', () => {
     expect(list.body).toMatchObject({ data: [{ last_used_at: expect.any(String) }] });
   });
 
-  test('is asked for no more once it is removed', async () => {
+  test('is no longer asked for once it is removed', async () => {
     const authenticator = newAuthenticator();
     const person = await newHolder(authenticator);
     const path = `account/factors/${person.factorId}`;
@@ -177,7 +177,7 @@ describe('as a second factor', () => {
 });
 
 describe('reauthenticate with an assertion', () => {
-  test('renews the authentication, with an assertion made for it that verifies the person', async () => {
+  test('renews the authentication with an assertion for that purpose that verifies the person', async () => {
     const authenticator = newAuthenticator();
     const person = await newHolder(authenticator);
     service.clock.advanceMs(901_000);
@@ -199,7 +199,7 @@ describe('reauthenticate with an assertion', () => {
     expect((await createOptions({ ...person, token: fresh })).status).toBe(200);
   });
 
-  test('has no options for an account without a passkey', async () => {
+  test('offers no options for an account without a passkey', async () => {
     const { token } = await newPerson(service);
     const answer = await console('session/reauthenticate/options', { token });
     expect(errorOf(answer)).toEqual([409, 'second_factor_missing']);

@@ -39,7 +39,7 @@ const setActive = (app: RegisteredApp, active: boolean) =>
   });
 
 describe('many at once', () => {
-  test('40 parallel redemptions of one code: one wins at most, and its tokens die', async () => {
+  test('of 40 parallel redemptions of one code at most one wins, and its tokens are revoked', async () => {
     for (let round = 0; round < 5; round += 1) {
       const person = await newPerson(service);
       const verifier = newVerifier();
@@ -56,7 +56,7 @@ describe('many at once', () => {
     }
   });
 
-  test('hands out five pairs when one refresh token is presented 50 times in parallel, and kills them all', async () => {
+  test('issues five pairs when one refresh token is presented 50 times in parallel, and revokes them all', async () => {
     for (let round = 0; round < 3; round += 1) {
       const person = await newPerson(service);
       const { refreshToken, grantId } = await connect(service, { app: graceful, person });
@@ -69,7 +69,7 @@ describe('many at once', () => {
     }
   });
 
-  test('lets one of five siblings go on when all are presented in parallel, and revokes the grant', async () => {
+  test('exchanges one of five siblings when all are presented in parallel, and revokes the grant', async () => {
     const person = await newPerson(service);
     const { refreshToken } = await connect(service, { app: graceful, person });
     const siblings = await times(5, () => refresh(service, { app: graceful, token: refreshToken }));
@@ -81,7 +81,7 @@ describe('many at once', () => {
     expect(await service.database('grants').where({ user_id: person.userId })).toEqual([]);
   });
 
-  test('20 parallel refreshes without grace: one wins, and the grant dies', async () => {
+  test('of 20 parallel refreshes without grace one wins, and the grant is revoked', async () => {
     const person = await newPerson(service);
     const { refreshToken } = await connect(service, { app: strict, person });
     const answers = await times(20, () => refresh(service, { app: strict, token: refreshToken }));
@@ -92,7 +92,7 @@ describe('many at once', () => {
     }
   });
 
-  test('10 parallel consents of one person: one connection, and facts numbered without gap', async () => {
+  test('10 parallel consents of one person make one connection, with gapless fact versions', async () => {
     const person = await newPerson(service);
     await times(10, () => approve(service, { app: graceful, person, verifier: newVerifier() }));
     expect(await service.database('connections').where({ user_id: person.userId })).toHaveLength(1);
@@ -101,7 +101,7 @@ describe('many at once', () => {
     expect(facts.map(({ version }) => version)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });
 
-  test('10 parallel disconnects: one is first, and one fact is left', async () => {
+  test('of 10 parallel disconnects one succeeds, and one fact is published', async () => {
     const person = await newPerson(service);
     await connect(service, { app: graceful, person });
     const answers = await times(10, () => disconnect(person, graceful));
@@ -136,7 +136,7 @@ describe('against each other', () => {
     expect(issued).toBeGreaterThan(0);
   });
 
-  test('deactivating at any point of a consent: the code is dead, or was never issued', async () => {
+  test('deactivating at any point of a consent leaves its code invalid or never issued', async () => {
     for (let delayMs = 0; delayMs <= 10; delayMs += 1) {
       const app = await newApp(service, owner);
       const person = await newPerson(service);
@@ -152,7 +152,7 @@ describe('against each other', () => {
     }
   });
 
-  test('refreshes, disconnects and reuse of one person at one time end in no error and no deadlock', async () => {
+  test('concurrent refreshes, disconnects and reuse of one person cause no error and no deadlock', async () => {
     const person = await newPerson(service);
     const grants = await times(8, () => connect(service, { app: strict, person }));
     const answers = await Promise.all([

@@ -35,7 +35,7 @@ describe('a refresh token with 30 seconds of grace', () => {
     return pairs;
   };
 
-  test('hands out five different pairs for one token: one at its first use, four at repetitions', async () => {
+  test('issues five different pairs for one token: one at its first use, four at repetitions', async () => {
     const { refreshToken, grantId } = await connect(service, { app: graceful, person });
     const pairs = await siblingsOf(refreshToken, 5);
     expect(new Set(pairs).size).toBe(5);
@@ -43,7 +43,7 @@ describe('a refresh token with 30 seconds of grace', () => {
     expect((await use(pairs[3] ?? '')).status).toBe(200);
   });
 
-  test('revokes the grant at the fifth repetition, and with it every pair handed out', async () => {
+  test('revokes the grant with every issued pair at the fifth repetition', async () => {
     const { refreshToken, grantId } = await connect(service, { app: graceful, person });
     const pairs = await siblingsOf(refreshToken, 5);
     expectInvalidGrant(await use(refreshToken));
@@ -51,7 +51,7 @@ describe('a refresh token with 30 seconds of grace', () => {
     for (const pair of pairs) expectInvalidGrant(await use(pair));
   });
 
-  test('goes on with the first sibling that is presented, whichever it is', async () => {
+  test('accepts the first sibling that is presented, whichever it is', async () => {
     const { refreshToken } = await connect(service, { app: graceful, person });
     const [, second = ''] = await siblingsOf(refreshToken, 3);
     const next = await use(second);
@@ -62,7 +62,7 @@ describe('a refresh token with 30 seconds of grace', () => {
   test.each([
     ['another sibling', (_predecessor: string, sibling: string) => sibling],
     ['the predecessor', (predecessor: string) => predecessor],
-  ])('revokes the grant when %s is presented after a sibling has gone on', async (_what, pick) => {
+  ])('revokes the grant when %s is presented after a sibling was used', async (_what, pick) => {
     const { refreshToken, grantId } = await connect(service, { app: graceful, person });
     const [first = '', second = ''] = await siblingsOf(refreshToken, 2);
     const next = await use(first);
@@ -97,7 +97,7 @@ describe('a refresh token with 30 seconds of grace', () => {
     expectInvalidGrant(await use(refreshToken));
   });
 
-  test('counts the grace by one clock when the clock of a replica is a minute slow', async () => {
+  test('accepts a repetition within the grace although the clock of a replica is a minute slow', async () => {
     const slow = await startReplica(service, () => new Date(Date.now() - 60_000));
     const { refreshToken } = await connect(service, { app: graceful, person });
     const first = await refresh(slow, { app: graceful, token: refreshToken });
@@ -106,7 +106,7 @@ describe('a refresh token with 30 seconds of grace', () => {
     await slow.stop();
   });
 
-  test('ends the grace by one clock when the clock of a replica is a minute slow', async () => {
+  test('refuses a repetition after the grace although the clock of a replica is a minute slow', async () => {
     const slow = await startReplica(service, () => new Date(Date.now() - 60_000));
     const { refreshToken, grantId } = await connect(service, { app: graceful, person });
     await use(refreshToken);

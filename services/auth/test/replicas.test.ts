@@ -43,7 +43,7 @@ afterAll(async () => {
 const onBoth = <T>(count: number, work: (replica: AuthService) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => work(replicas[index % 2 === 0 ? 0 : 1])));
 
-test('one code redeemed at both at one time: one wins at most, and its tokens die', async () => {
+test('of two concurrent redemptions of one code at most one wins, and its tokens are revoked', async () => {
   for (let round = 0; round < 10; round += 1) {
     const person = await newPerson(service);
     const verifier = newVerifier();
@@ -56,7 +56,7 @@ test('one code redeemed at both at one time: one wins at most, and its tokens di
   }
 });
 
-test('one refresh token without grace at both at one time: one wins, and the grant dies', async () => {
+test('of two concurrent refreshes without grace one wins, and the grant is revoked', async () => {
   for (let round = 0; round < 10; round += 1) {
     const person = await newPerson(service);
     const { refreshToken } = await connect(service, { app: strict, person });
@@ -66,7 +66,7 @@ test('one refresh token without grace at both at one time: one wins, and the gra
   }
 });
 
-test('counts repetitions over both replicas: of 50 parallel presentations five get a pair, and the grant dies', async () => {
+test('issues five pairs for 50 parallel presentations at both replicas, and revokes the grant', async () => {
   const person = await newPerson(service);
   const { refreshToken } = await connect(service, { app: graceful, person });
   const answers = await onBoth(50, (replica) => refresh(replica, { app: graceful, token: refreshToken }));
@@ -74,7 +74,7 @@ test('counts repetitions over both replicas: of 50 parallel presentations five g
   expect(await service.database('grants').where({ user_id: person.userId })).toEqual([]);
 });
 
-test('gives both replicas a pair that goes on when each presents one token twice', async () => {
+test('issues a usable pair from both replicas when each presents one token twice', async () => {
   const person = await newPerson(service);
   const { refreshToken } = await connect(service, { app: graceful, person });
   const answers = await onBoth(4, (replica) => refresh(replica, { app: graceful, token: refreshToken }));
@@ -101,7 +101,7 @@ const ends: readonly [string, (person: Person, app: RegisteredApp) => Promise<{ 
   ],
 ];
 
-test.each(ends)('%s at one: from its answer on, the other issues nothing, however busy it is', async (_what, end) => {
+test.each(ends)('after %s at one replica, the other issues nothing, even under load', async (_what, end) => {
   const app = await newApp(service, owner);
   const person = await newPerson(service);
   const grants = await Promise.all(Array.from({ length: 8 }, () => connect(service, { app, person })));

@@ -43,7 +43,7 @@ const expectInvalidGrant = (answer: Answer): void => {
 };
 
 describe('codes', () => {
-  test('§2.1.1, §4.8: no request without a challenge, or with a weak one, ever gets a code', async () => {
+  test('§2.1.1, §4.8: issues no code without a challenge or with a weak one', async () => {
     const { code_challenge, code_challenge_method, ...bare } = consentRequest(app, newVerifier());
     const weak = [
       bare,
@@ -60,7 +60,7 @@ describe('codes', () => {
     }
   });
 
-  test('§4.8.2: the challenge cannot be stripped on the way: neither without a verifier nor with the challenge for one', async () => {
+  test('§4.8.2: refuses a code without a verifier, or with the challenge as the verifier', async () => {
     for (const of of [app, confidential]) {
       const verifier = newVerifier();
       const code = await approve(service, { app: of, person, verifier });
@@ -72,7 +72,7 @@ describe('codes', () => {
     }
   });
 
-  test('§4.5: a stolen code is worth nothing in another session, for another app or at another address', async () => {
+  test('§4.5: refuses a stolen code in another session, for another app or at another redirect URI', async () => {
     const other = await newApp(service, owner, { redirect_uris: [REDIRECT_URI, 'https://app.example/other'] });
     const verifier = newVerifier();
     const code = await approve(service, { app: other, person, verifier });
@@ -86,7 +86,7 @@ describe('codes', () => {
     expect((await redeem(service, { app: other, code, verifier })).status).toBe(200);
   });
 
-  test('§4.5.3: a replay ends what the code gave, also with a wrong verifier', async () => {
+  test('§4.5.3: a replay ends the grant of the code, also with a wrong verifier', async () => {
     for (const isVerifierWrong of [false, true]) {
       const { code, verifier, refreshToken } = await connect(service, { app, person });
       expectInvalidGrant(await redeem(service, { app, code, verifier: isVerifierWrong ? newVerifier() : verifier }));
@@ -94,7 +94,7 @@ describe('codes', () => {
     }
   });
 
-  test('§4.5: 1,000 redemptions of one code at one time, half of them with wrong verifiers: one wins at most', async () => {
+  test('§4.5: of 1,000 concurrent redemptions of one code, half with wrong verifiers, at most one wins', async () => {
     const verifier = newVerifier();
     const crowd = await newPerson(service);
     const code = await approve(service, { app, person: crowd, verifier });
@@ -115,7 +115,7 @@ describe('codes', () => {
     expect(stored).toMatchObject([{ version: 1, ended_at: null }]);
   }, 120_000);
 
-  test('§4.5: 1,000 wrong redemptions at one time do not keep the right one out', async () => {
+  test('§4.5: 1,000 concurrent wrong redemptions do not block the right one', async () => {
     const verifier = newVerifier();
     const code = await approve(service, { app, person: await newPerson(service), verifier });
     const wrong = await Promise.all(
@@ -125,7 +125,7 @@ describe('codes', () => {
     expect((await redeem(service, { app, code, verifier })).status).toBe(200);
   }, 120_000);
 
-  test('§4.7: state comes back as it was sent, with any characters', async () => {
+  test('§4.7: returns state unchanged, with any characters', async () => {
     const state = `${STATE} +&=#%20"<é>`;
     const answer = await call(`${service.url}/v1/integrations/oauth/authorize`, {
       token: person.token,
@@ -158,7 +158,7 @@ describe('tokens', () => {
   };
   const sessionStatus = async (token: string) => (await call(`${service.url}/v1/console/session`, { token })).status;
 
-  test('§2.3, §4.10.2: an access token opens no route of the console, and a session none of the apps', async () => {
+  test('§2.3, §4.10.2: console routes refuse access tokens, and app routes refuse session tokens', async () => {
     const { accessToken } = await connect(service, { app, person });
     expect(await takesAccessToken(accessToken)).toBe(true);
     expect(await takesAccessToken(person.token)).toBe(false);
@@ -172,7 +172,7 @@ describe('tokens', () => {
     }
   });
 
-  test('RFC 8725 §2.1: a token of no algorithm, or signed with the public key, is refused', async () => {
+  test('RFC 8725 §2.1: refuses a token without algorithm, or signed with the public key', async () => {
     const { accessToken } = await connect(service, { app, person });
     const { keys } = (await call(`${service.url}/v1/integrations/oauth/jwks`)).body as { keys: JsonWebKey[] };
     const secrets = keys.flatMap((key) => [
@@ -197,7 +197,7 @@ describe('tokens', () => {
     }
   });
 
-  test('§4.14.2: a refresh token is bound to its app, rotated, and its replay ends the grant', async () => {
+  test('§4.14.2: binds a refresh token to its app, rotates it, and ends the grant on replay', async () => {
     const strict = await newApp(service, owner, { refresh_grace_seconds: 0 });
     const { refreshToken } = await connect(service, { app: strict, person });
     expectInvalidGrant(await refresh(service, { app, token: refreshToken }));
@@ -207,7 +207,7 @@ describe('tokens', () => {
     expectInvalidGrant(await refresh(service, { app: strict, token: next }));
   });
 
-  test('§2.3: a token says for whom, by whom, to whom and for what it is, and lives an hour', async () => {
+  test('§2.3: a token names subject, issuer, client, audience and scope, and lives an hour', async () => {
     const { accessToken, grantId } = await connect(service, { app, person });
     const claims = claimsOf(accessToken);
     expect(claims).toMatchObject({

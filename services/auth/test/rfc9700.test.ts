@@ -58,7 +58,7 @@ const rawGet = (
       .end();
   });
 
-test('§4.4: both kinds of answer, approval and denial, name their issuer against mix-up', async () => {
+test('§4.4: approval and denial name their issuer, against mix-up', async () => {
   for (const approved of [true, false]) {
     const answer = await call(`${service.url}/v1/integrations/oauth/authorize`, {
       token: person.token,
@@ -68,7 +68,7 @@ test('§4.4: both kinds of answer, approval and denial, name their issuer agains
   }
 });
 
-test('§4.3.2: a token in the query or in the body is no credential', async () => {
+test('§4.3.2: ignores a token in the query or body', async () => {
   const { accessToken } = await connect(service, { app, person });
   for (const token of [person.token, accessToken]) {
     const query = await call(`${service.url}/v1/console/session?access_token=${token}`);
@@ -80,7 +80,7 @@ test('§4.3.2: a token in the query or in the body is no credential', async () =
   expect(body.status).toBe(401);
 });
 
-test('§4.12: after every form the browser is redirected with 303, so that no password travels on', async () => {
+test('§4.12: redirects every form with 303, so that no password is resent', async () => {
   const browser = newBrowser(service);
   const page = await browser.open(authorizePath());
   const signedIn = await browser.submitOnce(page, 'sign-in', { email: person.email, password: PASSWORD });
@@ -90,7 +90,7 @@ test('§4.12: after every form the browser is redirected with 303, so that no pa
   expect([signedIn.status, decided.status, signedOut.status]).toEqual([303, 303, 303]);
 });
 
-test('§2.6: no page and no form of authorize answers other origins', async () => {
+test('§2.6: allows no other origin to read the authorize pages and forms', async () => {
   const headers = { origin: 'https://app.example', 'access-control-request-method': 'POST' };
   const paths = [authorizePath(), '/v1/integrations/oauth/interaction/sign-in', '/v1/integrations/oauth/consent'];
   for (const path of paths) {
@@ -101,7 +101,7 @@ test('§2.6: no page and no form of authorize answers other origins', async () =
   }
 });
 
-test('§4.13: no header that names another host finds its way into an answer', async () => {
+test('§4.13: puts no foreign host from a header into a response', async () => {
   const forged = {
     host: 'evil.example',
     'x-forwarded-host': 'evil.example',
@@ -117,7 +117,7 @@ test('§4.13: no header that names another host finds its way into an answer', a
   for (const path of paths) expect((await rawGet(path, forged)).all).not.toContain('evil.example');
 });
 
-test('§4.11: nothing that is not registered is redirected to, on approval, denial or error', async () => {
+test('§4.11: redirects only to registered URIs, on approval, denial and error', async () => {
   const evil = [
     'https://evil.example/',
     `${REDIRECT_URI}/../evil`,
@@ -142,7 +142,7 @@ test('§4.11: nothing that is not registered is redirected to, on approval, deni
   }
 });
 
-test('§4.16: no page can be framed, and none tells where it was', async () => {
+test('§4.16: no page can be framed or sends a referrer', async () => {
   const { headers } = await newBrowser(service).open(authorizePath());
   expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
   expect(headers.get('x-frame-options')).toBe('DENY');

@@ -29,7 +29,7 @@ const everyValue = async (): Promise<string> => {
   return parts.join('\n');
 };
 
-test('no password, token, code, secret, verifier or cookie is in any row or any log line', async () => {
+test('stores and logs no password, token, code, secret, verifier or cookie', async () => {
   const owner = await newPerson(service, 'business');
   const app = await newApp(service, owner, { client_type: 'confidential' });
   const email = newEmail();

@@ -19,7 +19,7 @@ describe('sign-ups of one source', () => {
   });
   afterAll(() => service.stop());
 
-  test('returns 429 with Retry-After beyond the limit, until an hour has passed', async () => {
+  test('return 429 with Retry-After beyond the limit, until an hour has passed', async () => {
     for (let count = 0; count < 5; count += 1) expect((await signUp(service, '192.0.2.1')).status).toBe(201);
     const refused = await signUp(service, '192.0.2.1');
     expect(refused.status).toBe(429);
@@ -32,7 +32,7 @@ describe('sign-ups of one source', () => {
     expect((await signUp(service, '192.0.2.1')).status).toBe(201);
   });
 
-  test('lets exactly the limit through when 30 arrive in parallel at two replicas', async () => {
+  test('pass up to the limit when 30 arrive in parallel at two replicas', async () => {
     const replica = await startReplica(service);
     try {
       const answers = await Promise.all(
@@ -44,13 +44,13 @@ describe('sign-ups of one source', () => {
     }
   });
 
-  test('counts the addresses of one IPv6 /64 together', async () => {
+  test('count together for the addresses of one IPv6 /64', async () => {
     const answers = [];
     for (let host = 1; host <= 6; host += 1) answers.push((await signUp(service, `2001:db8:5:6::${host}`)).status);
     expect(answers).toEqual([201, 201, 201, 201, 201, 429]);
   });
 
-  test('does not count an address that is taken', async () => {
+  test('do not count for a taken address', async () => {
     const email = newEmail();
     expect((await signUp(service, '203.0.113.7', email)).status).toBe(201);
     for (let count = 0; count < 6; count += 1) {
@@ -59,7 +59,7 @@ describe('sign-ups of one source', () => {
     expect((await signUp(service, '203.0.113.7')).status).toBe(201);
   });
 
-  test('is limited on the authorize page too', async () => {
+  test('are limited on the authorize page too', async () => {
     const app = await newApp(service, await newPerson(service, 'business'));
     const query = new URLSearchParams({
       client_id: app.clientId,
@@ -80,7 +80,7 @@ describe('sign-ups of one source', () => {
   });
 });
 
-test('answers a sign-in while nearly all of 200 parallel sign-ups still wait', { timeout: 120_000 }, async () => {
+test('completes a sign-in while nearly all of 200 parallel sign-ups still wait', { timeout: 120_000 }, async () => {
   const service = await startAuthService();
   try {
     const person = await newPerson(service);

@@ -29,12 +29,12 @@ const verifies = async (token: string): Promise<boolean> => {
 };
 
 describe('signing keys', () => {
-  test('the first start makes one that signs and one that is known before it signs', async () => {
+  test('the first start creates one that signs and one that is published before it signs', async () => {
     expect(await states()).toEqual(expect.arrayContaining(['active', 'next']));
     expect(await states()).toHaveLength(2);
   });
 
-  test('the private part is stored encrypted only', async () => {
+  test('store their private part encrypted only', async () => {
     const rows = await service.database('signing_keys');
     for (const row of rows) {
       expect(Object.keys(row.public_jwk).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
@@ -44,7 +44,7 @@ describe('signing keys', () => {
     }
   });
 
-  test('a rotation breaks no live token: the next key was published before, the old one stays', async () => {
+  test('a rotation breaks no live token: the next key is already published, the old one stays', async () => {
     const before = await connect(service, { app, person });
     const published = (await call(`${service.url}/v1/integrations/oauth/jwks`)).text;
     service.clock.advanceMs(31 * DAY_MS);
@@ -58,7 +58,7 @@ describe('signing keys', () => {
     expect((await call(`${service.url}/v1/console/session`, { token: person.token })).status).toBe(200);
   });
 
-  test('by command the next key signs at once, if it has been published for an hour; naming the old one again does nothing', async () => {
+  test('a command lets the next key sign at once if it has been published for an hour; repeating it does nothing', async () => {
     const active = async () => (await service.database('signing_keys').where({ state: 'active' }).first('kid')).kid;
     const rotate = (active_kid: string) =>
       call(`${service.internalUrl}/internal/operations/auth/signing-keys/rotate`, {
@@ -79,7 +79,7 @@ describe('signing keys', () => {
     service.clock.advanceMs(-31 * DAY_MS - DAY_MS / 12);
   });
 
-  test('a retired key is forgotten once its last token has expired', async () => {
+  test('a retired key is deleted once its last token has expired', async () => {
     await service
       .database('signing_keys')
       .where({ state: 'retired' })
@@ -88,7 +88,7 @@ describe('signing keys', () => {
     expect((await states()).sort()).toEqual(['active', 'next']);
   });
 
-  test('a next key that no verifier can know yet does not sign', async () => {
+  test('a next key does not sign before verifiers can know it', async () => {
     await service
       .database('signing_keys')
       .where({ state: 'active' })
@@ -99,7 +99,7 @@ describe('signing keys', () => {
     expect(await service.database('signing_keys').where({ state: 'active' })).toMatchObject([{ kid: active.kid }]);
   });
 
-  test('replicas that rotate at one time make one rotation', async () => {
+  test('concurrent rotations of replicas make one rotation', async () => {
     await service
       .database('signing_keys')
       .where({ state: 'active' })
@@ -112,7 +112,7 @@ describe('signing keys', () => {
     expect((await states()).sort()).toEqual(['active', 'next', 'retired']);
   });
 
-  test('a restart keeps them, and another encryption key is refused by name', async () => {
+  test('survive a restart, and a start with another encryption key fails with its name', async () => {
     const { accessToken } = await connect(service, { app, person: await newPerson(service) });
     const again = await restartAuthService(service);
     expect(again.keys.active().kid).toBe(kidOf(accessToken));

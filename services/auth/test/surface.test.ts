@@ -11,12 +11,12 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('schema.sql is what the migrations make', async () => {
+test('schema.sql matches the migrated database', async () => {
   const file = fileURLToPath(new URL('../schema.sql', import.meta.url));
   await expect(await dumpSchema(service.databaseUrl)).toMatchFileSnapshot(file);
 });
 
-test('every route of the service is answered', async () => {
+test('binds every route of the service', async () => {
   const isUnanswered = async (method: string, path: string): Promise<boolean> => {
     const response = await fetch(`${service.url}${path.replaceAll(/\{\w+\}/g, 'app_x')}`, {
       method,

@@ -45,7 +45,7 @@ const revocationsOf = async (grantId: string) =>
   (await service.outbox()).filter(({ subject }) => subject === `$KV.revocations.grant.${grantId}`);
 
 describe('redeeming a code', () => {
-  test('answers the tokens of spec 2.3, not to be stored', async () => {
+  test('returns the tokens of spec 2.3, marked as not cacheable', async () => {
     const answer = await redeem(service, await newCode());
     expect(answer.body).toEqual({
       access_token: expect.any(String),
@@ -61,7 +61,7 @@ describe('redeeming a code', () => {
     expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
   });
 
-  test('RFC 9068 §2: the access token is an at+jwt of the published keys', async () => {
+  test('RFC 9068 §2: issues an at+jwt signed with a published key', async () => {
     const { accessToken } = await connect(service, { app, person });
     const keys = createRemoteJWKSet(new URL(`${service.url}/v1/integrations/oauth/jwks`));
     const { payload } = await jwtVerify(accessToken, keys, {
@@ -80,7 +80,7 @@ describe('redeeming a code', () => {
     expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(3600);
   });
 
-  test('only what was consented to is granted', async () => {
+  test('grants only the approved scope', async () => {
     const verifier = newVerifier();
     const code = await approve(service, { app, person, verifier, over: { scope: 'usage:read' } });
     const answer = await redeem(service, { app, code, verifier });
@@ -88,7 +88,7 @@ describe('redeeming a code', () => {
     expect(claimsOf(textAt(answer, 'access_token'))['scope']).toBe('usage:read');
   });
 
-  test('no attempt that fails burns the code', async () => {
+  test('does not use up the code when an attempt fails', async () => {
     const fresh = await newCode();
     expectInvalidGrant(await redeem(service, { ...fresh, verifier: newVerifier() }));
     expectInvalidGrant(await redeem(service, { ...fresh, verifier: 'short' }));
@@ -100,7 +100,7 @@ describe('redeeming a code', () => {
     expect((await redeem(service, fresh)).status).toBe(200);
   });
 
-  test('RFC 7636 §4.6: a verifier is wanted, from confidential apps too', async () => {
+  test('RFC 7636 §4.6: requires a verifier, from confidential apps too', async () => {
     for (const of of [app, confidential]) {
       const fresh = await newCode(of);
       const form = {
@@ -115,13 +115,13 @@ describe('redeeming a code', () => {
     }
   });
 
-  test('RFC 6749 §4.1.3: the redirect URI is wanted', async () => {
+  test('RFC 6749 §4.1.3: requires the redirect URI', async () => {
     const { code, verifier } = await newCode();
     const form = { grant_type: 'authorization_code', client_id: app.clientId, code, code_verifier: verifier };
     expectError(await postToken(service, form), 400, 'invalid_request');
   });
 
-  test('RFC 8252 §7.3: the port that the app chose when it ran is the one to repeat', async () => {
+  test('RFC 8252 §7.3: requires the port of the authorization request', async () => {
     const native = await newApp(service, owner, { redirect_uris: ['http://127.0.0.1/cb'] });
     const running = { ...native, redirectUri: 'http://127.0.0.1:51823/cb' };
     const fresh = await newCode(running);
@@ -129,7 +129,7 @@ describe('redeeming a code', () => {
     expect((await redeem(service, fresh)).status).toBe(200);
   });
 
-  test('a code lives for five minutes', async () => {
+  test('expires a code after five minutes', async () => {
     const fresh = await newCode();
     await service.database.raw(`UPDATE authorization_codes SET expires_at = now() - interval '1 second'`);
     expectInvalidGrant(await redeem(service, fresh));
@@ -162,7 +162,7 @@ describe('redeeming a code', () => {
     expectInvalidGrant(await refresh(service, { app, token: textAt(first, 'refresh_token') }));
   });
 
-  test('the connection itself outlives the end of a grant', async () => {
+  test('keeps the connection when a grant ends', async () => {
     const fresh = await newCode();
     await redeem(service, fresh);
     await redeem(service, fresh);
@@ -186,7 +186,7 @@ describe('refreshing', () => {
     expect(answer.text).not.toContain(refreshToken);
   });
 
-  test('RFC 6749 §6: the scope may narrow, for this access token; it never widens', async () => {
+  test('RFC 6749 §6: narrows the scope for this access token only, and never widens it', async () => {
     const { refreshToken } = await connect(service, { app, person });
     const narrow = await refresh(service, { app, token: refreshToken, over: { scope: 'inference' } });
     expect(claimsOf(textAt(narrow, 'access_token'))['scope']).toBe('inference');
@@ -203,7 +203,7 @@ describe('refreshing', () => {
     expect(answer.body).toMatchObject({ error: 'invalid_scope' });
   };
 
-  test('without grace, using a token twice ends the grant', async () => {
+  test('ends the grant on a second use without grace', async () => {
     const { refreshToken, grantId } = await connect(service, { app, person });
     const next = await refresh(service, { app, token: refreshToken });
     expectInvalidGrant(await refresh(service, { app, token: refreshToken }));
@@ -211,7 +211,7 @@ describe('refreshing', () => {
     expect(await revocationsOf(grantId)).toHaveLength(1);
   });
 
-  test('one grant of a connection ends, the others live on', async () => {
+  test('ends one grant of a connection and keeps the others', async () => {
     const first = await connect(service, { app, person });
     const second = await connect(service, { app, person });
     await refresh(service, { app, token: first.refreshToken });
@@ -219,7 +219,7 @@ describe('refreshing', () => {
     expect((await refresh(service, { app, token: second.refreshToken })).status).toBe(200);
   });
 
-  test('a token of another app, or without the secret, is refused and not burned', async () => {
+  test('refuses a token of another app or without the secret, and does not use it up', async () => {
     const { refreshToken } = await connect(service, { app: confidential, person });
     expectInvalidGrant(await refresh(service, { app, token: refreshToken }));
     expectError(
@@ -230,7 +230,7 @@ describe('refreshing', () => {
     expect((await refresh(service, { app: confidential, token: refreshToken })).status).toBe(200);
   });
 
-  test('a refresh token lives for 30 days from its last use', async () => {
+  test('expires a refresh token 30 days after its last use', async () => {
     const { refreshToken } = await connect(service, { app, person });
     await service.database.raw(`UPDATE refresh_tokens SET expires_at = now() - interval '1 second'`);
     expectInvalidGrant(await refresh(service, { app, token: refreshToken }));
@@ -251,7 +251,7 @@ describe('client authentication', () => {
   };
   const id = () => ({ client_id: confidential.clientId });
 
-  test('RFC 6749 §2.3.1: the secret in the form, or by HTTP Basic with or without the id in the form', async () => {
+  test('RFC 6749 §2.3.1: accepts the secret in the form, or by HTTP Basic with or without the id in the form', async () => {
     expect((await postToken(service, await form({ ...id(), client_secret: confidential.secret ?? '' }))).status).toBe(
       200,
     );
@@ -259,7 +259,7 @@ describe('client authentication', () => {
     expect((await postToken(service, await form(id()), basic(confidential.secret))).status).toBe(200);
   });
 
-  test('a wrong or missing secret is 401 invalid_client', async () => {
+  test('returns 401 invalid_client for a wrong or missing secret', async () => {
     expectError(await postToken(service, await form(id())), 401, 'invalid_client');
     expectError(
       await postToken(service, await form({ ...id(), client_secret: 'svc_cs_wrong' })),
@@ -271,7 +271,7 @@ describe('client authentication', () => {
     expect(answer.headers.get('www-authenticate')).toMatch(/^Basic /);
   });
 
-  test('RFC 6749 §2.3.1: an empty secret by HTTP Basic names a public app, and proves nothing', async () => {
+  test('RFC 6749 §2.3.1: takes an empty secret by HTTP Basic as the id of a public app, not as proof', async () => {
     const { code, verifier } = await newCode();
     const redeemed = { grant_type: 'authorization_code', redirect_uri: REDIRECT_URI, code, code_verifier: verifier };
     const answer = await postToken(service, redeemed, basic('', app.clientId));
@@ -286,12 +286,12 @@ describe('client authentication', () => {
     expectError(await postToken(service, twice, basic('')), 400, 'invalid_request');
   });
 
-  test('two ways at once are refused', async () => {
+  test('refuses two methods at once', async () => {
     const both = await form({ ...id(), client_secret: confidential.secret ?? '' });
     expectError(await postToken(service, both, basic(confidential.secret)), 400, 'invalid_request');
   });
 
-  test('a public app that sends a secret, and an unknown app, are 401', async () => {
+  test('returns 401 for a public app with a secret, and for an unknown app', async () => {
     const { code, verifier } = await newCode();
     expectError(await redeem(service, { app, code, verifier, over: { client_secret: 'x' } }), 401, 'invalid_client');
     expectError(
@@ -301,7 +301,7 @@ describe('client authentication', () => {
     );
   });
 
-  test('a deactivated app is 401', async () => {
+  test('returns 401 for a deactivated app', async () => {
     const fading = await newApp(service, owner);
     const { refreshToken } = await connect(service, { app: fading, person });
     const fresh = await newCode(fading);
@@ -325,7 +325,7 @@ describe('the form', () => {
     detail: names.map((name) => ({ loc: ['form', name], type: 'missing', msg: 'Field required' })),
   });
 
-  test('spec 4.1: without grant_type or client_id it is 422', async () => {
+  test('spec 4.1: returns 422 without grant_type or client_id', async () => {
     expect(await postToken(service, { client_id: app.clientId })).toMatchObject({
       status: 422,
       body: missing('grant_type'),
@@ -347,7 +347,7 @@ describe('the form', () => {
     expect(nothing).toMatchObject({ status: 422, body: missing('grant_type', 'client_id') });
   });
 
-  test('by HTTP Basic, and no other way, the client_id is not missing', async () => {
+  test('requires no client_id only with HTTP Basic', async () => {
     const headers = { authorization: `Basic ${Buffer.from(`${confidential.clientId}:x`).toString('base64')}` };
     expect(await postToken(service, { a: 'b' }, { headers })).toMatchObject({
       status: 422,
@@ -361,7 +361,7 @@ describe('the form', () => {
     });
   });
 
-  test('RFC 6749 §5.2: what is wrong beyond that is said in its words', async () => {
+  test('RFC 6749 §5.2: returns other faults by its error codes', async () => {
     expectError(
       await postToken(service, { grant_type: 'password', client_id: app.clientId }),
       400,
@@ -381,14 +381,14 @@ describe('the form', () => {
     );
   });
 
-  test('another media type is 415, and too long a form 413', async () => {
+  test('returns 415 for another media type, and 413 for an oversized form', async () => {
     const json = await call(`${service.url}/v1/integrations/oauth/token`, { json: { grant_type: 'refresh_token' } });
     expect(json).toMatchObject({ status: 415, body: { error: 'invalid_request' } });
     const long = await postToken(service, { grant_type: 'x'.repeat(70_000), client_id: 'y' });
     expect(long).toMatchObject({ status: 413, body: { error: 'invalid_request' } });
   });
 
-  test('an error is JSON for every Accept header', async () => {
+  test('returns errors as JSON for every Accept header', async () => {
     const answer = await postToken(
       service,
       { grant_type: 'password', client_id: app.clientId },
@@ -397,14 +397,14 @@ describe('the form', () => {
     expectError(answer, 400, 'unsupported_grant_type');
   });
 
-  test('RFC 8707 §2: the resource may be named, but there is only one', async () => {
+  test('RFC 8707 §2: accepts our resources, and no other', async () => {
     const right = await redeem(service, { ...(await newCode()), over: { resource: `${service.url}/v1` } });
     expect(right.status).toBe(200);
     const wrong = await redeem(service, { ...(await newCode()), over: { resource: 'https://other.example' } });
     expect(wrong).toMatchObject({ status: 400, body: { error: 'invalid_target' } });
   });
 
-  test('RFC 9449 §5: a header that is no DPoP proof is refused, not overlooked', async () => {
+  test('RFC 9449 §5: refuses an invalid DPoP header instead of ignoring it', async () => {
     const { code, verifier } = await newCode();
     const answer = await call(`${service.url}/v1/integrations/oauth/token`, {
       form: {
@@ -432,7 +432,7 @@ describe('revoking (RFC 7009)', () => {
     });
 
   test.each(['refreshToken', 'accessToken'] as const)(
-    '§2.1: the %s ends its whole grant, not the connection',
+    '§2.1: ends the whole grant of the %s, not the connection',
     async (kind) => {
       for (const of of [app, confidential]) {
         const tokens = await connect(service, { app: of, person });
@@ -448,7 +448,7 @@ describe('revoking (RFC 7009)', () => {
     },
   );
 
-  test('§2.2: an unknown or forged token is answered alike', async () => {
+  test('§2.2: returns the same answer for an unknown or forged token', async () => {
     const { accessToken, grantId } = await connect(service, { app, person });
     const [header = '', payload = ''] = accessToken.split('.');
     for (const token of ['svc_rt_unknown', `${header}.${payload}.AAAA`, 'a.b.c']) {
@@ -457,14 +457,14 @@ describe('revoking (RFC 7009)', () => {
     expect(await revocationsOf(grantId)).toHaveLength(0);
   });
 
-  test('§2.1: the tokens of another app stay', async () => {
+  test('§2.1: keeps the tokens of another app', async () => {
     const { accessToken, refreshToken, grantId } = await connect(service, { app, person });
     for (const token of [accessToken, refreshToken]) expect((await revoke(confidential, token)).status).toBe(200);
     expect(await revocationsOf(grantId)).toHaveLength(0);
     expect((await refresh(service, { app, token: refreshToken })).status).toBe(200);
   });
 
-  test('a hint may be wrong, and a session token is no token of an app', async () => {
+  test('accepts a wrong hint, and ignores a session token', async () => {
     const { refreshToken } = await connect(service, { app, person });
     await revoke(app, refreshToken, { token_type_hint: 'access_token' });
     expectInvalidGrant(await refresh(service, { app, token: refreshToken }));
@@ -472,7 +472,7 @@ describe('revoking (RFC 7009)', () => {
     expect((await call(`${service.url}/v1/console/session`, { token: person.token })).status).toBe(200);
   });
 
-  test('§2.1: a confidential app proves who it is', async () => {
+  test('§2.1: requires authentication from a confidential app', async () => {
     const { refreshToken } = await connect(service, { app: confidential, person });
     const answer = await revoke({ ...confidential, secret: 'svc_cs_wrong' }, refreshToken);
     expectError(answer, 401, 'invalid_client');

@@ -12,6 +12,7 @@ import { planRoutes } from './plans/index.ts';
 import { openReceiptKeys, receiptInternalRoutes, receiptRoutes } from './receipts/index.ts';
 import {
   createReservationMeters,
+  endRestoredRequests,
   reservationOperatorRoutes,
   reservationRoutes,
   type SettlementDeps,
@@ -32,6 +33,8 @@ export interface AppParts extends PaymentParts {
   readonly authenticate: Authenticators;
   /** Operator routes of outbox and inbox. */
   readonly operatorBindings: readonly Binding[];
+  /** Has the consumers read all kept facts again after a restore, and returns how many. */
+  readonly readAgain: () => Promise<number>;
   readonly lifecycle?: { readonly isStopping: boolean };
   /** Monotonic clock in milliseconds. Default: `performance.now`. */
   readonly monotonicMs?: () => number;
@@ -92,10 +95,14 @@ export const createApp = async (parts: AppParts): Promise<App> => {
       ...restoreRoutes({
         service: SERVICE,
         database,
-        afterRestore: async ({ epoch }, restoredTo) => ({
-          reconciled: await payments.reconcile(restoredTo),
-          announced: await announcePresent({ ...common, relay: parts.relay }, epoch),
-        }),
+        readAgain: parts.readAgain,
+        afterRestore: async ({ epoch }, restoredTo) => {
+          await endRestoredRequests(common, restoredTo);
+          return {
+            reconciled: await payments.reconcile(restoredTo),
+            announced: await announcePresent({ ...common, relay: parts.relay }, epoch),
+          };
+        },
       }),
       ...payments.internalBindings,
     ]),

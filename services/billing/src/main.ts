@@ -6,6 +6,7 @@ import {
   type Messaging,
   openRevocations,
   outboxRoutes,
+  readAgain,
   startRelay,
 } from '@svc/messaging';
 import {
@@ -79,6 +80,7 @@ const start = async (life: Lifecycle): Promise<void> => {
       ...outboxRoutes({ service: NAME, database, messaging, relay }),
       ...inboxRoutes({ service: NAME, database, messaging, consumers: () => consumers }),
     ],
+    readAgain: () => readAgain(messaging, consumers),
     lifecycle: life,
   });
   consumers.push(startConsumer(life, app, messaging), startEndings(life, { database, messaging }));

@@ -10,7 +10,7 @@ export interface PaymentParts {
   readonly config: Config;
   readonly database: Knex;
   readonly offer: PlanOffer;
-  readonly relay: { hint(): void };
+  readonly relay: { hint: () => void };
   readonly logger: Logger;
   readonly metrics: Metrics;
 }

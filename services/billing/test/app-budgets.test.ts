@@ -128,6 +128,19 @@ describe('an app budget', () => {
     expect((await setTerms(userId, { budget: { limit_micros: 500, period: 'month' } })).budget.used_micros).toBe(77);
   });
 
+  test('leaves out the use under a subscription that ended on the same UTC day', async () => {
+    const { userId, subscriptionId } = await billing.subscribe();
+    await use(userId, 70);
+    const { requestId } = await admit(userId, 40);
+    await billing.call('POST', `/sandbox/payments/subscriptions/${subscriptionId}`, { json: { status: 'canceled' } });
+    await billing.setClock('2026-10-01T15:00:00Z');
+    await billing.subscribe('basic', userId);
+    await use(userId, 5);
+    await billing.settle(requestId, { outcome: 'settled', cost_micros: 30 });
+    expect((await setTerms(userId, { budget: week(500) })).budget.used_micros).toBe(5);
+    expect((await setTerms(userId, { budget: { limit_micros: 500, period: 'month' } })).budget.used_micros).toBe(5);
+  });
+
   test('counts a total over all windows and never resets it', async () => {
     const { userId } = await billing.subscribe();
     await setTerms(userId, { budget: { limit_micros: 200, period: 'total' } });

@@ -49,6 +49,21 @@ describe('invoices of the sandbox', () => {
     }
   });
 
+  test('are described, shown and printed in the language of the account', async () => {
+    const userId = newId('usr');
+    const token = await billing.tokens.consoleSession({ userId, claims: { locale: 'it' } });
+    const { body } = await startTopUp(token, 12_200_000);
+    await billing.call('POST', `/sandbox/payments/sessions/${body.session_id}/complete`);
+    const [invoice] = (await listOf(token)).data;
+    expect(invoice.description).toBe('Ricarica del portafoglio');
+    const open = (address: string) =>
+      fetch(address.replace(billing.config.PUBLIC_BASE_URL, billing.publicUrl), {
+        headers: { 'accept-language': 'en' },
+      });
+    expect(await (await open(invoice.url)).text()).toContain('<html lang="it"');
+    expect(await (await open(invoice.pdf_url)).text()).toContain('/Lang (it)');
+  });
+
   test('are paged, and show nothing of another account', async () => {
     const owner = await fund(1_000_000);
     const { body } = await startTopUp(owner.token, 2_000_000);
@@ -89,6 +104,21 @@ describe('invoices of Stripe', () => {
     });
   });
 
+  test('are in the language of the account, as are the checkout and the portal', async () => {
+    const token = await atStripe.billing.tokens.consoleSession({ userId: newId('usr'), claims: { locale: 'it' } });
+    await atStripe.checkout(token, 'full');
+    const json = { amount_micros: 12_340_000, ...RETURNS };
+    await atStripe.billing.call('POST', '/v1/gateway/wallet/top-ups', { token, json });
+    const [customer, checkout] = [/^\/v1\/customers\/cus_/, /^\/v1\/checkout\/sessions$/].map((pattern) =>
+      stripe.calls.findLast(({ method, path }) => method === 'POST' && pattern.test(path)),
+    );
+    expect(customer?.params).toMatchObject({ preferred_locales: ['it'] });
+    expect(checkout?.params).toMatchObject({
+      locale: 'it',
+      line_items: [{ price_data: { product_data: { name: 'Ricarica del portafoglio' } } }],
+    });
+  });
+
   test('are written for an automatic charge once, with its payment attached', async () => {
     const { token } = await atStripe.signIn();
     const { billing: service } = atStripe;
@@ -114,6 +144,26 @@ describe('invoices of Stripe', () => {
     ]);
     const [payment] = stripe.list('payment_intent');
     expect(stripe.object(data[0].id)).toMatchObject({ payment_intent: payment?.['id'] });
+  });
+
+  test('of automatic charges, and their payments, are in the language that the account had last', async () => {
+    const { billing: service } = atStripe;
+    const userId = newId('usr');
+    const tokenIn = (locale: 'en' | 'it') => service.tokens.consoleSession({ userId, claims: { locale } });
+    const [english, italian] = [await tokenIn('en'), await tokenIn('it')];
+    const json = { amount_micros: 1_000_000, ...RETURNS };
+    const { body } = await service.call('POST', '/v1/gateway/wallet/top-ups', { token: english, json });
+    atStripe.pay(body.session_id);
+    await atStripe.confirm(english, body.session_id);
+    await service.call('PUT', '/v1/gateway/wallet/auto-top-up', { token: italian, json: AUTO });
+    await service.app.topUpWallets();
+    await service.app.tickPayments();
+    const description = 'Ricarica automatica del portafoglio';
+    expect((await service.call('GET', PATH, { token: italian })).body.data).toMatchObject([{ description }]);
+    const payments = stripe.list('payment_intent').filter(({ metadata }) => Object(metadata).svc_user_id === userId);
+    expect(payments).toMatchObject([{ description }]);
+    const item = stripe.calls.findLast(({ path }) => path === '/v1/invoiceitems');
+    expect(item?.params).toMatchObject({ description });
   });
 
   test('are empty for an account that Stripe does not know, and 503 while Stripe is down', async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { admitKeyRequests } from '../src/reservations/admission-queries.ts';
 import { settleReservations } from '../src/reservations/settlement-queries.ts';
 import { type TestBilling, testBilling } from './support/billing.ts';
-import { type GatewayAccount, gatewayAccounts, NO_LIMITS } from './support/gateway-accounts.ts';
+import { type GatewayAccount, gatewayAccounts, keyRequest } from './support/gateway-accounts.ts';
 
 let billing: TestBilling;
 let accounts: ReturnType<typeof gatewayAccounts>;
@@ -67,16 +67,8 @@ describe('tokens per minute', () => {
   });
 
   test('never lets 200 parallel requests on several connections reserve more than the limit', async () => {
-    const inputs = Array.from({ length: 200 }, () => ({
-      ...NO_LIMITS,
-      requestId: newId('req'),
-      userId: owner.userId,
-      keyId: owner.keyId,
-      holdMicros: 1,
-      tokensPerMinute: 1_000,
-      tokens: 30,
-      tokensLeast: 30,
-    }));
+    const limits = { tokens_per_minute: 1_000, tokens: 30, tokens_least: 30 };
+    const inputs = Array.from({ length: 200 }, () => keyRequest(owner, { hold_micros: 1, ...limits }));
     const groups = Array.from({ length: 20 }, (_, index) => inputs.slice(index * 10, index * 10 + 10));
     const decisions = (await Promise.all(groups.map((group) => admitKeyRequests(billing.db, group)))).flat();
     expect(decisions.filter(({ verdict }) => verdict === 'admitted')).toHaveLength(33);

@@ -1,4 +1,5 @@
-import { restoreOperations } from '@svc/contracts';
+import { randomUUID } from 'node:crypto';
+import { internalRoutes, newId, restoreOperations } from '@svc/contracts';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { RETURNS } from './support/billing.ts';
 import { stripeBilling } from './support/stripe-billing.ts';
@@ -12,6 +13,12 @@ const afterRestore = async (restored_to: string) => {
   const { status, body } = await billing.internal('POST', restoreOperations.billing.path, { restored_to });
   expect(status).toBe(200);
   return body;
+};
+
+/** A UUID of version 7, as of now. */
+const newEpoch = (): string => {
+  const time = Date.now().toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 };
 
 /** Resets an account to the state before its first purchase, as a restore of the database does. */
@@ -46,6 +53,24 @@ test('credits a top-up paid after the restored moment once, even if the command 
   expect((await confirm(token, body.session_id)).body.wallet.balance_micros).toBe(5_000_000);
 });
 
+test('takes a refund back again whose event is older than the restored moment and was delivered after it', async () => {
+  const { token } = await signIn();
+  const json = { amount_micros: 5_000_000, ...RETURNS };
+  const { body } = await billing.call('POST', '/v1/gateway/wallet/top-ups', { token, json });
+  const { payment_intent } = pay(body.session_id);
+  await confirm(token, body.session_id);
+  const refund = stripe.add('refund', {
+    payment_intent,
+    amount: 300,
+    currency: 'eur',
+    status: 'succeeded',
+    metadata: {},
+  });
+  stripe.undelivered = [stripe.event('refund.created', refund)];
+  await afterRestore(new Date(Date.now() + 2 * 24 * 3_600_000).toISOString());
+  expect((await billing.call('GET', '/v1/gateway/wallet', { token })).body.balance_micros).toBe(2_000_000);
+});
+
 test('announces the current state once, in the new epoch and with a higher revision than receivers have seen', async () => {
   const owner = await subscribe();
   const [before] = await factsOf(owner.userId);
@@ -58,4 +83,32 @@ test('announces the current state once, in the new epoch and with a higher revis
   expect(facts).toHaveLength(2);
   expect(facts[1]).toMatchObject({ epoch, payload: { status: 'active' } });
   expect(facts[1].payload.revision).toBeGreaterThan(before.revision + 1000);
+});
+
+test('publishes a change that follows the restore with the revision of the new epoch, and announces it no second time', async () => {
+  const owner = await subscribe();
+  const [before] = await factsOf(owner.userId);
+  await billing.db('epochs').insert({ epoch: newEpoch(), restored_to: '2026-11-04T00:00:00Z' });
+  stripe.update(owner.stripeId, { cancel_at_period_end: true });
+  await people.deliver(stripe.event('customer.subscription.updated', owner.stripeId));
+  await afterRestore('2026-11-04T00:00:00Z');
+  const facts = await factsOf(owner.userId);
+  expect(facts.slice(1)).toMatchObject([{ cancel_at_period_end: true }]);
+  expect(facts[1].revision).toBeGreaterThan(before.revision + 1000);
+});
+
+test('frees the places of requests whose outcomes the restore has lost, although their gateway is alive', async () => {
+  const { userId } = await subscribe();
+  const admit = (request_id: string) =>
+    billing.internal('POST', internalRoutes.admitRequest.path, {
+      ...{ kind: 'delegated', request_id, svc_user_id: userId, client_id: newId('app'), service: 'chat' },
+      ...{ estimate_micros: 1, holder_id: holder },
+    });
+  const holder = randomUUID();
+  await billing.internal('PUT', internalRoutes.renewHolder.path.replace('{holder_id}', holder), { in_flight: [] });
+  await admit(newId('req'));
+  await admit(newId('req'));
+  expect((await admit(newId('req'))).body.verdict).toBe('subscription_requests_pending');
+  await afterRestore(new Date().toISOString());
+  expect((await admit(newId('req'))).body.verdict).toBe('admitted');
 });

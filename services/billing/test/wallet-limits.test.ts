@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { checkBalances } from '../src/balances/index.ts';
 import { admitKeyRequests, type KeyDecision } from '../src/reservations/admission-queries.ts';
 import { type TestBilling, testBilling } from './support/billing.ts';
-import { type GatewayAccount, gatewayAccounts, NO_LIMITS } from './support/gateway-accounts.ts';
+import { type GatewayAccount, gatewayAccounts, keyRequest } from './support/gateway-accounts.ts';
 
 let billing: TestBilling;
 let accounts: ReturnType<typeof gatewayAccounts>;
@@ -72,15 +72,16 @@ describe('the limit of a wallet or key', () => {
     expect(await accounts.wallet(owner.token)).toEqual({ balance_micros: 0, held_micros: 0, currency: 'EUR' });
   });
   test.each([
-    ['the wallet', NO_LIMITS, 'insufficient_balance'],
-    ['the rate limit', { ...NO_LIMITS, requestsPerMinute: 10 }, 'rate_limit_exceeded'],
+    ['the wallet', {}, 'insufficient_balance'],
+    ['the rate limit', { requests_per_minute: 10 }, 'rate_limit_exceeded'],
   ])('is not exceeded by concurrent requests of many replicas: %s', async (_limit, limits, refusal) => {
     const { userId, keyId, token } = await accounts.fund();
     const holdMicros = refusal === 'insufficient_balance' ? 1_000_000 : 0;
     // Each request twice, on separate connections.
     const ids = Array.from({ length: 30 }, () => newId('req'));
     const admitOne = async (requestId: string) => {
-      const [answer] = await admitKeyRequests(billing.db, [{ requestId, userId, keyId, holdMicros, ...limits }]);
+      const request = { request_id: requestId, hold_micros: holdMicros, ...limits };
+      const [answer] = await admitKeyRequests(billing.db, [keyRequest({ userId, keyId }, request)]);
       return [requestId, answer?.verdict] as const;
     };
     await admitOne(ids[0] ?? '');
@@ -97,14 +98,16 @@ describe('the limit of a wallet or key', () => {
     await fc.assert(
       fc.asyncProperty(holds, rates, calls, async (holdOf, rateOf, requests) => {
         const inputsOf = ({ userId, keyId }: { userId: string; keyId: string }) =>
-          requests.map(({ id, key }) => ({
-            ...NO_LIMITS,
-            requestId: `${userId}-${id}`,
-            userId,
-            keyId: `${keyId}-${key}`,
-            holdMicros: holdOf[id] ?? 0,
-            requestsPerMinute: rateOf[key] ?? null,
-          }));
+          requests.map(({ id, key }) =>
+            keyRequest(
+              { userId, keyId: `${keyId}-${key}` },
+              {
+                request_id: `${userId}-${id}`,
+                hold_micros: holdOf[id] ?? 0,
+                requests_per_minute: rateOf[key] ?? null,
+              },
+            ),
+          );
         const summarize = ({ verdict, rate_remaining }: KeyDecision, place: number) => {
           const isLimited = typeof rateOf[requests[place]?.key ?? 0] === 'number';
           return { verdict, ...(isLimited ? { rate_remaining } : {}) };
@@ -112,7 +115,7 @@ describe('the limit of a wallet or key', () => {
         const [each, together] = [await accounts.fund(), await accounts.fund()];
         const oneByOne: object[] = [];
         // A batch is decided in the order of the keys.
-        const turns = [...inputsOf(each).entries()].sort(([, a], [, b]) => a.keyId.localeCompare(b.keyId));
+        const turns = [...inputsOf(each).entries()].sort(([, a], [, b]) => a.key_id.localeCompare(b.key_id));
         for (const [place, input] of turns) {
           for (const answer of await admitKeyRequests(billing.db, [input])) oneByOne[place] = summarize(answer, place);
         }

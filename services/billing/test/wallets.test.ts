@@ -5,7 +5,7 @@ import { checkBalances } from '../src/balances/index.ts';
 import { admitKeyRequests } from '../src/reservations/admission-queries.ts';
 import { settleReservations } from '../src/reservations/settlement-queries.ts';
 import { type TestBilling, testBilling } from './support/billing.ts';
-import { gatewayAccounts, NO_LIMITS } from './support/gateway-accounts.ts';
+import { gatewayAccounts, keyRequest } from './support/gateway-accounts.ts';
 
 let billing: TestBilling;
 let accounts: ReturnType<typeof gatewayAccounts>;
@@ -197,11 +197,10 @@ describe('an API-key request', () => {
   });
   test('posts the same when admitted and settled in a batch', async () => {
     const { userId, keyId, token } = await fund();
-    const owner = { ...NO_LIMITS, userId, keyId, holdMicros: 1_000_000 };
     const ids = Array.from({ length: 4 }, () => newId('req'));
     await admitKeyRequests(
       billing.db,
-      ids.map((requestId) => ({ requestId, ...owner })),
+      ids.map((request_id) => keyRequest({ userId, keyId }, { request_id, hold_micros: 1_000_000 })),
     );
     expect(await wallet(token)).toMatchObject({ balance_micros: 10_000_000, held_micros: 4_000_000 });
     const outcomes = [400_000, 1_500_000, 0, null].map((costMicros, place) => ({
@@ -235,10 +234,11 @@ describe('an API-key request', () => {
 describe('the balance', () => {
   test('is charged once for outcomes reported concurrently to many replicas, one by one and in batches', async () => {
     const { userId, keyId, token } = await fund();
-    const owner = { ...NO_LIMITS, userId, keyId, holdMicros: 900_000 };
-    const requests = Array.from({ length: 10 }, () => ({ ...owner, requestId: newId('req') }));
+    const requests = Array.from({ length: 10 }, () => keyRequest({ userId, keyId }, { hold_micros: 900_000 }));
     await admitKeyRequests(billing.db, requests);
-    const outcomes = requests.map(({ requestId }) => ({ requestId, outcome: 'settled' as const, costMicros: 100_000 }));
+    const outcomes = requests.map(({ request_id }) => ({
+      ...{ requestId: request_id, outcome: 'settled' as const, costMicros: 100_000 },
+    }));
     const reports = [...outcomes, ...outcomes].map((outcome) => [outcome]).concat([outcomes, outcomes.toReversed()]);
     const results = await Promise.all(reports.map((settlements) => settleReservations(billing.db, settlements, 'EUR')));
     expect(results.flat().filter(({ effect }) => effect === 'settled')).toHaveLength(10);
@@ -262,11 +262,11 @@ describe('the balance', () => {
   });
   test('is held once for a request replayed during its settlement, without a deadlock', async () => {
     const { userId, keyId, token } = await fund();
-    const replayed = { ...NO_LIMITS, requestId: newId('req'), userId, keyId, holdMicros: 9 };
-    const first = { ...replayed, requestId: newId('req') };
+    const first = keyRequest({ userId, keyId }, { hold_micros: 9 });
+    const replayed = keyRequest({ userId, keyId }, { hold_micros: 9 });
     await admitKeyRequests(billing.db, [first]);
     await admitKeyRequests(billing.db, [replayed]);
-    const outcome = { requestId: replayed.requestId, outcome: 'settled' as const, costMicros: 7 };
+    const outcome = { requestId: replayed.request_id, outcome: 'settled' as const, costMicros: 7 };
     const waiting = await billing.db.transaction(async (trx) => {
       await trx('wallets').where({ svc_user_id: userId }).select('svc_user_id').forNoKeyUpdate();
       const again = admitKeyRequests(billing.db, [replayed]);
@@ -284,13 +284,11 @@ describe('the balance', () => {
     const subscriber = await billing.subscribe();
     const delegated = await Promise.all([billing.admit(subscriber.userId), billing.admit(subscriber.userId)]);
     const inputs = owners.flatMap(({ userId, keyId }) =>
-      [1, 2, 3, 4, 5].map((key) => ({
-        ...NO_LIMITS,
-        ...{ requestId: newId('req'), userId, keyId: `${keyId}-${key % 2}`, holdMicros: 9 },
-      })),
+      [1, 2, 3, 4, 5].map((key) => keyRequest({ userId, keyId: `${keyId}-${key % 2}` }, { hold_micros: 9 })),
     );
     await admitKeyRequests(billing.db, inputs);
-    const outcomes = [...inputs, ...delegated].map(({ requestId }) => ({
+    const ids = [...inputs.map(({ request_id }) => request_id), ...delegated.map(({ requestId }) => requestId)];
+    const outcomes = ids.map((requestId) => ({
       ...{ requestId, outcome: 'settled' as const, costMicros: 7 },
     }));
     const rotated = (by: number) => [...outcomes.slice(by), ...outcomes.slice(0, by)];
@@ -298,7 +296,7 @@ describe('the balance', () => {
     const batches = outcomes.map((outcome, by) =>
       by % 3 === 0 ? [...rotated(by), outcome] : by % 3 === 1 ? rotated(by).reverse() : [outcome],
     );
-    const more = () => inputs.map((input) => ({ ...input, requestId: newId('req') }));
+    const more = () => inputs.map((input) => ({ ...input, request_id: newId('req') }));
     const admissions = [more(), more().reverse(), more(), more().reverse()];
     const [results] = await Promise.all([
       Promise.all(batches.map((batch) => settleReservations(billing.db, batch, 'EUR'))),

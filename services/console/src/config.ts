@@ -1,4 +1,4 @@
-import { commonSettings } from '@svc/service-kit';
+import { commonSettings, setting } from '@svc/service-kit';
 import { z } from 'zod';
 
 const { PORT, INTERNAL_PORT, HOST, PUBLIC_BASE_URL, LOG_LEVEL, SHUTDOWN_GRACE_MS, SHUTDOWN_DELAY_MS } = commonSettings;
@@ -12,4 +12,8 @@ export const configSchema = z.object({
   LOG_LEVEL,
   SHUTDOWN_GRACE_MS,
   SHUTDOWN_DELAY_MS,
+  SAMPLE_APP_URL: setting.url({
+    description: 'Address of a sample app that people can connect. Without it, they are led to the quick start.',
+    optional: true,
+  }),
 });

@@ -21,7 +21,7 @@ const start = async (life: Lifecycle): Promise<void> => {
   const metrics = createMetrics(NAME);
   const assets = createAssetStore(findDirectory());
   const isHttps = config.PUBLIC_BASE_URL.startsWith('https:');
-  const web = createWebHandler({ assets, logger, metrics, isHttps });
+  const web = createWebHandler({ assets, logger, metrics, isHttps, sampleAppUrl: config.SAMPLE_APP_URL });
   await life.listen(web, { port: config.PORT, host: config.HOST });
   const internal = createInternalHandler({ assets, metrics, life });
   await life.listen(internal, { port: config.INTERNAL_PORT, host: config.HOST, internal: true });

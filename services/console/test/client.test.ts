@@ -45,7 +45,7 @@ const failureOf = async (promise: Promise<unknown>): Promise<ApiError> => {
 };
 
 describe('urlFor', () => {
-  test('fills and encodes parameters, and leaves out what is undefined', () => {
+  test('fills and encodes parameters, and omits undefined ones', () => {
     expect(urlFor('/v1/x/{client_id}/y', { params: { client_id: 'a/b?c' } })).toBe('/v1/x/a%2Fb%3Fc/y');
     expect(urlFor('/v1/x', { query: { limit: 50, after: undefined, key_id: 'a&b' } })).toBe(
       '/v1/x?limit=50&key_id=a%26b',
@@ -54,7 +54,7 @@ describe('urlFor', () => {
 });
 
 describe('the transport', () => {
-  test('sends what the contract names and answers its type', async () => {
+  test('sends requests of the contract and returns its types', async () => {
     handle = (_req, res) => json(res, 200, { data: [], has_more: false });
     const { send } = transportTo(server.url);
     const answer = await send('listGatewayUsage', { query: { limit: 10 } }, { token: 'secret' });
@@ -64,7 +64,7 @@ describe('the transport', () => {
     ]);
   });
 
-  test('hands pictures on as data URLs and sends files as they are', async () => {
+  test('returns pictures as data URLs and sends files unchanged', async () => {
     handle = (_req, res) => res.writeHead(200, { 'content-type': 'image/png' }).end(Buffer.from([1, 2, 255]));
     const { send } = transportTo(server.url);
     const params = { client_id: 'app_1' };
@@ -74,21 +74,21 @@ describe('the transport', () => {
     expect(seen[1]).toMatchObject({ method: 'PUT', type: 'image/webp' });
   });
 
-  test('tells code, request id and waiting time of an error', async () => {
+  test('returns code, request id and waiting time of an error', async () => {
     handle = (_req, res) =>
       json(res, 429, { detail: { code: 'too_many_attempts', message: 'Wait.' } }, { 'retry-after': '90' });
     const error = await failureOf(transportTo(server.url).send('listKeys', {}));
     expect(error).toMatchObject({ status: 429, code: 'too_many_attempts', requestId: 'req_1', retryAfterSeconds: 90 });
   });
 
-  test('tells the faults of a 422', async () => {
+  test('returns the faults of a 422', async () => {
     const issue = { loc: ['body', 'name'], type: 'missing', msg: 'Field required' };
     handle = (_req, res) => json(res, 422, { detail: [issue, 'rubbish'] });
     const error = await failureOf(transportTo(server.url).send('createKey', { body: { name: '' } }));
     expect(error.issues).toEqual([issue]);
   });
 
-  test('understands answers that are none of ours', async () => {
+  test('handles responses that are not ours', async () => {
     handle = (_req, res) => res.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>');
     const error = await failureOf(transportTo(server.url).send('listKeys', {}));
     expect(error).toMatchObject({ status: 502, code: 'service_unavailable', isTransient: true });
@@ -96,7 +96,7 @@ describe('the transport', () => {
     expect(await failureOf(transportTo(server.url).send('listKeys', {}))).toMatchObject({ code: 'unreadable_answer' });
   });
 
-  test('gives up in time, and tells a lost network from that', async () => {
+  test('times out, and distinguishes a lost network', async () => {
     handle = () => undefined;
     expect(await failureOf(transportTo(server.url, 50).send('listKeys', {}))).toMatchObject({ code: 'timeout' });
     const gone = createServer().listen(0, '127.0.0.1');
@@ -108,7 +108,7 @@ describe('the transport', () => {
     expect(error).toMatchObject({ status: 0, code: 'network_error', isTransient: true });
   });
 
-  test('passes on that the caller has lost interest', async () => {
+  test('aborts the request with the caller’s signal', async () => {
     handle = () => undefined;
     const controller = new AbortController();
     const call = transportTo(server.url).send('listKeys', {}, { signal: controller.signal });
@@ -131,19 +131,19 @@ const account = {
 const sessionWith = (token: string) => ({ session_token: token, token_type: 'Bearer', expires_in: 1, account });
 
 describe('the session', () => {
-  test.each([400, 401, 403, 404, 405, 501])('is absent where resuming answers %i', async (status) => {
+  test.each([400, 401, 403, 404, 405, 501])('is absent if resuming returns %i', async (status) => {
     handle = (_req, res) => json(res, status, { detail: { code: 'x', message: '' } });
     const session = createSession(transportTo(server.url));
     await session.resume();
     expect(session.state()).toEqual({ status: 'signed_out', reason: 'none' });
   });
 
-  test('says so where it cannot be told whether there is one', async () => {
+  test('rejects if its state is unknown', async () => {
     handle = (_req, res) => json(res, 503, { detail: { code: 'service_unavailable', message: '' } });
     await expect(createSession(transportTo(server.url)).resume()).rejects.toMatchObject({ status: 503 });
   });
 
-  test('is asked for once when many calls are refused, and each call is repeated once', async () => {
+  test('is resumed once if many calls are refused, and each call is repeated once', async () => {
     let resumed = 0;
     handle = (req, res) => {
       if (req.url === '/v1/console/session/resume') {
@@ -166,7 +166,7 @@ describe('the session', () => {
     expect(seen.filter(({ url }) => url === '/v1/gateway/keys')).toHaveLength(2);
   });
 
-  test('repeats a sensitive call once the person has proved who they are, and not if they give up', async () => {
+  test('repeats a sensitive call once the person has authenticated again, and not if they cancel', async () => {
     handle = (req, res) => {
       if (req.url === '/v1/console/session/resume') json(res, 200, sessionWith('old'));
       else if (req.headers.authorization === 'Bearer proved') json(res, 200, { data: [] });
@@ -195,7 +195,7 @@ describe('the session', () => {
     expect(session.state().status).toBe('signed_in');
   });
 
-  test('ends, once and with its reason, where it cannot be resumed', async () => {
+  test('ends once, with its reason, if it cannot be resumed', async () => {
     handle = (_req, res) => json(res, 200, sessionWith('old'));
     const transport = transportTo(server.url);
     const session = createSession(transport);
@@ -207,7 +207,7 @@ describe('the session', () => {
     expect(session.current()).toBeUndefined();
   });
 
-  test('stays when signing out could not be told to the service', async () => {
+  test('stays if the sign-out did not reach the service', async () => {
     handle = (_req, res) => json(res, 200, sessionWith('old'));
     const session = createSession(transportTo(server.url));
     await session.resume();

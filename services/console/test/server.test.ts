@@ -11,13 +11,14 @@ import { rawRequest } from './support/raw-request.ts';
 
 const NAVIGATION = { accept: 'text/html,application/xhtml+xml', 'sec-fetch-mode': 'navigate' };
 
-const startWeb = (directory: string, isHttps = false): Promise<Listener> =>
+const startWeb = (directory: string, isHttps = false, sampleAppUrl?: string): Promise<Listener> =>
   listen(
     createWebHandler({
       assets: createAssetStore(directory),
       logger: createLogger({ service: 'console', level: 'fatal' }),
       metrics: createMetrics('console'),
       isHttps,
+      sampleAppUrl,
     }),
     { port: 0, host: '127.0.0.1' },
   );
@@ -34,7 +35,7 @@ describe('the built pages', () => {
     /src="(\/assets\/[^"]+\.js)"/.exec((await get('/', NAVIGATION)).text)?.[1] ?? '';
 
   test.each(['/', '/apps/app_1/webhook', '/plans/return?session_id=cs_1', '/sign-in'])(
-    'are one page at %s',
+    'serve the single page at %s',
     async (path) => {
       const answer = await get(path, NAVIGATION);
       expect(answer.status).toBe(200);
@@ -44,7 +45,7 @@ describe('the built pages', () => {
     },
   );
 
-  test('come with a policy that allows no inline content and no other site', async () => {
+  test('have a policy that allows no inline content and no other site', async () => {
     const answer = await get('/', NAVIGATION);
     const policy = answer.headers['content-security-policy'] ?? '';
     expect(policy).toContain("default-src 'none'");
@@ -55,6 +56,15 @@ describe('the built pages', () => {
     expect(answer.headers['x-frame-options']).toBe('DENY');
     expect(answer.headers['x-request-id']).toMatch(/^req_/);
     expect(answer.text).not.toMatch(/<style|<script>|style="|onload=/);
+  });
+
+  test('lead to the sample app where one runs, else to the quick start', async () => {
+    const sample = await startWeb(inject('assetsDirectory'), false, 'http://127.0.0.1:8090/');
+    const led = await rawRequest(`${sample.url}/sample-app?locale=it`, NAVIGATION);
+    await sample.drain(0);
+    expect([led.status, led.headers.location]).toEqual([302, 'http://127.0.0.1:8090/']);
+    expect((await get('/sample-app?locale=it', NAVIGATION)).headers.location).toBe('/docs/it/quick-start');
+    expect((await get('/sample-app', NAVIGATION)).headers.location).toBe('/docs/quick-start');
   });
 
   test('have the documentation beside them, at addresses without an ending', async () => {
@@ -70,10 +80,13 @@ describe('the built pages', () => {
     const missing = await get('/docs/no-such-page', NAVIGATION);
     expect(missing.status).toBe(404);
     expect(missing.text).toContain('No such page');
+    const italian = await get('/docs/it/nessuna', NAVIGATION);
+    expect(italian.status).toBe(404);
+    expect(italian.text).toContain('Pagina non trovata');
     expect((await get('/docs/no-such-file.tgz')).status).toBe(404);
   });
 
-  test('keep what has a hash in its name for ever, and answer 304 to a browser that has it', async () => {
+  test('cache files with a hash in their name forever, and return 304 to a browser that has one', async () => {
     const path = await scriptPath();
     const answer = await get(path);
     expect(answer.headers['cache-control']).toBe('public, max-age=31536000, immutable');
@@ -84,7 +97,7 @@ describe('the built pages', () => {
     expect(again.text).toBe('');
   });
 
-  test('are sent compressed to browsers that accept it', async () => {
+  test('are compressed for browsers that accept it', async () => {
     const path = await scriptPath();
     const raw = async (accepted: string) => {
       const { headers, bytes } = await get(path, { 'accept-encoding': accepted });
@@ -106,24 +119,24 @@ describe('the built pages', () => {
     ['a call by a script', '/v2/anything', { accept: 'application/json', 'sec-fetch-mode': 'cors' }],
     ['a picture that is not there', '/missing.png', { accept: 'image/*', 'sec-fetch-mode': 'no-cors' }],
     ['a path that leaves the directory', '/..%2f..%2fpackage.json', { accept: '*/*' }],
-  ])('are not the answer to %s', async (_what, path, headers) => {
+  ])('are not returned for %s', async (_what, path, headers) => {
     const answer = await get(path, headers);
     expect(answer.status).toBe(404);
     expect(JSON.parse(answer.text)).toEqual({ detail: { code: 'not_found', message: expect.any(String) } });
   });
 
-  test('are at the root for everybody, such as a probe or a person with curl', async () => {
+  test('are at the root for every client, such as a probe or curl', async () => {
     expect((await get('/', { accept: '*/*' })).status).toBe(200);
   });
 
-  test('RFC 9112 §3.2: are refused with 400 where a request has two Host headers', async () => {
+  test('RFC 9112 §3.2: return 400 for a request with two Host headers', async () => {
     const req = request(web.url, { headers: ['Host', 'a', 'Host', 'b'] }).end();
     const [answer] = (await once(req, 'response')) as [IncomingMessage];
     expect(answer.statusCode).toBe(400);
     expect(String(Buffer.concat(await answer.toArray()))).toContain('repeated_host');
   });
 
-  test('are only read', async () => {
+  test('accept only GET and HEAD', async () => {
     const answer = await get('/', NAVIGATION, 'POST');
     expect(answer.status).toBe(405);
     expect(answer.headers['allow']).toBe('GET, HEAD');
@@ -132,13 +145,13 @@ describe('the built pages', () => {
     expect(head.text).toBe('');
   });
 
-  test('keep the request id that the ingress has set', async () => {
+  test('keep the request id of the ingress', async () => {
     const id = 'req_01jd0000000000000000000000';
     expect((await get('/', { ...NAVIGATION, 'x-request-id': id })).headers['x-request-id']).toBe(id);
     expect((await get('/', { ...NAVIGATION, 'x-request-id': 'x y' })).headers['x-request-id']).toMatch(/^req_/);
   });
 
-  test('tell browsers to stay on https where the product is', async () => {
+  test('set Strict-Transport-Security if the product is on https', async () => {
     const secure = await startWeb(inject('assetsDirectory'), true);
     const answer = await rawRequest(secure.url, NAVIGATION);
     expect(answer.headers['strict-transport-security']).toBe('max-age=31536000');
@@ -154,7 +167,7 @@ describe('before and after a build', () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  test('says clearly what is missing, and serves the pages as soon as they are there', async () => {
+  test('names the missing build, and serves the pages as soon as they exist', async () => {
     directory = await mkdtemp(join(tmpdir(), 'svc-console-'));
     const pages = join(directory, 'web');
     const web = await startWeb(pages);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { routes as contract } from '@svc/contracts';
 import { isConnectionFailure } from '@svc/database';
-import { type Consumer, inboxRoutes, outboxRoutes, restoreRoutes } from '@svc/messaging';
+import { type Consumer, inboxRoutes, outboxRoutes, readAgain, restoreRoutes } from '@svc/messaging';
 import {
   type ApiKeyCaller,
   type Authenticate,
@@ -35,7 +35,7 @@ import { createKeyStandings, gatewayRoutes } from './gateway/index.ts';
 import { createHolder, type Holder } from './holder/index.ts';
 import { createInFlight, type InFlight } from './in-flight.ts';
 import type { InferenceDeps } from './inference-deps.ts';
-import { jsonTasks } from './json-tasks.ts';
+import { jsonTaskTable } from './json-task-table.ts';
 import { openJsonTasks, openTextMemory } from './large-json/index.ts';
 import { openUsage } from './open-usage.ts';
 import { personalDataRoutes } from './personal-data/index.ts';
@@ -106,7 +106,11 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
       ...routesOperatorRoutes({ routes, providerKey, clock }),
       ...personalDataRoutes({ url: config.DATABASE_URL, caFile: config.DATABASE_CA_FILE }),
       ...outboxRoutes({ service: SERVICE, ...connections }),
-      ...restoreRoutes({ service: SERVICE, database: connections.database }),
+      ...restoreRoutes({
+        service: SERVICE,
+        database: connections.database,
+        readAgain: () => readAgain(connections.messaging, consumers),
+      }),
       ...inboxRoutes({ service: SERVICE, ...connections, consumers: () => consumers }),
     ],
     tokens: config.INTERNAL_API_TOKENS,
@@ -147,7 +151,7 @@ const tokenAuthenticators = ({ revocations }: Connections, { config, clock, logg
     logger,
   });
 
-/** API keys are recognised by a prefix that no session token can have. */
+/** API keys are recognized by a prefix that no session token can have. */
 const authenticators = (tokens: TokenAuthenticators, apiKey: Authenticate<ApiKeyCaller>): Authenticators => ({
   ...tokens,
   api_key: apiKey,
@@ -198,7 +202,7 @@ const openInference = (
   },
 ): InferenceDeps => {
   const { config, logger, clock, billing, holder, inFlight, usage, routes } = options;
-  const json = openJsonTasks({ tasks: jsonTasks, workerFile: WORKER_FILE, logger, metrics: options.metrics });
+  const json = openJsonTasks({ tasks: jsonTaskTable, workerFile: WORKER_FILE, logger, metrics: options.metrics });
   life.onStop('JSON workers', () => json.close());
   const providers = createProviderClient({ connectTimeoutMs: config.UPSTREAM_CONNECT_TIMEOUT_MS });
   life.onStop('providers', () => providers.close());

@@ -72,7 +72,7 @@ const SETTLEMENT_TIMEOUT_MS = 300;
  * Concurrent calls of one kind. Requests of the same turn of the event loop share a call, which spreads its cost. An
  * account whose rows are locked delays only the requests in its own batch.
  */
-const CALLS_MAX = 8;
+const CALLS_MAX = 4;
 const WAITING_MAX = 5_000;
 
 /** Leaves time for two retries before the lease expires. */

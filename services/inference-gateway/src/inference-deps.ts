@@ -3,7 +3,7 @@ import type { CompletionMeters } from './completions/index.ts';
 import type { KeyStandings } from './gateway/key-standings.ts';
 import type { Holder } from './holder/index.ts';
 import type { InFlight } from './in-flight.ts';
-import type { jsonTasks } from './json-tasks.ts';
+import type { jsonTaskTable } from './json-task-table.ts';
 import type { JsonTasks, TextMemory } from './large-json/index.ts';
 import type { UpstreamDeps } from './providers/index.ts';
 import type { RouteTable } from './routes/index.ts';
@@ -22,7 +22,7 @@ export interface InferenceDeps extends UpstreamDeps {
   readonly ingressRegion: string;
   /** URL of the console page where users manage the budgets of their apps. */
   readonly manageUrl: string;
-  readonly json: JsonTasks<typeof jsonTasks>;
+  readonly json: JsonTasks<typeof jsonTaskTable>;
   readonly requestMemory: TextMemory;
   /** Separate from the memory of requests: those wait for answers, so sharing it could deadlock. */
   readonly answerMemory: TextMemory;

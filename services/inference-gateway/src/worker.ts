@@ -1,4 +1,4 @@
-import { jsonTasks } from './json-tasks.ts';
+import { jsonTaskTable } from './json-task-table.ts';
 import { createTaskRunner } from './large-json/run-task.ts';
 
-export const run = createTaskRunner(jsonTasks);
+export const run = createTaskRunner(jsonTaskTable);

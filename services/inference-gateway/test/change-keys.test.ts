@@ -141,8 +141,10 @@ describe('rotate', () => {
 
   test('overlaps a day by default, and ends an older secret immediately', async () => {
     const { id, key: first } = await create();
+    const rotatedAt = Date.now();
+    now = () => rotatedAt;
     const { key: second, previous_expires_at } = await json(await rotate(id));
-    expect(Date.parse(previous_expires_at) - Date.now()).toBeGreaterThan(86_300_000);
+    expect(Date.parse(previous_expires_at)).toBe(rotatedAt + 86_400_000);
     expect((await models(first)).status).toBe(200);
     const { key: third } = await json(await rotate(id));
     expect([(await models(first)).status, (await models(second)).status, (await models(third)).status]).toEqual([

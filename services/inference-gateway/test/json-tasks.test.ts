@@ -1,15 +1,15 @@
 import { createLogger, createMetrics } from '@svc/service-kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { jsonTasks } from '../src/json-tasks.ts';
+import { jsonTaskTable } from '../src/json-task-table.ts';
 import { type JsonTasks, openJsonTasks } from '../src/large-json/json-tasks.ts';
 import { toText } from '../src/large-json/json-text.ts';
 
 const OPTIONS = { kind: 'chat', members: new Set(['model']) } as const;
-let tasks: JsonTasks<typeof jsonTasks>;
+let tasks: JsonTasks<typeof jsonTaskTable>;
 
 beforeAll(() => {
   tasks = openJsonTasks({
-    tasks: jsonTasks,
+    tasks: jsonTaskTable,
     workerFile: new URL('../src/worker.ts', import.meta.url).href,
     logger: createLogger({ service: 'inference-gateway', level: 'silent' }),
     metrics: createMetrics('inference-gateway', { isOfProcess: false }),

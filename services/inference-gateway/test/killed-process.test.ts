@@ -159,11 +159,11 @@ describe('the answers of a gateway that is killed before it writes their records
     await expectExact(answers);
   });
 
-  test('are charged by a live neighbour on the same volume, as are its own', async () => {
-    const [running, neighbour] = [await start(), await start()];
-    await Promise.all([byKey(running), byKey(neighbour)]);
+  test('are charged by a live neighbor on the same volume, as are its own', async () => {
+    const [running, neighbor] = [await start(), await start()];
+    await Promise.all([byKey(running), byKey(neighbor)]);
     around.databaseDoor?.shut();
-    const answers = await Promise.all([byKey(running), byKey(neighbour)]);
+    const answers = await Promise.all([byKey(running), byKey(neighbor)]);
     await kill(running);
     around.databaseDoor?.open();
     await expectExact(answers);

@@ -163,6 +163,6 @@ describe('routes file', () => {
 
     await writeFile(around.routesFile, withModel('mended'));
     running.signal('SIGHUP');
-    await waitFor(() => offers(running, 'mended'), { timeoutMs: 900 });
+    await waitFor(() => offers(running, 'mended'));
   });
 });

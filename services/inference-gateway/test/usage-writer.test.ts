@@ -97,6 +97,14 @@ describe('batches', () => {
     });
   });
 
+  test('write a record of a request during which the machine slept for a month', async () => {
+    const slept = record({ firstEventMs: 31 * 86_400_000, finishedAtMs: NOW + 31 * 86_400_000 });
+    writer.add(slept);
+    await writer.drain(10_000);
+    const [stored] = await database.knex('usage_records').where({ request_id: slept.requestId });
+    expect(stored).toMatchObject({ first_event_ms: 2 ** 31 - 1, duration_ms: 2 ** 31 - 1 });
+  });
+
   test('write the valid records despite an invalid one, whose outcome is reported to billing', async () => {
     const good = [record(), record()];
     const bad = record({ outcome: 'released', costMicros: 5 });

@@ -2,7 +2,15 @@ import type { RequestListener } from 'node:http';
 import { newId, routes } from '@svc/contracts';
 import { isConnectionFailure } from '@svc/database';
 import { createPinnedAgent, createSystemLookup, type Lookup, parseAllowTargets } from '@svc/destinations';
-import { type Consumer, inboxRoutes, type Messaging, openRevocations, shareHints } from '@svc/messaging';
+import {
+  type Consumer,
+  inboxRoutes,
+  type Messaging,
+  openRevocations,
+  readAgain,
+  restoreRoutes,
+  shareHints,
+} from '@svc/messaging';
 import {
   type Binding,
   type Clock,
@@ -25,7 +33,13 @@ import { createBillingClient } from './billing-client.ts';
 import type { Config } from './config.ts';
 import { configurationOperatorRoutes, configurationRoutes, createDeliveryTargets } from './configurations/index.ts';
 import { startWorker } from './deliveries/index.ts';
-import { eventRoutes, type LocalWorker, laneOperatorRoutes, startEventPruning } from './events/index.ts';
+import {
+  eventRoutes,
+  type LocalWorker,
+  laneOperatorRoutes,
+  startEventPruning,
+  startLaneAlarms,
+} from './events/index.ts';
 import {
   startActivityConsumer,
   startConnectionConsumer,
@@ -67,6 +81,8 @@ export const createApp = async (deps: AppDeps): Promise<App> => {
   const pruning = startEventPruning({ database, clock, logger, retentionDays });
   life.onStop('pruning', pruning.stop);
   const auth = createAuthClient(openClient(deps, config.AUTH_INTERNAL_URL));
+  const alarms = startLaneAlarms({ database, logger, mailOwner: auth.mailOwner });
+  life.onStop('lane alarms', alarms.stop);
   const billing = createBillingClient(openClient(deps, config.BILLING_INTERNAL_URL));
   const storing = { database, clock, newId, worker };
   const facts = { ...storing, messaging, readSnapshots: billing.readSnapshots };
@@ -91,8 +107,12 @@ export const createApp = async (deps: AppDeps): Promise<App> => {
     internalApp: createPrivateApp(deps, [
       ...configurationOperatorRoutes({ database, secretBox }),
       ...laneOperatorRoutes({ database }),
-      ...personalDataRoutes({ url: config.DATABASE_URL, caFile: config.DATABASE_CA_FILE }),
+      ...personalDataRoutes(
+        { url: config.DATABASE_URL, caFile: config.DATABASE_CA_FILE },
+        { retentionDays: config.WEBHOOK_EVENT_RETENTION_DAYS },
+      ),
       ...inboxRoutes({ service: SERVICE, database, messaging, consumers: () => consumers }),
+      ...restoreRoutes({ service: SERVICE, database, readAgain: () => readAgain(messaging, consumers) }),
     ]),
   };
 };

@@ -1,11 +1,13 @@
-import { internalRoutes } from '@svc/contracts';
+import { internalRoutes, type WebhookNotice } from '@svc/contracts';
 import { AppError, type CheckClientSecret, type InternalClient } from '@svc/service-kit';
 
 export interface AuthClient {
   /** Throws `not_found` unless the user owns the app, and kind `unavailable` if auth is away. */
-  requireOwner(ownership: Ownership): Promise<void>;
+  readonly requireOwner: (ownership: Ownership) => Promise<void>;
   /** Says whether this is a live secret of the app. Throws kind `unavailable` if auth is away. */
-  checkSecret: CheckClientSecret;
+  readonly checkSecret: CheckClientSecret;
+  /** Mails the owner of an app, if it still exists. Throws kind `unavailable` if auth is away. */
+  readonly mailOwner: (clientId: string, notice: WebhookNotice) => Promise<void>;
 }
 
 export interface Ownership {
@@ -31,5 +33,12 @@ export const createAuthClient = (client: InternalClient): AuthClient => ({
     const params = { client_id: clientId };
     const answer = await client.call(internalRoutes.authenticateApp, { params, body: { client_secret: secret } });
     return answer.body.is_authentic;
+  },
+  async mailOwner(clientId, notice) {
+    await client
+      .call(internalRoutes.mailWebhookNotice, { params: { client_id: clientId }, body: notice })
+      .catch((error: unknown) => {
+        if (!(error instanceof AppError && error.code === 'not_found')) throw error;
+      });
   },
 });

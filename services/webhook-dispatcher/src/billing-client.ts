@@ -6,7 +6,7 @@ export interface BillingClient {
    * Returns the users' present subscriptions in their order, null for users without one. Throws kind `unavailable` if billing is
    * away.
    */
-  readSnapshots(userIds: readonly string[]): Promise<readonly (SubscriptionSnapshot | null)[]>;
+  readonly readSnapshots: (userIds: readonly string[]) => Promise<readonly (SubscriptionSnapshot | null)[]>;
 }
 
 export const createBillingClient = (client: InternalClient): BillingClient => ({

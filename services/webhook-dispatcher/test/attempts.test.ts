@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer as createTcpServer } from 'node:net';
+import { createServer as createTcpServer, type Server } from 'node:net';
 import { createPinnedAgent, type Lookup, type PinnedAgent, parseAllowTargets } from '@svc/destinations';
 import { createTestAuthority, type Identity, type TestAuthority } from '@svc/testing';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type AttemptDeps, type AttemptResult, sendAttempt } from '../src/deliveries/send-attempt.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { type SocketWatch, watchSockets } from './support/socket-watch.ts';
@@ -26,6 +26,7 @@ beforeEach(async () => {
   watch = watchSockets();
 });
 afterEach(async () => {
+  vi.useRealTimers();
   watch.stop();
   agent.destroy();
   await receiver.stop();
@@ -53,6 +54,11 @@ const send = (
   const deps: AttemptDeps = { agent, lookup, allowTargets, clock: () => new Date() };
   const attempt = { url, secret: 'whsec_x', previous: undefined, eventId: 'evt_00000000000000000000000000', body };
   return sendAttempt(attempt, deps, stopping ?? new AbortController().signal);
+};
+const listen = async (server: Server): Promise<number> => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
 };
 const target = (path = '/hook?token=a') => `https://${NAME}:${receiver.port}${path}`;
 
@@ -206,9 +212,7 @@ describe('the answer', () => {
 
   test('that is not TLS is reported by a fixed word', async () => {
     const tcp = createTcpServer((socket) => socket.resume().end('SSH-2.0-OpenSSH_9.6\r\n'));
-    await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve));
-    const address = tcp.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const port = await listen(tcp);
     const result = await send(`https://${NAME}:${port}/`, { targets: [`${NAME}:${port}`] });
     expect(result).toMatchObject({ statusCode: null, error: 'tls_failed' });
     await new Promise((resolve) => tcp.close(resolve));
@@ -224,15 +228,35 @@ describe('the answer', () => {
     expect(await send(target())).toMatchObject({ isDelivered: false, statusCode: null, error: 'answer_not_http' });
   });
 
-  test('times out after 10 s in total, including the look-up', { timeout: 15_000 }, async () => {
+  test('times out after 10 s in total, including the look-up', async () => {
+    const arrived = Promise.withResolvers<void>();
     receiver.otherwise = (response) => {
       response.writeHead(200).write('x');
+      arrived.resolve();
     };
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     const slowly: Lookup = () => new Promise((resolve) => setTimeout(resolve, 3_000, ['127.0.0.1']));
-    const result = await send(target(), { lookup: slowly });
-    expect(result).toMatchObject({ isDelivered: false, error: 'timeout' });
-    expect(result.durationMs).toBeGreaterThan(9_900);
-    expect(result.durationMs).toBeLessThan(11_000);
+    const sending = send(target(), { lookup: slowly });
+    vi.advanceTimersByTime(3_000);
+    await arrived.promise;
+    vi.advanceTimersByTime(7_000);
+    expect(await sending).toMatchObject({ isDelivered: false, error: 'timeout', durationMs: 10_000 });
+  });
+
+  test('times out if the TLS handshake does not end, and closes the connection', async () => {
+    const greeted = Promise.withResolvers<void>();
+    const closed = Promise.withResolvers<void>();
+    const tcp = createTcpServer((socket) => {
+      socket.once('data', () => greeted.resolve()).once('close', () => closed.resolve());
+    });
+    const port = await listen(tcp);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const sending = send(`https://${NAME}:${port}/`, { targets: [`${NAME}:${port}`] });
+    await greeted.promise;
+    vi.advanceTimersByTime(10_000);
+    expect(await sending).toMatchObject({ isDelivered: false, statusCode: null, error: 'timeout', durationMs: 10_000 });
+    await closed.promise;
+    await new Promise((resolve) => tcp.close(resolve));
   });
 
   test('of no server is reported by a fixed word', async () => {

@@ -1,5 +1,6 @@
-import { newId } from '@svc/contracts';
-import { waitFor } from '@svc/testing';
+import { internalRoutes, newId } from '@svc/contracts';
+import { createInternalClient } from '@svc/service-kit';
+import { internalCredential, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   call,
@@ -32,6 +33,47 @@ beforeEach(async () => {
   owner = await facts.newConfiguredApp();
   pair = { userId: newId('usr'), clientId: owner.clientId };
 });
+
+describe('the export of a person', () => {
+  test('contains the bodies of the events about them, as sent to their apps, and the retention time', async () => {
+    await facts.connect(pair);
+    await facts.connect({ ...pair, userId: newId('usr') });
+    await facts.untilSent(owner.clientId, ['integration.connected', 'integration.connected']);
+    const exported = await exportOf(pair.userId);
+    const sent = world.receiver.received.find(
+      ({ event }) => event.integration_id === owner.clientId && event.user.svc_user_id === pair.userId,
+    );
+    expect(exported.events).toEqual([
+      {
+        client_id: owner.clientId,
+        event_id: sent?.event.event_id,
+        event: 'integration.connected',
+        sequence: expect.any(Number),
+        status: expect.any(String),
+        created: expect.any(String),
+        body: sent?.event,
+      },
+    ]);
+    expect(exported.event_retention).toEqual([{ days: 30, kept_since: expect.any(String) }]);
+    expect((await exportOf(newId('usr'))).events).toEqual([]);
+  });
+});
+
+const exportOf = async (userId: string): Promise<Record<string, unknown[]>> => {
+  const auth = createInternalClient({
+    baseUrl: dispatcher.internalUrl,
+    token: internalCredential('auth'),
+    timeoutMs: 10_000,
+  });
+  try {
+    let text = '';
+    const input = { params: { svc_user_id: userId }, timeoutMs: 10_000, signal: AbortSignal.timeout(10_000) };
+    for await (const piece of await auth.stream(internalRoutes.exportWebhookData, input)) text += piece;
+    return JSON.parse(text);
+  } finally {
+    await auth.close();
+  }
+};
 
 describe('connections', () => {
   test('are sent alone if the user has no subscription', async () => {

@@ -264,7 +264,7 @@ test('a lane matches its model after any sequence of operations', {
   );
   await fc.assert(
     fc.asyncProperty(fc.array(weighted, { minLength: 10, maxLength: 60 }), async (names) => {
-      await database.knex.raw('TRUNCATE lanes, events, delivery_attempts');
+      await database.knex.raw('TRUNCATE lanes, events, delivery_attempts, lane_alarms');
       const clientId = newId('app');
       const generation = await database.knex.transaction((trx) => beginGeneration(trx, clientId));
       const run: Run = {

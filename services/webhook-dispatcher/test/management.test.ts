@@ -124,11 +124,11 @@ describe('invalid requests', () => {
 });
 
 describe('without a configuration', () => {
-  test('reading gets 404, a test 409, and the list is empty', async () => {
+  test('reading gets 404, a test 409, and the list is empty and names no generation', async () => {
     expect((await call(dispatcher, owner, ['GET', ''])).status).toBe(404);
     const tested = await call(dispatcher, owner, ['POST', '/test']);
     expect(tested).toMatchObject({ status: 409, body: { detail: { code: 'webhook_not_configured' } } });
-    expect(await list()).toEqual({ data: [], has_more: false });
+    expect(await list()).toEqual({ data: [], has_more: false, generation: null });
   });
 });
 
@@ -214,6 +214,12 @@ describe('a failed event', () => {
 });
 
 describe('the list', () => {
+  test('names the generation of a webhook that has sent nothing yet', async () => {
+    await configure();
+    await configure();
+    expect(await list()).toEqual({ data: [], has_more: false, generation: 2 });
+  });
+
   test('returns events page by page, newest first', async () => {
     await configure();
     for (let index = 0; index < 5; index += 1) await queueTest();

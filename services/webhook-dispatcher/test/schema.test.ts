@@ -55,9 +55,7 @@ describe('one blocked app with 100,000 waiting events', () => {
     expect(plan).toContain('Index Scan using lanes_due');
     expect(plan).not.toContain('Seq Scan');
     expect(plan).not.toContain('Sort');
-    const startMs = performance.now();
     const claimed = await claimDueLanes(knex, { prompt: 100, unknown: 100, slow: 100 });
-    expect(performance.now() - startMs).toBeLessThan(200);
     expect(claimed.map(({ lane }) => lane.clientId).sort()).toEqual([...due].sort());
   });
 });

@@ -1,10 +1,10 @@
 import { setPriority } from 'node:os';
-import type { Attack, AttackOrder } from '../neighbours/attack.ts';
-import { type Attacker, createTally } from '../neighbours/attackers/attacker.ts';
-import { drip } from '../neighbours/attackers/drip.ts';
-import { pipeline } from '../neighbours/attackers/pipeline.ts';
-import { sendBodies } from '../neighbours/attackers/send-bodies.ts';
-import { sendKeys } from '../neighbours/attackers/send-keys.ts';
+import type { Attack, AttackOrder } from '../neighbors/attack.ts';
+import { type Attacker, createTally } from '../neighbors/attackers/attacker.ts';
+import { drip } from '../neighbors/attackers/drip.ts';
+import { pipeline } from '../neighbors/attackers/pipeline.ts';
+import { sendBodies } from '../neighbors/attackers/send-bodies.ts';
+import { sendKeys } from '../neighbors/attackers/send-keys.ts';
 
 // Attacks the gateway on the driver's orders. Runs at the lowest priority: real attackers have their own machines and
 // would not take the measured processes' cores.

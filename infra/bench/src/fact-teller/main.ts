@@ -4,6 +4,7 @@ import { createDatabase } from '@svc/database';
 import {
   connectMessaging,
   type OutboxEvent,
+  outboxEpochMigration,
   outboxInsert,
   outboxMigration,
   outboxTraceMigration,
@@ -39,6 +40,7 @@ const knex = createDatabase(databaseUrl, { poolMax: 1 });
 if (!(await knex.schema.hasTable('outbox'))) {
   await outboxMigration(knex);
   await outboxTraceMigration(knex);
+  await outboxEpochMigration(knex);
 }
 await knex.destroy();
 const silent = { debug: ignore, info: ignore, warn: console.warn, error: console.error };

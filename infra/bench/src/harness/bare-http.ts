@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net';
 /** A client with minimal cost, like the bare driver of a database. */
 export interface BareClient {
   /** Posts JSON and returns the body. Throws unless the status is 200. */
-  post(path: string, json: string): Promise<string>;
-  close(): void;
+  readonly post: (path: string, json: string) => Promise<string>;
+  readonly close: () => void;
 }
 
 interface Connection {

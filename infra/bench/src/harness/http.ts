@@ -14,15 +14,15 @@ export interface Answer {
   readonly status: number;
   readonly text: string;
   /** Returns a field of a JSON response as text. Throws if it is missing. */
-  field(name: string): string;
+  readonly field: (name: string) => string;
 }
 
 /** A client with keep-alive connections. */
 export interface Client {
-  call(call: Call): Promise<Answer>;
+  readonly call: (call: Call) => Promise<Answer>;
   /** Like `call`, but throws for any other status. */
-  expect(status: number, call: Call): Promise<Answer>;
-  close(): Promise<void>;
+  readonly expect: (status: number, call: Call) => Promise<Answer>;
+  readonly close: () => Promise<void>;
 }
 
 /** Opens a client for one server; connections are opened on demand. */

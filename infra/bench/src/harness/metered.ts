@@ -3,11 +3,11 @@ import { processorMicroseconds } from './processor-time.ts';
 
 /** A round that also measures a server's processor time. */
 export interface Metered {
-  round(): Promise<Round>;
+  readonly round: () => Promise<Round>;
   /** Discards the rounds so far, such as warm-up rounds. */
-  reset(): void;
+  readonly reset: () => void;
   /** Microseconds of the server's processor time per call, over all rounds. */
-  perCall(): number;
+  readonly perCall: () => number;
 }
 
 /** Sums the processor time of a server over rounds. This figure is the least sensitive to a busy machine. */

@@ -16,13 +16,15 @@ process.on('exit', () => {
 export interface NodeProcess {
   readonly pid: number;
   /** Waits for it to end. Throws with its last output if it fails. */
-  succeed(): Promise<void>;
+  readonly succeed: () => Promise<void>;
   /** Waits until this address returns 200. Throws with its last output on timeout. */
-  ready(url: string): Promise<void>;
+  readonly ready: (url: string) => Promise<void>;
   /** Waits for the next message on its IPC channel. */
-  message(): Promise<unknown>;
-  send(message: object): void;
-  stop(): Promise<void>;
+  readonly message: () => Promise<unknown>;
+  readonly send: (message: object) => void;
+  /** An error that quotes its last output. */
+  readonly failure: (why: string) => Error;
+  readonly stop: () => Promise<void>;
 }
 
 /** Launch options apart from the script. */
@@ -63,6 +65,7 @@ export const startNode = async (
     new Error(`${script} ${why}:\n${readFileSync(logFile, 'utf8').slice(-OUTPUT_CHARACTERS_KEPT)}`);
   return {
     pid,
+    failure,
     succeed: async () => {
       await exited;
       if (child.exitCode !== 0) throw failure(`ended with ${child.exitCode ?? child.signalCode}`);

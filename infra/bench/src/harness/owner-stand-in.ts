@@ -9,8 +9,8 @@ import type { SubscriptionSnapshot } from '@svc/contracts';
  */
 export interface OwnerStandIn {
   readonly url: string;
-  subscribe(isSubscribed: boolean): void;
-  stop(): void;
+  readonly subscribe: (isSubscribed: boolean) => void;
+  readonly stop: () => void;
 }
 
 const SNAPSHOT: SubscriptionSnapshot = {

@@ -1,20 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type BrokerUser, brokerUrl, migrateBroker, renderAccounts } from '@svc/broker';
+import type { BrokerUser } from '@svc/broker';
 import type { ServiceName } from '@svc/contracts';
 import { openSession, provision } from '@svc/database';
-import {
-  freePort,
-  type PostgresServer,
-  type RunningServer,
-  scratchDirectory,
-  startNats,
-  startPostgres,
-  startStandby,
-} from '@svc/embedded-servers';
+import { freePort, type PostgresServer, scratchDirectory, startPostgres, startStandby } from '@svc/embedded-servers';
+import { archiveFlags, openArchive } from './archive.ts';
 import { bundleService } from './bundle-service.ts';
 import { type Launch, type NodeProcess, startNode } from './node-process.ts';
+import { restartable } from './restartable.ts';
+import { startBroker } from './start-broker.ts';
 import { USED_WAL_FLAGS, useWal } from './used-wal.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -27,15 +22,32 @@ export interface RunningService {
   readonly databaseUrl: string;
   readonly process: NodeProcess;
   /** Starts another process of the same service, with the same database and environment except for these variables. */
-  replica(env?: Readonly<Record<string, string>>): Promise<RunningService>;
+  readonly replica: (env?: Readonly<Record<string, string>>) => Promise<RunningService>;
 }
 
 /** A server that can be stopped and restarted on its port with its data. */
 export interface RestartableServer {
-  pid(): number;
+  readonly pid: () => number;
   /** Stops it gracefully or with a crash, and restarts it. */
-  restart(how: 'stop' | 'kill'): Promise<void>;
-  kill(): Promise<void>;
+  readonly restart: (how: 'stop' | 'kill') => Promise<void>;
+  readonly kill: () => Promise<void>;
+  /** Starts it after a kill. */
+  readonly start: () => Promise<void>;
+}
+
+/** Means to restore a lost server. */
+export interface Archive {
+  /** Copies the running server. */
+  readonly backUp: () => Promise<void>;
+  /** Kills the server, and starts another on its port from the backup and the WAL up to a moment. */
+  readonly restoreTo: (moment: Date) => Promise<void>;
+}
+
+/** Servers that a measurement needs beyond PostgreSQL and NATS. */
+export interface StackChoices {
+  readonly hasStandby?: boolean;
+  readonly hasArchive?: boolean;
+  readonly natsNodes?: number;
 }
 
 /** Launch options of a service apart from its settings. */
@@ -47,33 +59,48 @@ export interface ServiceLaunch extends Launch {
 /** Servers and services of one measurement. */
 export interface Stack {
   /** URL of a user of NATS; the operator has all rights. */
-  natsUrlOf(user: BrokerUser): string;
+  readonly natsUrlOf: (user: BrokerUser) => string;
   /** The superuser's connection string. */
   readonly postgresUrl: string;
   readonly postgres: RestartableServer;
+  /** Base backups and archived WAL of that server, if asked for. */
+  readonly archive: Archive | undefined;
   /** A synchronous standby, if there is one: services then know both servers. */
   readonly standby: PostgresServer | undefined;
+  /** The servers of NATS: one, or those of a cluster with a copy of each stream on every one. */
   readonly nats: RestartableServer;
+  readonly natsServers: readonly RestartableServer[];
+  /** Replaces NATS by an empty one at the same address. */
+  readonly emptyNats: () => Promise<void>;
   /** The service credential that all services accept. */
   readonly internalToken: string;
+  readonly operatorToken: string;
   /** Reads an example configuration of the local stack. */
-  example(file: 'plans.yaml' | 'routes.yaml'): string;
+  readonly example: (file: 'plans.yaml' | 'routes.yaml') => string;
   /** Path for a file that is deleted with the stack. */
-  scratchFile(name: string): string;
+  readonly scratchFile: (name: string) => string;
   /** Creates a service's empty database. */
-  database(service: ServiceName): Promise<string>;
+  readonly database: (service: ServiceName) => Promise<string>;
   /** Migrates a service's database, starts the service and waits until it is ready. */
-  start(service: ServiceName, env?: Readonly<Record<string, string>>, launch?: ServiceLaunch): Promise<RunningService>;
+  readonly start: (
+    service: ServiceName,
+    env?: Readonly<Record<string, string>>,
+    launch?: ServiceLaunch,
+  ) => Promise<RunningService>;
   /** Starts another script of the measurement. */
-  startScript(script: string, env?: Readonly<Record<string, string>>, launch?: Launch): Promise<NodeProcess>;
+  readonly startScript: (
+    script: string,
+    env?: Readonly<Record<string, string>>,
+    launch?: Launch,
+  ) => Promise<NodeProcess>;
   /** Stops everything, newest first. */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /** Starts PostgreSQL, with a standby or without, and NATS in a scratch directory, all syncing to disk as in production. */
 export const startStack = async (
   flags: Readonly<Record<string, string>> = {},
-  { hasStandby = false } = {},
+  { hasStandby = false, hasArchive = false, natsNodes = 1 }: StackChoices = {},
 ): Promise<Stack> => {
   const scratch = await scratchDirectory();
   const stops: (() => Promise<unknown>)[] = [async () => scratch.remove()];
@@ -81,23 +108,14 @@ export const startStack = async (
     for (const stopOne of stops.splice(0).reverse()) await stopOne();
   };
   stopOnSignal(stop);
-  const postgresOptions = {
-    dataDir: join(scratch.path, 'postgres'),
-    ...{ user: 'bench', password: randomBytes(16).toString('hex'), port: await freePort() },
-    flags: { max_connections: String(CONNECTIONS_MAX), ...USED_WAL_FLAGS, ...flags },
-  };
-  const postgres = await startPostgres(postgresOptions);
-  const restartablePostgres = restartable(postgres, () => startPostgres(postgresOptions));
-  stops.push(restartablePostgres.stop);
-  await useWal(postgres.url);
-  const standby = hasStandby ? await followPrimary(postgres, postgresOptions) : undefined;
+  const { postgres, server, archive, standby } = await startDatabases(scratch.path, flags, { hasStandby, hasArchive });
+  stops.push(server.stop);
   if (standby !== undefined) stops.push(standby.stop);
-  const { nats, natsUrlOf } = await startBroker(join(scratch.path, 'nats'));
-  stops.push(nats.stop);
-  const internalToken = `inference-gateway:${randomBytes(24).toString('hex')}`;
-  const dispatcherToken = `webhook-dispatcher:${randomBytes(24).toString('hex')}`;
-  const authToken = `auth:${randomBytes(24).toString('hex')}`;
-  const accepted = [internalToken, dispatcherToken, authToken].join(',');
+  const broker = await startBroker(join(scratch.path, 'nats'), natsNodes);
+  const { natsUrlOf, servers: natsServers } = broker;
+  stops.push(...natsServers.map((server) => server.stop));
+  const { internalToken, operatorToken, ...callers } = createCredentials();
+  const accepted = [internalToken, operatorToken, ...Object.values(callers)].join(',');
   const tokens = { INTERNAL_API_TOKENS: accepted, INTERNAL_API_TOKEN: internalToken };
   let started = 0;
   const startScript: Stack['startScript'] = async (script, env = {}, launch = {}) => {
@@ -132,10 +150,12 @@ export const startStack = async (
   return {
     natsUrlOf,
     postgresUrl: postgres.url,
-    postgres: restartablePostgres,
-    standby,
-    nats,
-    internalToken,
+    postgres: server,
+    ...{ archive, standby },
+    nats: broker.first,
+    natsServers,
+    emptyNats: broker.empty,
+    ...{ internalToken, operatorToken },
     example: (file) => join(ROOT, 'infra', 'local', 'config', file),
     scratchFile: (name) => join(scratch.path, name),
     ...{ startScript, stop, database },
@@ -146,10 +166,45 @@ export const startStack = async (
       const main = isBundled
         ? bundleService(join(ROOT, 'services', service))
         : join(ROOT, 'services', service, 'src', 'main.ts');
-      const own = ownSettings({ authToken, dispatcherToken })[service];
+      const own = ownSettings(callers)[service];
       const urls = { DATABASE_URL: withStandby(databaseUrl, standby), NATS_URL: natsUrlOf(service) };
       return await startService(main, { ...own, ...env, ...urls }, launch, databaseUrl);
     },
+  };
+};
+
+const createCredentials = () => {
+  const credentialOf = (caller: string): string => `${caller}:${randomBytes(24).toString('hex')}`;
+  return {
+    internalToken: credentialOf('inference-gateway'),
+    dispatcherToken: credentialOf('webhook-dispatcher'),
+    authToken: credentialOf('auth'),
+    operatorToken: credentialOf('operator'),
+  };
+};
+
+const startDatabases = async (
+  scratch: string,
+  flags: Readonly<Record<string, string>>,
+  { hasStandby, hasArchive }: StackChoices,
+) => {
+  const options = {
+    dataDir: join(scratch, 'postgres'),
+    ...{ user: 'bench', password: randomBytes(16).toString('hex'), port: await freePort() },
+    flags: {
+      ...{ max_connections: String(CONNECTIONS_MAX), ...USED_WAL_FLAGS },
+      ...(hasArchive === true ? archiveFlags(scratch) : {}),
+      ...flags,
+    },
+  };
+  const postgres = await startPostgres(options);
+  const server = restartable(postgres, () => startPostgres(options));
+  // Each segment would be archived.
+  if (hasArchive !== true) await useWal(postgres.url);
+  return {
+    ...{ postgres, server },
+    archive: hasArchive === true ? openArchive(scratch, options, server, postgres.url) : undefined,
+    standby: hasStandby === true ? await followPrimary(postgres, options) : undefined,
   };
 };
 
@@ -192,29 +247,6 @@ const ownSettings = (tokens: {
   'inference-gateway': {},
   'webhook-dispatcher': { INTERNAL_API_TOKEN: tokens.dispatcherToken },
 });
-
-/** Starts NATS with the users of production. */
-const startBroker = async (storeDir: string) => {
-  const password = randomBytes(16).toString('hex');
-  const options = { storeDir, accounts: renderAccounts({ passwordOf: () => JSON.stringify(password) }) };
-  const server = await startNats(options);
-  const natsUrlOf = (user: BrokerUser): string => brokerUrl(server.url, user, password);
-  await migrateBroker({ url: natsUrlOf('operator') });
-  return { nats: restartable(server, () => startNats({ ...options, port: server.port })), natsUrlOf };
-};
-
-const restartable = (first: RunningServer, start: () => Promise<RunningServer>) => {
-  let server = first;
-  return {
-    pid: () => server.pid,
-    stop: () => server.stop(),
-    kill: () => server.kill(),
-    restart: async (how: 'stop' | 'kill') => {
-      await server[how]();
-      server = await start();
-    },
-  };
-};
 
 const stopOnSignal = (stop: () => Promise<void>): void => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

@@ -23,10 +23,10 @@ export interface World {
   readonly dispatcher: RunningService;
   readonly database: pg.Pool;
   /** Sets whether users have a subscription, in which case a connection causes two events. */
-  subscribe(isSubscribed: boolean): void;
+  readonly subscribe: (isSubscribed: boolean) => void;
   /** Configures new apps with a path of the receiver and returns their client ids. */
-  addApps(count: number, path: string): Promise<string[]>;
-  stop(): Promise<void>;
+  readonly addApps: (count: number, path: string) => Promise<string[]>;
+  readonly stop: () => Promise<void>;
 }
 
 export interface WorldChoices {
@@ -149,15 +149,19 @@ export interface FactTeller {
   readonly pid: number;
   readonly databaseUrl: string;
   /** Commits events of new connections at this rate; resolves after the last one. */
-  connect(order: { clientIds: readonly string[]; count: number; rate: number }): Promise<readonly [string, string][]>;
+  readonly connect: (order: {
+    clientIds: readonly string[];
+    count: number;
+    rate: number;
+  }) => Promise<readonly [string, string][]>;
   /** Commits, as fast as possible, the end of these users' connections to a suspended app. */
-  suspend(clientId: string, userIds: readonly string[]): void;
-  stop(): Promise<void>;
+  readonly suspend: (clientId: string, userIds: readonly string[]) => void;
+  readonly stop: () => Promise<void>;
 }
 
-/** Starts it in a separate process. */
-export const startFactTeller = async (stack: Stack): Promise<FactTeller> => {
-  const databaseUrl = await stack.database('auth');
+/** Starts it in a separate process, on a new database or on that of an earlier one. */
+export const startFactTeller = async (stack: Stack, knownUrl?: string): Promise<FactTeller> => {
+  const databaseUrl = knownUrl ?? (await stack.database('auth'));
   const teller = await stack.startScript(TELLER, { DATABASE_URL: databaseUrl, NATS_URL: stack.natsUrlOf('auth') });
   await teller.message();
   return {

@@ -4,6 +4,7 @@ import { keepNodeRunning } from './keep-running.ts';
 import { reportStep } from './report.ts';
 import { inheritedEnvironment, loopbackUrl } from './service-environment.ts';
 import type { StackContext } from './stack-context.ts';
+import { samplePartnerUrl } from './start-sample-partner.ts';
 
 /** Returns the URL of the console, or undefined if there is none. */
 export const consoleUrl = ({ ports }: Pick<StackContext, 'ports'>): string | undefined =>
@@ -26,6 +27,7 @@ export const startConsole = async (context: StackContext): Promise<void> => {
     env: {
       ...inheritedEnvironment(settings.env, paths.compileCache),
       PUBLIC_BASE_URL: baseUrl,
+      SAMPLE_APP_URL: samplePartnerUrl(context) ?? '',
       HOST: '127.0.0.1',
       PORT: String(ports.get(CONSOLE)),
       INTERNAL_PORT: String(ports.get(`${CONSOLE}-internal`)),

@@ -83,6 +83,7 @@ export const messaging: Dashboard = {
           'grants',
         ),
         single('Suspensions waiting', 'short', 'max(auth_suspensions_waiting)', 'apps'),
+        single('Reported apps waiting', 'short', 'max(auth_reported_apps_waiting)', 'apps'),
       ],
     },
   ],

@@ -16,10 +16,10 @@ export interface Client {
 /** A nats-server with the accounts of the product, and connections to it that `stop` closes. */
 export interface TestBroker {
   readonly server: NatsServer;
-  urlOf(user: BrokerUser): string;
-  connect(user: BrokerUser): Promise<Client>;
-  connectServices(): Promise<Record<ServiceName, Client>>;
-  stop(): Promise<void>;
+  readonly urlOf: (user: BrokerUser) => string;
+  readonly connect: (user: BrokerUser) => Promise<Client>;
+  readonly connectServices: () => Promise<Record<ServiceName, Client>>;
+  readonly stop: () => Promise<void>;
 }
 
 /** Starts a server that has no streams yet. */

@@ -21,7 +21,7 @@ export interface StockClient {
   readonly connect: (visit: Visit) => Promise<Tokens>;
   readonly refresh?: (tokens: Tokens) => Promise<Tokens>;
   readonly revoke?: (tokens: Tokens) => Promise<void>;
-  readonly close?: () => void;
+  readonly close?: () => void | Promise<void>;
 }
 
 export interface Recipe {
@@ -91,7 +91,12 @@ export const oauthClient = (recipe: Recipe): void => {
   });
 };
 
-const registerApp = async ({ name, clientType, redirectUri }: Recipe): Promise<RegisteredApp> => {
+/** Registers an app of the business. */
+export const registerApp = async ({
+  name,
+  clientType,
+  redirectUri,
+}: Pick<Recipe, 'name' | 'clientType' | 'redirectUri'>): Promise<RegisteredApp> => {
   const uri = redirectUri ?? 'https://partner.example/callback';
   const app = await call('POST', `${inject('origin')}/v1/integrations/apps`, {
     token: inject('business').token,

@@ -41,7 +41,17 @@ const featureTable = <Feature extends string>(
   };
 };
 
-export const inferenceTable = featureTable(['Chat', 'Streaming', 'Responses', 'Tools', 'Embeddings', 'Errors']);
+export const inferenceTable = featureTable([
+  'Chat',
+  'Streaming',
+  'Responses',
+  'Tools',
+  'Structured',
+  'Embeddings',
+  'Errors',
+]);
+
+export const delegatedTable = featureTable(['Chat', 'Streaming', 'Tools', 'Structured', 'Errors'], 'Settings');
 
 export const oauthTable = featureTable(['Connect', 'Refresh', 'Revoke', 'Denial'], 'Settings');
 

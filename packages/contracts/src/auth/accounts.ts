@@ -173,6 +173,29 @@ export const deleteAccountRequestSchema = z
 
 export const accountDeletionSchema = z.object({ erased_at: timestampSchema }).meta({ id: 'AccountDeletion' });
 
+/** Data of the webhook dispatcher about a person. */
+export const exportedWebhookDataSchema = z
+  .looseObject({
+    connections: z.array(z.looseObject({})),
+    events: z
+      .array(
+        z.looseObject({
+          client_id: idSchema('app'),
+          event_id: idSchema('evt'),
+          event: z.string(),
+          sequence: z.int(),
+          status: z.string(),
+          created: z.string(),
+          body: z.looseObject({}).describe('What the app was sent, or will be.'),
+        }),
+      )
+      .describe('Events about the person, of connected apps. Those that are done are deleted after a while.'),
+    event_retention: z
+      .array(z.looseObject({ days: z.int(), kept_since: z.string() }))
+      .describe('One row. Events from before `kept_since` are here only if they are still to be delivered.'),
+  })
+  .meta({ id: 'ExportedWebhookData' });
+
 /** Everything that all services hold about a person. Sections are arrays of rows. */
 export const accountExportSchema = z
   .object({
@@ -182,6 +205,6 @@ export const accountExportSchema = z
     auth: personalDataSchema,
     billing: personalDataSchema,
     inference_gateway: personalDataSchema,
-    webhook_dispatcher: personalDataSchema,
+    webhook_dispatcher: exportedWebhookDataSchema,
   })
   .meta({ id: 'AccountExport' });

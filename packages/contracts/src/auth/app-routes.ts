@@ -12,7 +12,12 @@ import {
   secretRotatedSchema,
   updateAppRequestSchema,
 } from './apps.ts';
-import { connectionAuditEntrySchema, connectionSchema, updateConnectionRequestSchema } from './connections.ts';
+import {
+  connectionAuditEntrySchema,
+  connectionSchema,
+  endedConnectionSchema,
+  updateConnectionRequestSchema,
+} from './connections.ts';
 
 const detail = { service: 'auth', errorShape: 'detail' } as const;
 const apps = { ...detail, tag: 'Apps', caller: 'console_session', business: true } as const;
@@ -138,6 +143,17 @@ export const connectionRoutes = {
     description: 'Returns the apps that the user has connected, with their budgets.',
     request: {},
     responses: { 200: json("The user's connections.", listOf(connectionSchema)) },
+    errors: [],
+  }),
+  listEndedConnections: defineRoute({
+    ...connections,
+    operationId: 'listEndedConnections',
+    method: 'GET',
+    path: '/v1/integrations/ended-connections',
+    summary: 'List apps that are no longer connected',
+    description: 'The last 100, newest end first. Deleted apps are left out.',
+    request: {},
+    responses: { 200: json("The user's ended connections.", listOf(endedConnectionSchema)) },
     errors: [],
   }),
   updateConnection: defineRoute({

@@ -18,6 +18,14 @@ export const connectionSchema = z
 
 export type Connection = z.infer<typeof connectionSchema>;
 
+/** A connection that has ended. Its audit trail says how. */
+export const endedConnectionSchema = connectionSchema
+  .pick({ client_id: true, app: true, connected_at: true, last_used_at: true })
+  .extend({ ended_at: timestampSchema })
+  .meta({ id: 'EndedConnection' });
+
+export type EndedConnection = z.infer<typeof endedConnectionSchema>;
+
 /** Change of a connection: its budget (null removes it) and its pause. Absent fields stay unchanged. */
 export const updateConnectionRequestSchema = appTermsChangeSchema.strict().meta({ id: 'UpdateConnectionRequest' });
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { idSchema } from '../core/ids.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
+import { timestampSchema } from '../core/time.ts';
 import { clientIdParams } from './apps.ts';
 
 /** Owner and state of an app. */
@@ -12,6 +13,17 @@ export const appOwnershipSchema = z.object({
 });
 
 export type AppOwnership = z.infer<typeof appOwnershipSchema>;
+
+/** A change in the deliveries of an app's webhook that its owner is mailed about. */
+export const webhookNoticeSchema = z.strictObject({
+  change: z.enum(['blocked', 'recovered']),
+  /** The event that failed on every attempt. */
+  event_id: idSchema('evt'),
+  event: z.string(),
+  last_attempt_at: timestampSchema,
+});
+
+export type WebhookNotice = z.infer<typeof webhookNoticeSchema>;
 
 /** Internal routes of the auth service. */
 export const authInternalRoutes = {
@@ -42,5 +54,19 @@ export const authInternalRoutes = {
     request: { params: clientIdParams, body: jsonBody(z.strictObject({ client_secret: z.string() })) },
     responses: { 200: json('`is_authentic` is true if the secret is valid.', z.object({ is_authentic: z.boolean() })) },
     errors: [],
+  }),
+  mailWebhookNotice: defineRoute({
+    operationId: 'mailWebhookNotice',
+    method: 'POST',
+    path: '/internal/apps/{client_id}/webhook-notices',
+    service: 'auth',
+    caller: 'service',
+    callers: ['webhook-dispatcher'],
+    errorShape: 'detail',
+    tag: 'Internal',
+    summary: 'Mail the owner of an app that its webhook is blocked, or has recovered',
+    request: { params: clientIdParams, body: jsonBody(webhookNoticeSchema) },
+    responses: { 204: { description: 'The mail is queued.' } },
+    errors: ['not_found'],
   }),
 } as const;

@@ -116,7 +116,7 @@ export const tokenRequestSchema = z
     code_verifier: z.string().nullish(),
     refresh_token: z.string().nullish(),
     scope: z.string().nullish(),
-    resource: z.array(z.string()).nullish(),
+    resource: z.array(z.string()).optional(),
   })
   .meta({ id: 'TokenRequest' });
 
@@ -148,7 +148,7 @@ export const pushedRequestSchema = z
     scope: z.string().nullish(),
     locale: localeSchema.nullish(),
     ui_locales: z.string().nullish(),
-    resource: z.array(z.string()).nullish(),
+    resource: z.array(z.string()).optional(),
     prompt: z.string().nullish(),
     dpop_jkt: z.string().nullish(),
     authorization_details: authorizationDetailsTextSchema.nullish(),

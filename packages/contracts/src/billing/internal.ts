@@ -205,7 +205,7 @@ export const billingInternalRoutes = {
   }),
   getEntitlements: defineRoute({
     ...internal,
-    callers: ['inference-gateway'],
+    callers: ['auth', 'inference-gateway'],
     operationId: 'getEntitlements',
     method: 'GET',
     path: '/internal/accounts/{svc_user_id}/entitlements',

@@ -53,6 +53,13 @@ export const newId = (prefix: IdPrefix, nowMs: number = Date.now()): string => {
   return text;
 };
 
+/** Returns the id of a moment and at least 16 bytes, of each of which it takes 5 bits: the same for the same input. */
+export const idOf = (prefix: IdPrefix, timeMs: number, bytes: Uint8Array): string => {
+  let text = `${prefix}_${encodeTime(timeMs)}`;
+  for (let index = 0; index < RANDOM_DIGITS; index += 1) text += ALPHABET.charAt((bytes[index] ?? 0) & 31);
+  return text;
+};
+
 /** Returns the anchored pattern of ids with this prefix. */
 export const idPattern = (prefix: IdPrefix): RegExp => new RegExp(`^${prefix}_${ID_BODY}$`);
 

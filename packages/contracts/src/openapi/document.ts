@@ -20,7 +20,10 @@ export const DESCRIPTION_VERSION = '2026-10-01';
 
 const commonErrors: readonly ErrorCode[] = ['internal_error', 'service_unavailable'];
 
-/** Returns the security alternatives of a route. The scheme of an access token follows from its `token_type`. */
+/**
+ * Returns the security alternatives of a route. The scheme of an access token follows from its `token_type`. Only
+ * schemes of type `oauth2` list scopes; the description of the DPoP scheme refers to them.
+ */
 const securityOf = ({ caller, scopes: wanted = [] }: RouteDefinition): JsonSchema[] => {
   switch (caller) {
     case 'public':
@@ -28,7 +31,7 @@ const securityOf = ({ caller, scopes: wanted = [] }: RouteDefinition): JsonSchem
     case 'service':
       return [];
     case 'oauth_access_token':
-      return [{ oauth_access_token: wanted }, { dpop_access_token: wanted }];
+      return [{ oauth_access_token: wanted }, { dpop_access_token: [] }];
     case 'session_or_api_key':
       return [{ console_session: [] }, { api_key: [] }];
     default:
@@ -52,6 +55,7 @@ export const openapiDocument = (): JsonSchema => {
       summary: 'Bring your own AI subscription to other people’s apps.',
       description:
         'Registered-app OAuth, delegated chat and audio inference on a shared subscription, lifecycle webhooks, and an API-key gateway with compliance metadata.',
+      contact: { name: 'The operator of this server' },
       license: { name: 'All rights reserved', identifier: 'LicenseRef-All-Rights-Reserved' },
     },
     servers: [{ url: '/', description: 'The server that offers this document.' }],
@@ -205,7 +209,7 @@ const securitySchemes = (): JsonSchema => ({
     type: 'http',
     scheme: 'DPoP',
     description:
-      'An access token bound to a key (`token_type` DPoP): `Authorization: DPoP <token>`, with a proof for this request in the header `DPoP` (RFC 9449 section 7.1).',
+      'An access token bound to a key (`token_type` DPoP): `Authorization: DPoP <token>`, with a proof for this request in the header `DPoP` (RFC 9449 section 7.1). It needs the scopes that `oauth_access_token` lists.',
   },
   client_credentials: {
     type: 'http',

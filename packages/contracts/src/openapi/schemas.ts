@@ -6,7 +6,7 @@ export type JsonSchema = Record<string, unknown>;
 /** Collects the named schemas of a document. */
 export interface SchemaCollector {
   /** Returns the schema inline, or a reference to its component. */
-  add(schema: z.ZodType): JsonSchema;
+  readonly add: (schema: z.ZodType) => JsonSchema;
   readonly components: Record<string, JsonSchema>;
 }
 

@@ -28,16 +28,23 @@ export type InspectedApp = z.infer<typeof inspectedAppSchema>;
 
 /** An app that users have reported. */
 export const reportedAppSchema = inspectedAppSchema.extend({
+  name: z.string().nullable().describe('Of a deleted app: its name at the last report, if known.'),
+  owner_user_id: idSchema('usr').nullable().describe('Of a deleted app: its owner at the last report, if known.'),
+  deleted: z.boolean(),
+  open: z.int().min(0).describe('Reports that no operator has closed.'),
   reporters: z.int().min(1).describe('Users who have reported it.'),
   reasons: z.partialRecord(z.enum(appReportReasons), z.int()).describe('Reports by reason.'),
   last_reported_at: timestampSchema,
 });
+
+export type ReportedApp = z.infer<typeof reportedAppSchema>;
 
 export const appReportSchema = z.object({
   svc_user_id: idSchema('usr').describe('The user who reported the app.'),
   reason: z.enum(appReportReasons),
   comment: z.string().nullable(),
   reported_at: timestampSchema,
+  closed_at: timestampSchema.nullable(),
 });
 
 /** Operator routes over apps. All are POST, so that every use is in the audit log. */
@@ -46,7 +53,8 @@ export const appOperations = {
     ...operation,
     operationId: 'listReportedApps',
     path: '/internal/operations/auth/app-reports/list',
-    summary: 'List the apps that users have reported, the last reported first, at most 100',
+    summary:
+      'List the apps that users have reported, deleted ones included, those with open reports first, at most 100',
     request: {},
     responses: { 200: json('The apps.', listOf(reportedAppSchema)) },
     errors: [],
@@ -60,11 +68,21 @@ export const appOperations = {
     responses: { 200: json('The reports.', listOf(appReportSchema)) },
     errors: ['not_found'],
   }),
+  closeAppReports: defineRoute({
+    ...operation,
+    operationId: 'closeAppReports',
+    path: '/internal/operations/auth/apps/{client_id}/reports/close',
+    summary: 'Close the open reports about an app',
+    request: { params: clientIdParams },
+    responses: { 200: json('Number of closed reports.', z.object({ closed: z.int().min(0) })) },
+    errors: [],
+  }),
   suspendApp: defineRoute({
     ...operation,
     operationId: 'suspendApp',
     path: '/internal/operations/auth/apps/{client_id}/suspend',
-    summary: 'Deactivate an app until an operator resumes it, end its connections, and mail its owner',
+    summary:
+      'Deactivate an app until an operator resumes it, end its connections, mail its owner, and close its reports',
     request: { params: clientIdParams },
     responses: { 200: json('The app.', inspectedAppSchema) },
     errors: ['not_found'],

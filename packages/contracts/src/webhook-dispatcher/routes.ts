@@ -17,6 +17,7 @@ import {
   recoverRequestSchema,
   testQueuedSchema,
   webhookEventDetailSchema,
+  webhookEventListSchema,
   webhookEventRecordSchema,
 } from './webhook-events.ts';
 
@@ -97,7 +98,7 @@ export const webhookDispatcherRoutes = {
     summary: 'List events and their delivery status, newest first',
     description: 'A failed event blocks the later ones of its app, so that they keep their order.',
     request: { params: clientIdParams, query: listWebhookEventsQuerySchema },
-    responses: { 200: json('The events.', pageOf(webhookEventRecordSchema)) },
+    responses: { 200: json('The events.', webhookEventListSchema) },
     errors: ['not_found'],
   }),
   getWebhookEvent: defineRoute({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { revocationReasonSchema } from '../auth/connections.ts';
 import { endedStatusSchema, subscriptionSnapshotSchema } from '../billing/subscriptions.ts';
 import { idSchema } from '../core/ids.ts';
-import { pageQuery } from '../core/lists.ts';
+import { pageOf, pageQuery } from '../core/lists.ts';
 import { timestampSchema, unixSecondsSchema } from '../core/time.ts';
 
 /** `api_version` of every envelope. */
@@ -74,6 +74,11 @@ export const webhookEventRecordSchema = z
   .meta({ id: 'WebhookEventRecord' });
 
 export type WebhookEventRecord = z.infer<typeof webhookEventRecordSchema>;
+
+/** A page of the owner's event list. */
+export const webhookEventListSchema = pageOf(webhookEventRecordSchema).extend({
+  generation: z.int().nullable().meta({ description: 'Generation of the configuration; null without a webhook.' }),
+});
 
 /** A stored event with its body and every attempt. */
 export const webhookEventDetailSchema = webhookEventRecordSchema

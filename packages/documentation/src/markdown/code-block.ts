@@ -4,34 +4,39 @@ import type { CodeFence } from './code-fence.ts';
 import { highlight } from './highlight.ts';
 
 /** Words around a block of code. */
-interface CodeTexts {
+export interface CodeTexts {
   readonly copy: string;
   readonly saveAs: string;
-  readonly testedWhere: string;
   readonly notRun: string;
   readonly background: string;
   readonly prints: string;
   readonly printsInBackground: string;
+  /** Legend of the tabs of an example. */
+  readonly languages: string;
+  /** Summary of a diagram's text alternative. */
+  readonly inWords: string;
 }
 
 export const codeTexts: Readonly<Record<Language, CodeTexts>> = {
   en: {
     copy: 'Copy',
     saveAs: 'Save as',
-    testedWhere: 'Tested if this command succeeds:',
     notRun: 'Not run by the tests',
     background: 'In a second terminal, in the same folder',
     prints: 'Prints',
     printsInBackground: 'In the second terminal',
+    languages: 'Language of the example',
+    inWords: 'The same in words',
   },
   it: {
     copy: 'Copia',
     saveAs: 'Salva come',
-    testedWhere: 'Provato se questo comando riesce:',
     notRun: 'Non eseguito dai test',
     background: 'In un secondo terminale, nella stessa cartella',
     prints: 'Stampa',
     printsInBackground: 'Nel secondo terminale',
+    languages: 'Linguaggio dell’esempio',
+    inWords: 'Lo stesso a parole',
   },
 };
 
@@ -51,8 +56,6 @@ const titleOf = (role: CodeFence['role'], texts: CodeTexts): string | Html | und
   switch (role?.kind) {
     case 'file':
       return html`${texts.saveAs} <code>${role.name}</code>`;
-    case 'run':
-      return role.needs === undefined ? undefined : html`${texts.testedWhere} <code>${role.needs}</code>`;
     case 'not-run':
       return `${texts.notRun}: ${role.reason}`;
     case 'background':

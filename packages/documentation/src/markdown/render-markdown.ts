@@ -1,8 +1,9 @@
 import { escapeHtml, type Html, trustedHtml } from '@svc/pages';
 import { Marked, type Tokens } from 'marked';
 import type { Language } from '../site/index.ts';
-import { codeBlock, codeTexts } from './code-block.ts';
-import { readCodeFence } from './code-fence.ts';
+import { codeTexts } from './code-block.ts';
+import { createCodeRenderer } from './code-renderer.ts';
+import { foldCodeTabs } from './code-tabs.ts';
 import { createSlugger } from './slug.ts';
 
 /** A heading below the title. */
@@ -29,22 +30,33 @@ export interface RenderedMarkdown {
  */
 export type ResolveLink = (href: string) => string | undefined;
 
-/** Renders a page that we have written; HTML in it becomes text. */
+/** Sizes of pictures by address, so that a page leaves room for them. */
+export type PictureSizes = ReadonlyMap<string, { readonly width: number; readonly height: number }>;
+
+export interface RenderOptions {
+  readonly resolveLink: ResolveLink;
+  readonly language?: Language;
+  readonly pictures?: PictureSizes;
+}
+
+/** Renders a page that we have written; HTML in it becomes text. Throws for a picture that does not exist. */
 export const renderMarkdown = (
   markdown: string,
-  resolveLink: ResolveLink,
-  language: Language = 'en',
+  { resolveLink, language = 'en', pictures = new Map() }: RenderOptions,
 ): RenderedMarkdown => {
   const headings: Heading[] = [];
   const links: string[] = [];
   const slugOf = createSlugger();
+  const code = createCodeRenderer(codeTexts[language]);
   let title = '';
   const marked = new Marked({
+    hooks: { processAllTokens: foldCodeTabs },
+    extensions: [{ name: 'code-tabs', renderer: (token) => code.tabs(token['blocks']) }],
     renderer: {
       html: ({ text }) => (text.startsWith('<!--') ? '' : escapeHtml(text)),
       // Not an input: readers do not tick it here.
       checkbox: () => '<span class="box" aria-hidden="true">☐</span> ',
-      code: ({ text, lang }: Tokens.Code) => codeBlock(text, readCodeFence(lang ?? ''), codeTexts[language]).markup,
+      code: (token: Tokens.Code) => code.block(token),
       heading({ tokens, depth }: Tokens.Heading) {
         const inner = this.parser.parseInline(tokens);
         const text = textOf(inner);
@@ -62,6 +74,12 @@ export const renderMarkdown = (
         if (target === undefined) return inner;
         links.push(target);
         return `<a href="${escapeHtml(target)}">${inner}</a>`;
+      },
+      image({ href, text }: Tokens.Image) {
+        const address = resolveLink(href) ?? href;
+        const size = pictures.get(address);
+        if (size === undefined) throw new Error(`There is no picture ${href}.`);
+        return `<img class="picture" src="${escapeHtml(address)}" alt="${escapeHtml(text)}" width="${size.width}" height="${size.height}" loading="lazy">`;
       },
       table(token: Tokens.Table) {
         const cells = (row: Tokens.TableCell[], tag: 'td' | 'th') =>

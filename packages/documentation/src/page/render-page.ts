@@ -1,4 +1,4 @@
-import { type Html, html } from '@svc/pages';
+import { CODE_FONT, type Html, html, TEXT_FONT } from '@svc/pages';
 import type { Heading } from '../markdown/index.ts';
 import { addressOf, INDEX_SOURCE, inLanguage, LANGUAGES, type Language } from '../site/index.ts';
 import { pageTexts } from './page-texts.ts';
@@ -29,8 +29,12 @@ export interface Page extends PageLink {
 export interface Frame {
   readonly navigation: readonly NavigationSection[];
   readonly stylesheet: string;
+  /** Blocks the first paint; applies remembered choices. */
+  readonly earlyScript: string;
   readonly script: string;
   readonly searchIndex: string;
+  /** Versions that the pages describe. */
+  readonly versions: string;
 }
 
 /** Deepest heading level in the list beside the page. */
@@ -50,10 +54,14 @@ export const renderPage = (page: Page, frame: Frame): string => {
 <title>${isHome ? texts.site : `${page.title} · ${texts.site}`}</title>
 ${alternates(page)}
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="${frame.stylesheet}">
+${[TEXT_FONT, CODE_FONT].map(
+  ({ path }) => html`<link rel="preload" as="font" type="font/woff2" href="${path}" crossorigin>
+`,
+)}<link rel="stylesheet" href="${frame.stylesheet}">
+<script src="${frame.earlyScript}"></script>
 <script type="module" src="${frame.script}"></script>
 </head>
-<body>
+<body${isHome && html` class="home"`}>
 <a class="skip" href="#content">${texts.skip}</a>
 ${header(page, frame)}
 <div class="frame">
@@ -66,7 +74,7 @@ ${steps(page, frame)}
 </main>
 ${outline(page)}
 </div>
-<footer><a href="/">${texts.console}</a> <a href="${homeOf(page.language)}">${texts.documentation}</a> <a href="/v1/openapi.json">${texts.openapi}</a></footer>
+<footer><span>${frame.versions}</span> <a href="/">${texts.console}</a> <a href="${homeOf(page.language)}">${texts.documentation}</a> <a href="/v1/openapi.json">${texts.openapi}</a></footer>
 </body>
 </html>
 `.markup;
@@ -96,7 +104,7 @@ const header = (page: Page, { searchIndex }: Frame): Html => {
   return html`<header>
 <a class="brand" href="${homeOf(page.language)}"><svg viewBox="0 0 32 32" aria-hidden="true" focusable="false"><rect width="32" height="32" rx="9" class="brand-ground"/><path d="M8 20.5c3.2 0 4.4-9 8-9s4.8 9 8 9" class="brand-line"/></svg><span>svc <span class="brand-what">docs</span></span></a>
 <div class="search" role="search" data-index="${searchIndex}">
-<input type="search" id="search" placeholder="${texts.search}" autocomplete="off" spellcheck="false" aria-label="${texts.searchLabel}" aria-controls="search-results">
+<input type="search" id="search" placeholder="${texts.search}" autocomplete="off" spellcheck="false" aria-label="${texts.searchLabel}" aria-controls="search-results"><kbd aria-hidden="true">/</kbd>
 <div id="search-results" class="search-results" aria-live="polite"></div>
 </div>
 ${languageLinks(page)}

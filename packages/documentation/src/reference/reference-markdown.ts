@@ -34,9 +34,10 @@ const operationPart = (operation: Operation, api: Api): string => {
   const rows = parameters.map(({ name, required, schema }) =>
     fieldLines({ name, field: schema, isRequired: required }, api, 0),
   );
-  const answers = Object.entries(operation.responses).map(([status, response]) => {
-    return `- ${status}: ${response.description.replaceAll(/\s*\n+\s*/g, ' ')}\n${answerFields(status, response, api)}`;
-  });
+  const answers = Object.entries(operation.responses).map(
+    ([status, response]) =>
+      `- ${status}: ${response.description.replaceAll(/\s*\n+\s*/g, ' ')}\n${answerFields(status, response, api)}`,
+  );
   return [
     `## ${summary}\n\n\`${method} ${path}\`\n`,
     ...(description === undefined ? [] : [`${description}\n`]),

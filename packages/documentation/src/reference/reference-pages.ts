@@ -122,6 +122,6 @@ const methodAndPath = ({ method, path }: Operation): Html =>
 
 /** Renders contract text with its backticks. */
 const inline = (text: string): Html => {
-  const { content } = renderMarkdown(text, (href) => href);
+  const { content } = renderMarkdown(text, { resolveLink: (href) => href });
   return trustedHtml(content.markup.replace(/^<p>/, '').replace(/<\/p>\s*$/, ''));
 };

@@ -5,7 +5,7 @@ import { chat, connect } from '../support/partner.ts';
 import { registerApp, signUp, subscribe } from '../support/people.ts';
 import { type Caller, fundedCaller } from './callers.ts';
 import type { Condition } from './condition.ts';
-import { guessedPasswords, reusedCodes, suspensionThatIsStuck } from './conditions/accounts.ts';
+import { guessedPasswords, reportedApp, reusedCodes, suspensionThatIsStuck } from './conditions/accounts.ts';
 import {
   fewFileDescriptors,
   servicesThatHang,
@@ -57,7 +57,7 @@ const START_MS = 60_000;
 const scenes = (caller: Caller): Record<string, { minutes: number; conditions: Condition[] }> => ({
   'people and receivers': {
     minutes: 26,
-    conditions: [guessedPasswords, suspensionThatIsStuck(), receiversThatAreGone()],
+    conditions: [guessedPasswords, reportedApp, suspensionThatIsStuck(), receiversThatAreGone()],
   },
   'the provider': { minutes: 12, conditions: [failingProvider(caller), reusedCodes] },
   'usage records': { minutes: 3, conditions: [journalThatCannotBeWritten, lockedUsageRecords(caller)] },

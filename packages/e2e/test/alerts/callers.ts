@@ -8,7 +8,7 @@ export interface Caller {
   readonly keyId: string;
   /** A console session. */
   readonly token: string;
-  complete(content: string): Promise<Answer>;
+  readonly complete: (content: string) => Promise<Answer>;
 }
 
 /** Signs up, funds a wallet and creates a key. */

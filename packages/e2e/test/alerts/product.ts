@@ -14,17 +14,17 @@ export type DatabaseOwner = 'auth' | 'billing' | 'inference-gateway' | 'webhook-
 export interface Product {
   readonly watch: Watch;
   readonly nats: NatsConnection;
-  stack(): Promise<StackFile>;
-  pidOf(name: string): Promise<number>;
+  readonly stack: () => Promise<StackFile>;
+  readonly pidOf: (name: string) => Promise<number>;
   /** Runs a statement on a service's database in a pooled session. */
-  sql(service: DatabaseOwner, statement: string, values?: unknown[]): Promise<pg.QueryResult>;
+  readonly sql: (service: DatabaseOwner, statement: string, values?: unknown[]) => Promise<pg.QueryResult>;
   /** Takes a lock in a separate session and returns a function that releases it. */
-  hold(service: DatabaseOwner, statement: string): Promise<() => Promise<void>>;
+  readonly hold: (service: DatabaseOwner, statement: string) => Promise<() => Promise<void>>;
   /** Calls an internal route as another service. */
-  internal(service: DatabaseOwner, path: string, body: unknown): Promise<Response>;
+  readonly internal: (service: DatabaseOwner, path: string, body: unknown) => Promise<Response>;
   /** Admits requests at billing, some concurrently, and expects all to succeed. */
-  admit(requests: readonly AdmissionRequest[]): Promise<void>;
-  close(): Promise<void>;
+  readonly admit: (requests: readonly AdmissionRequest[]) => Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 const CALL_TIMEOUT_MS = 20_000;

@@ -41,10 +41,10 @@ export interface FiringAlert {
 
 /** Evaluates all rules over time, like Prometheus. */
 export interface RuleState {
-  evaluateAt(at: number): void;
+  readonly evaluateAt: (at: number) => void;
   /** Alerts whose expression is true, regardless of `for`. */
-  active(): string[];
-  firing(): FiringAlert[];
+  readonly active: () => string[];
+  readonly firing: () => FiringAlert[];
 }
 
 /** Creates the state of rules that have not been evaluated yet. */

@@ -11,17 +11,17 @@ export interface Target {
 
 /** Scrapes real processes at simulated times and evaluates all alerts like Prometheus. */
 export interface Watch {
-  addTarget(target: Target): void;
-  removeTarget(pod: string): void;
+  readonly addTarget: (target: Target) => void;
+  readonly removeTarget: (pod: string) => void;
   /** Advances one minute: scrapes all targets, then evaluates all rules. */
-  minute(): Promise<void>;
+  readonly minute: () => Promise<void>;
   /** Minutes that have passed. */
-  elapsed(): number;
-  active(): string[];
-  firing(): FiringAlert[];
+  readonly elapsed: () => number;
+  readonly active: () => string[];
+  readonly firing: () => FiringAlert[];
   /** Reads the current value of a metric, summed over its labels, without advancing. */
-  read(job: string, metric: string, labels?: Record<string, string>): Promise<number>;
-  store(): SeriesStore;
+  readonly read: (job: string, metric: string, labels?: Record<string, string>) => Promise<number>;
+  readonly store: () => SeriesStore;
 }
 
 /** Seconds between scrapes and between evaluations. */

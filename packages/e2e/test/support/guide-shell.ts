@@ -12,10 +12,10 @@ const OUTPUT_TIMEOUT_MS = 30_000;
 /** A reader's two terminals. */
 export interface GuideShell {
   /** Runs a block. Throws if it fails or prints something other than the guide shows. */
-  follow(block: CodeBlock): Promise<void>;
+  readonly follow: (block: CodeBlock) => Promise<void>;
   /** Folder of the first terminal. */
-  folder(): string;
-  close(): Promise<void>;
+  readonly folder: () => string;
+  readonly close: () => Promise<void>;
 }
 
 export interface GuideShellOptions {
@@ -81,6 +81,7 @@ export const openGuideShell = ({ folder: start, env, variables }: GuideShellOpti
           return await expectOutput(code, text);
         }
         case 'not-run':
+        case 'diagram':
           return;
         default:
           throw new Error(`a block of code does not say what to do with it:\n${code}`);

@@ -9,11 +9,11 @@ const LOOKS = {
   narrow: { size: { width: 360, height: 780 }, colorScheme: 'dark' },
 } as const;
 
-/** Waits for colour transitions, but not for endless animations. */
-const COLOURS_CHANGED = `Promise.allSettled(document.getAnimations()
+/** Waits for color transitions, but not for endless animations. */
+const COLORS_CHANGED = `Promise.allSettled(document.getAnimations()
   .filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity).map(({ finished }) => finished))`;
 
-/** Viewport and colour scheme: wide and light, or narrow and dark. */
+/** Viewport and color scheme: wide and light, or narrow and dark. */
 export type Look = keyof typeof LOOKS;
 
 /** Checks the current page with axe-core, by default in both looks; saves screenshots to `SCREENSHOTS_DIR` if set. */
@@ -26,7 +26,7 @@ export const inspectPage = async (
   for (const { size, colorScheme } of looks.map((look) => LOOKS[look])) {
     await page.setViewportSize(size);
     await page.emulateMedia({ colorScheme });
-    await page.evaluate(COLOURS_CHANGED);
+    await page.evaluate(COLORS_CHANGED);
     if (pictures !== '') {
       await mkdir(pictures, { recursive: true });
       await page.screenshot({ path: join(pictures, `${name}-${size.width}.png`), fullPage: true });

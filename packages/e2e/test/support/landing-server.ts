@@ -6,7 +6,7 @@ export interface LandingServer {
   readonly origin: string;
   /** Opened pages, oldest first. */
   readonly visits: URL[];
-  close(): void;
+  readonly close: () => void;
 }
 
 /** Starts a site with a separate origin. */

@@ -11,7 +11,7 @@ const STORE = fileURLToPath(new URL('../../../../node_modules/.pnpm/', import.me
 /** A local registry. */
 export interface NpmRegistry {
   readonly url: string;
-  close(): void;
+  readonly close: () => void;
 }
 
 /**

@@ -19,8 +19,8 @@ export interface Receiver {
   readonly deliveries: Delivery[];
   /** Next statuses to send; 204 once they are used up. */
   readonly answers: number[];
-  waitForEvent(name: WebhookEvent['event'], userId?: string): Promise<Delivery>;
-  close(): Promise<void>;
+  readonly waitForEvent: (name: WebhookEvent['event'], userId?: string) => Promise<Delivery>;
+  readonly close: () => Promise<void>;
 }
 
 const taken = new Set<number>();

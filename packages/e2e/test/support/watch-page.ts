@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core';
 
-/** Unwanted behaviour of pages. */
+/** Unwanted behavior of pages. */
 export interface PageWatch {
   /** Browser errors, above all policy violations, without the expected ones. */
-  complaints(): string[];
+  readonly complaints: () => string[];
   /** Requests to foreign origins. */
-  outside(): string[];
-  follow(page: Page): Page;
+  readonly outside: () => string[];
+  readonly follow: (page: Page) => Page;
 }
 
 /** Watches pages for browser errors and requests to foreign origins. */

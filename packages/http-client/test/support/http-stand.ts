@@ -1,11 +1,11 @@
 import { afterEach, expect } from 'vitest';
 import { createHttpClient, type HttpClient, type HttpRequest } from '../../src/index.ts';
-import { type RawHttpBehaviour, type RawHttpServer, startRawHttpServer } from './raw-http-server.ts';
+import { type RawHttpBehavior, type RawHttpServer, startRawHttpServer } from './raw-http-server.ts';
 import { type HandlerChoices, type RecordedExchange, recordExchange } from './recorded-exchange.ts';
 
 /** Servers, clients and exchanges of a test. */
 export interface HttpStand {
-  readonly server: (behaviour?: RawHttpBehaviour) => Promise<RawHttpServer>;
+  readonly server: (behavior?: RawHttpBehavior) => Promise<RawHttpServer>;
   readonly client: (options?: Partial<Parameters<typeof createHttpClient>[0]>) => HttpClient;
   /** Sends a request; a GET of `/` by default. */
   readonly ask: (
@@ -37,8 +37,8 @@ export const httpStand = (): HttpStand => {
     }
   });
   return {
-    server: async (behaviour) => {
-      const server = await startRawHttpServer(behaviour);
+    server: async (behavior) => {
+      const server = await startRawHttpServer(behavior);
       servers.push(server);
       return server;
     },

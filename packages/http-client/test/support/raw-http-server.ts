@@ -25,10 +25,10 @@ export interface RawHttpServer {
   readonly port: number;
   readonly connections: readonly RawConnection[];
   readonly requests: readonly RawRequest[];
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
-export interface RawHttpBehaviour {
+export interface RawHttpBehavior {
   readonly onConnection?: (connection: RawConnection) => void;
   /** Called for each complete request; a returned text is sent. */
   readonly onRequest?: (request: RawRequest, connection: RawConnection) => string | undefined;
@@ -39,7 +39,7 @@ export interface RawHttpBehaviour {
 }
 
 /** Starts a server on a free port. */
-export const startRawHttpServer = async (behaviour: RawHttpBehaviour = {}): Promise<RawHttpServer> => {
+export const startRawHttpServer = async (behavior: RawHttpBehavior = {}): Promise<RawHttpServer> => {
   const connections: RawConnection[] = [];
   const requests: RawRequest[] = [];
   const listen = (socket: Socket): void => {
@@ -49,21 +49,21 @@ export const startRawHttpServer = async (behaviour: RawHttpBehaviour = {}): Prom
     // Many tests disconnect the client on purpose.
     socket.on('error', () => {});
     socket.setNoDelay(true);
-    behaviour.onConnection?.(connection);
+    behavior.onConnection?.(connection);
     socket.on('data', (bytes: Buffer) => {
       pending += bytes.toString('latin1');
-      if (behaviour.onRequest === undefined) return;
+      if (behavior.onRequest === undefined) return;
       for (;;) {
         const taken = takeRequest(pending);
         if (taken === undefined) return;
         pending = taken.rest;
         requests.push(taken.request);
-        const answer = behaviour.onRequest(taken.request, connection);
+        const answer = behavior.onRequest(taken.request, connection);
         if (answer !== undefined) socket.write(answer, 'latin1');
       }
     });
   };
-  const { identity, host = '127.0.0.1' } = behaviour;
+  const { identity, host = '127.0.0.1' } = behavior;
   const server =
     identity === undefined
       ? createTcpServer(listen)

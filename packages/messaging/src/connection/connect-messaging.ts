@@ -31,13 +31,13 @@ export interface Messaging {
   readonly manager: JetStreamManager;
   readonly logger: MessagingLogger;
   readonly meters: MessagingMeters;
-  isConnected(): boolean;
+  readonly isConnected: () => boolean;
   /** Settles like `work`, but rejects as soon as the connection is lost, because no reply arrives after that. */
-  untilDisconnect<T>(work: Promise<T>): Promise<T>;
+  readonly untilDisconnect: <T>(work: Promise<T>) => Promise<T>;
   /** Calls `listener` after every reconnection. Returns the function that ends this. */
-  onReconnect(listener: () => void): () => void;
+  readonly onReconnect: (listener: () => void) => () => void;
   /** Sends buffered messages for at most 5 s, then closes. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 interface ConnectionState {

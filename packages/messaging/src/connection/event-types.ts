@@ -35,9 +35,8 @@ export type EventOf<S extends EventSubject> = {
 export type ReceivedEvent = EventOf<EventSubject>;
 
 /** Narrows a fact to one subject, for consumers of several. */
-export const hasSubject = <S extends EventSubject>(event: { subject: string }, subject: S): event is EventOf<S> => {
-  return event.subject === subject;
-};
+export const hasSubject = <S extends EventSubject>(event: { subject: string }, subject: S): event is EventOf<S> =>
+  event.subject === subject;
 
 const definitions: ReadonlyMap<string, EventDefinition> = new Map(allEvents.map((event) => [event.subject, event]));
 const streamNames: ReadonlyMap<string, string> = new Map(
@@ -47,9 +46,7 @@ const streamNames: ReadonlyMap<string, string> = new Map(
 );
 
 /** Returns the contract's entry for a subject, or undefined for an unknown one. */
-export const findEvent = (subject: string): EventDefinition | undefined => {
-  return definitions.get(subject);
-};
+export const findEvent = (subject: string): EventDefinition | undefined => definitions.get(subject);
 
 /** Returns the stream of a subject. Throws RangeError if there is none. */
 export const streamOf = (subject: string): string => {

@@ -1,7 +1,7 @@
 /** The part of the service's metrics that this package uses. The registry creates a metric once per name. */
 export interface MessagingMetrics {
-  counter(options: MetricDefinition): { inc(labels: Record<string, string>, value?: number): void };
-  gauge(options: MetricDefinition): { set(labels: Record<string, string>, value: number): void };
+  readonly counter: (options: MetricDefinition) => { inc: (labels: Record<string, string>, value?: number) => void };
+  readonly gauge: (options: MetricDefinition) => { set: (labels: Record<string, string>, value: number) => void };
 }
 
 interface MetricDefinition {
@@ -11,17 +11,17 @@ interface MetricDefinition {
 }
 
 export interface MessagingMeters {
-  outboxBacklog(count: number, oldestAgeSeconds: number): void;
-  outboxPublished(stream: string, count: number): void;
-  outboxRepublished(stream: string, count: number): void;
-  epochsRecent(count: number): void;
-  relayLeading(leading: boolean): void;
-  consumed(consumer: string, outcome: ConsumedOutcome, count?: number): void;
-  factsDropped(consumer: string, count: number): void;
-  waiting(consumer: string, count: number): void;
-  deadLetters(consumer: string, count: number): void;
-  revocationsConnected(connected: boolean): void;
-  revocationsKept(count: number): void;
+  readonly outboxBacklog: (count: number, oldestAgeSeconds: number) => void;
+  readonly outboxPublished: (stream: string, count: number) => void;
+  readonly outboxRepublished: (stream: string, count: number) => void;
+  readonly epochsRecent: (count: number) => void;
+  readonly relayLeading: (leading: boolean) => void;
+  readonly consumed: (consumer: string, outcome: ConsumedOutcome, count?: number) => void;
+  readonly factsDropped: (consumer: string, count: number) => void;
+  readonly waiting: (consumer: string, count: number) => void;
+  readonly deadLetters: (consumer: string, count: number) => void;
+  readonly revocationsConnected: (connected: boolean) => void;
+  readonly revocationsKept: (count: number) => void;
 }
 
 /** Outcome of a delivery. */

@@ -32,9 +32,8 @@ export const traceHeaders = (traceparent: string | null): { readonly headers?: M
 };
 
 /** Returns the trace of a message's publication. */
-export const traceparentOf = (message: { readonly headers?: MsgHdrs | undefined }): string | undefined => {
-  return message.headers?.get(TRACE_HEADER) || undefined;
-};
+export const traceparentOf = (message: { readonly headers?: MsgHdrs | undefined }): string | undefined =>
+  message.headers?.get(TRACE_HEADER) || undefined;
 
 /**
  * Runs the handling of messages as a span of each of their traces. The first trace contains the work for all of them.
@@ -70,15 +69,11 @@ export const traceHandling = async <T>(
   }
 };
 
-const attributesOf = (message: TracedMessage, operation: 'send' | 'process'): SpanAttributes => {
-  return {
-    'messaging.system': 'nats',
-    'messaging.operation.type': operation,
-    'messaging.destination.name': subjectFamily(message),
-    'messaging.message.id': message.id,
-  };
-};
+const attributesOf = (message: TracedMessage, operation: 'send' | 'process'): SpanAttributes => ({
+  'messaging.system': 'nats',
+  'messaging.operation.type': operation,
+  'messaging.destination.name': subjectFamily(message),
+  'messaging.message.id': message.id,
+});
 
-const subjectFamily = ({ subject }: TracedMessage): string => {
-  return subject.replace(BUCKET, '$1');
-};
+const subjectFamily = ({ subject }: TracedMessage): string => subject.replace(BUCKET, '$1');

@@ -5,8 +5,8 @@ import type { Messaging } from '../connection/connect-messaging.ts';
 /** Wake-ups for all replicas of a service. A lost one costs a poll interval and nothing else. */
 export interface SharedHints {
   /** Wakes this replica at once and the others through core NATS. Never throws. */
-  hint(): void;
-  stop(): void;
+  readonly hint: () => void;
+  readonly stop: () => void;
 }
 
 export interface SharedHintsOptions {

@@ -16,7 +16,7 @@ test('retries an error without a kind, and never uses its text as the code', () 
   expect(classifyFailure('thrown text')).toMatchObject({ retriable: true, code: 'internal' });
 });
 
-test('recognises a lost database connection', () => {
+test('recognizes a lost database connection', () => {
   const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
   expect(classifyFailure(refused)).toMatchObject({ retriable: true, databaseDown: true });
 });

@@ -16,9 +16,7 @@ export interface Delivery {
 }
 
 /** Parses a message by its contract and drops unknown fields. Returns undefined if it is no fact of the contract. */
-export const parseMessage = (message: JsMsg): ReceivedEvent | undefined => {
-  return parseFact(message.subject, message.string());
-};
+export const parseMessage = (message: JsMsg): ReceivedEvent | undefined => parseFact(message.subject, message.string());
 
 /** Parses the text of a message, as `parseMessage` does. */
 export const parseFact = (subject: string, text: string): ReceivedEvent | undefined => {
@@ -32,13 +30,17 @@ export const parseFact = (subject: string, text: string): ReceivedEvent | undefi
   return { ...envelope.data, data: data.data } as ReceivedEvent;
 };
 
-export const toDelivery = (event: ReceivedEvent, message: JsMsg): Delivery => {
-  return { event, meta: metaOf(message), traceparent: traceparentOf(message) };
-};
+export const toDelivery = (event: ReceivedEvent, message: JsMsg): Delivery => ({
+  event,
+  meta: metaOf(message),
+  traceparent: traceparentOf(message),
+});
 
-const metaOf = ({ info, seq }: JsMsg): DeliveryMeta => {
-  return { deliveries: info.deliveryCount, stream: info.stream, streamSequence: seq };
-};
+const metaOf = ({ info, seq }: JsMsg): DeliveryMeta => ({
+  deliveries: info.deliveryCount,
+  stream: info.stream,
+  streamSequence: seq,
+});
 
 const parseJson = (text: string): unknown => {
   try {

@@ -24,9 +24,9 @@ export interface PullLoopOptions {
 }
 
 export interface PullLoop {
-  pause(): Promise<void>;
-  resume(): void;
-  stop(): Promise<void>;
+  readonly pause: () => Promise<void>;
+  readonly resume: () => void;
+  readonly stop: () => Promise<void>;
 }
 
 type DrainOptions = PullLoopOptions & Pick<OpenDurable, 'ackWaitMs'>;

@@ -48,11 +48,11 @@ export interface BatchConsumerOptions<S extends EventSubject> extends CommonOpti
 export interface Consumer {
   readonly name: string;
   readonly streams: readonly string[];
-  replay(id: string): Promise<DeadLetterOutcome>;
+  readonly replay: (id: string) => Promise<DeadLetterOutcome>;
   /** Resolves when the messages in hand are settled. Takes no more until `resume`. */
-  pause(): Promise<void>;
-  resume(): void;
-  stop(): Promise<void>;
+  readonly pause: () => Promise<void>;
+  readonly resume: () => void;
+  readonly stop: () => Promise<void>;
 }
 
 /**

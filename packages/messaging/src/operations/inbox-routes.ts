@@ -79,6 +79,4 @@ const toWire = ({
   resolved_at: _resolvedAt,
   created_at,
   ...shown
-}: StoredDeadLetter): DeadLetter => {
-  return { ...shown, created_at: created_at.toISOString() };
-};
+}: StoredDeadLetter): DeadLetter => ({ ...shown, created_at: created_at.toISOString() });

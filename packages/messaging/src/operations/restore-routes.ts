@@ -1,4 +1,4 @@
-import { type PublishingService, restoreOperations } from '@svc/contracts';
+import { type ConsumingService, publishingServices, restoreOperations } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { beginEpoch, type Epoch } from '../outbox/begin-epoch.ts';
@@ -10,18 +10,27 @@ export interface RestoreReport {
 }
 
 export interface RestoreRoutesDeps {
-  readonly service: PublishingService;
+  readonly service: ConsumingService;
   readonly database: Knex;
+  /** Has the consumers read all kept messages again, and returns how many. */
+  readonly readAgain: () => Promise<number>;
   /** Catches up with third parties, then announces the present state once for each epoch. Safe to repeat. */
   readonly afterRestore?: (epoch: Epoch, restoredTo: Date) => Promise<RestoreReport>;
 }
 
 /** Route of the internal port that follows a restore, for operators. */
-export const restoreRoutes = ({ service, database, afterRestore }: RestoreRoutesDeps): Binding[] => [
-  bind(restoreOperations[service], async ({ body }) => {
-    const restoredTo = new Date(body.restored_to);
-    const epoch = await beginEpoch(database, restoredTo);
-    const report = (await afterRestore?.(epoch, restoredTo)) ?? { reconciled: 0, announced: 0 };
-    return { status: 200, body: { epoch: epoch.epoch, began_at: epoch.beganAt.toISOString(), ...report } };
+export const restoreRoutes = (deps: RestoreRoutesDeps): Binding[] => [
+  bind(restoreOperations[deps.service], async ({ body }) => {
+    const epoch = await beginIfPublishing(deps, new Date(body.restored_to));
+    return { status: 200, body: { ...epoch, read_again: await deps.readAgain() } };
   }),
 ];
+
+const beginIfPublishing = async ({ service, database, afterRestore }: RestoreRoutesDeps, restoredTo: Date) => {
+  if (!publishingServices.some((publisher) => publisher === service)) {
+    return { epoch: null, began_at: null, reconciled: 0, announced: 0 };
+  }
+  const epoch = await beginEpoch(database, restoredTo);
+  const report = (await afterRestore?.(epoch, restoredTo)) ?? { reconciled: 0, announced: 0 };
+  return { epoch: epoch.epoch, began_at: epoch.beganAt.toISOString(), ...report };
+};

@@ -53,9 +53,8 @@ const LIST_UNPUBLISHED = {
 };
 
 /** Returns the first rows that the stream has not acknowledged. */
-export const listUnpublished = async (session: DatabaseSession, stream: string, limit: number) => {
-  return await session.run<UnpublishedRow>(LIST_UNPUBLISHED, [stream, limit]);
-};
+export const listUnpublished = async (session: DatabaseSession, stream: string, limit: number) =>
+  await session.run<UnpublishedRow>(LIST_UNPUBLISHED, [stream, limit]);
 
 const markColumns = recordColumns<Pick<AcknowledgedRow, 'seq' | 'streamSeq'>>({
   seq: 'seq bigint',

@@ -1,4 +1,4 @@
-import { type DatabaseSession, openSession } from '@svc/database';
+import { type DatabaseOptions, type DatabaseSession, openSession } from '@svc/database';
 import { runPeriodically } from '@svc/service-kit';
 import type { MessagingLogger } from '../connection/logger.ts';
 import { commitWithoutWaiting, tryRelayLock } from './queries.ts';
@@ -6,15 +6,16 @@ import { commitWithoutWaiting, tryRelayLock } from './queries.ts';
 /** Election of one relay per service: the session that holds the advisory lock leads, for as long as it lives. */
 export interface RelayLeadership {
   /** The session that holds the lock, while this replica leads. */
-  session(): DatabaseSession | undefined;
+  readonly session: () => DatabaseSession | undefined;
   /** Closes the session and runs for election again. */
-  resign(): Promise<void>;
-  stop(): Promise<void>;
+  readonly resign: () => Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 export interface RelayLeadershipOptions {
   readonly databaseUrl: string;
   readonly databaseCaFile: string | undefined;
+  readonly openStream: DatabaseOptions['openStream'];
   readonly applicationName: string;
   readonly logger: MessagingLogger;
   readonly onChange: (isLeading: boolean) => void;
@@ -24,7 +25,7 @@ const ELECTION_INTERVAL_MS = 1_000;
 
 /** Runs for election, and again whenever the session is lost. */
 export const runForLeadership = (options: RelayLeadershipOptions): RelayLeadership => {
-  const { databaseUrl, databaseCaFile, applicationName, onChange } = options;
+  const { databaseUrl, databaseCaFile, openStream, applicationName, onChange } = options;
   let candidate: DatabaseSession | undefined;
   let hasLock = false;
   const leader = () => (hasLock && candidate?.isOpen() === true ? candidate : undefined);
@@ -39,7 +40,7 @@ export const runForLeadership = (options: RelayLeadershipOptions): RelayLeadersh
     if (candidate?.isOpen() !== true) {
       await close();
       onChange(false);
-      candidate = await openSession(databaseUrl, { applicationName, caFile: databaseCaFile });
+      candidate = await openSession(databaseUrl, { applicationName, caFile: databaseCaFile, openStream });
     }
     if (!(await tryRelayLock(candidate))) return;
     await commitWithoutWaiting(candidate);

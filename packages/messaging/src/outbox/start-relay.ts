@@ -1,5 +1,5 @@
 import { type PublisherName, REVOCATIONS_STREAM, revocationPrefixes, streams } from '@svc/contracts';
-import type { DatabaseSession } from '@svc/database';
+import type { DatabaseOptions, DatabaseSession } from '@svc/database';
 import { runPeriodically } from '@svc/service-kit';
 import type { Messaging } from '../connection/connect-messaging.ts';
 import { shareHints } from '../hints/share-hints.ts';
@@ -11,6 +11,8 @@ export interface RelayOptions {
   /** The relay opens one connection outside the pool for the lock and all its statements. */
   readonly databaseUrl: string;
   readonly databaseCaFile?: string | undefined;
+  /** As for `createDatabase`. */
+  readonly openStream?: DatabaseOptions['openStream'];
   readonly messaging: Messaging;
   readonly service: PublisherName;
   /** Retention of published rows; 7 days by default. */
@@ -20,11 +22,11 @@ export interface RelayOptions {
 /** Publishes the outbox of a service, in the one replica that holds the lock. */
 export interface Relay {
   /** Publishes committed rows now instead of at the next poll, whichever replica leads. Never throws. */
-  hint(): void;
-  isLeading(): boolean;
+  readonly hint: () => void;
+  readonly isLeading: () => boolean;
   /** Makes the leading replica compare its streams with the outbox now. */
-  reconcile(): void;
-  stop(): Promise<void>;
+  readonly reconcile: () => void;
+  readonly stop: () => Promise<void>;
 }
 
 const POLL_MS = 250;
@@ -47,6 +49,7 @@ export const startRelay = (options: RelayOptions): Relay => {
   const leadership = runForLeadership({
     databaseUrl: options.databaseUrl,
     databaseCaFile: options.databaseCaFile,
+    openStream: options.openStream,
     applicationName: `${service}-relay`,
     logger,
     onChange: (isLeading) => {

@@ -9,9 +9,9 @@ import { verifyStream } from './verify-stream.ts';
 /** Publishes the outbox rows of one stream. Streams fail alone: a full one does not hold back revocations. */
 export interface StreamRelay {
   /** Verifies the stream before the next batch, without waiting out a failure. */
-  invalidate(): void;
+  readonly invalidate: () => void;
   /** Publishes one batch; returns true if more rows may wait. Throws only if the database session fails. */
-  publishBatch(session: DatabaseSession): Promise<boolean>;
+  readonly publishBatch: (session: DatabaseSession) => Promise<boolean>;
 }
 
 const BATCH = 200;

@@ -16,16 +16,16 @@ export interface RevocationSubject {
 
 export interface RevocationView {
   /** Returns true if the grant, session or key is revoked. */
-  isRevoked(subject: RevocationSubject): boolean;
+  readonly isRevoked: (subject: RevocationSubject) => boolean;
   /** Returns true if the API key has changed since this version of it. */
-  isSuperseded(key: { readonly keyId: string; readonly version: number }): boolean;
+  readonly isSuperseded: (key: { readonly keyId: string; readonly version: number }) => boolean;
   /** Returns true if the user has confirmed an address within the life of a token. */
-  isVerified(userId: string): boolean;
+  readonly isVerified: (userId: string) => boolean;
   /** Returns true while new revocations arrive. Known ones hold in any case. */
-  isConnected(): boolean;
+  readonly isConnected: () => boolean;
   /** Adds a revocation that this process has committed, before it arrives through NATS. */
-  remember(key: string, value?: { readonly revoked_through: string }): void;
-  stop(): Promise<void>;
+  readonly remember: (key: string, value?: { readonly revoked_through: string }) => void;
+  readonly stop: () => Promise<void>;
 }
 
 interface Entry {
@@ -36,13 +36,13 @@ interface Entry {
 
 /** Entries of the bucket, kept for the longest life of a token. */
 export interface RevocationEntries {
-  isRevoked(subject: RevocationSubject): boolean;
-  isSuperseded(key: { readonly keyId: string; readonly version: number }): boolean;
-  isVerified(userId: string): boolean;
+  readonly isRevoked: (subject: RevocationSubject) => boolean;
+  readonly isSuperseded: (key: { readonly keyId: string; readonly version: number }) => boolean;
+  readonly isVerified: (userId: string) => boolean;
   /** Adds or extends an entry with its stored text. Returns false and revokes nothing if it breaks the contract. */
-  add(key: string, value: string, createdMs: number): boolean;
+  readonly add: (key: string, value: string, createdMs: number) => boolean;
   /** Removes expired entries and returns the number of the others. */
-  expire(): number;
+  readonly expire: () => number;
 }
 
 export const createEntries = (clock: Clock): RevocationEntries => {
@@ -100,6 +100,4 @@ const revokedThroughOf = (key: string, value: string): string | undefined => {
   }
 };
 
-const greatest = (a: string, b: string | undefined): string => {
-  return b !== undefined && b > a ? b : a;
-};
+const greatest = (a: string, b: string | undefined): string => (b !== undefined && b > a ? b : a);

@@ -8,11 +8,11 @@ export interface BucketWatch {
   readonly created: string;
   /** The bucket's last sequence number at the previous check. Its entry has had time to arrive by the next. */
   expectedSeq: number;
-  lastSeq(): number;
-  hasEnded(): boolean;
+  readonly lastSeq: () => number;
+  readonly hasEnded: () => boolean;
   /** Resolves when the watch ends. */
   readonly ended: Promise<void>;
-  stop(): void;
+  readonly stop: () => void;
 }
 
 const LOAD_TIMEOUT_MS = 10_000;

@@ -10,7 +10,7 @@ export interface Consumption {
   readonly messaging: Messaging;
   readonly relay: Relay;
   /** Starts a consumer that records effects, unless the options say otherwise. */
-  consume(name: string, options?: AppConsumerOptions): Consumer;
+  readonly consume: (name: string, options?: AppConsumerOptions) => Consumer;
 }
 
 export const beginConsumption = async (stage: Stage): Promise<Consumption> => {

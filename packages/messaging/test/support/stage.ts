@@ -16,8 +16,8 @@ export const createStage = async (
   const database = await testDatabase({ migrations: `${import.meta.dirname}/../migrations` });
   const nats = await testNats({ own: true });
   const logs = captureLogs();
-  const open = new Set<{ stop(): Promise<void> }>();
-  const keep = <T extends { stop(): Promise<void> }>(part: T): T => {
+  const open = new Set<{ stop: () => Promise<void> }>();
+  const keep = <T extends { stop: () => Promise<void> }>(part: T): T => {
     open.add(part);
     return part;
   };

@@ -1,12 +1,8 @@
-import type {
-  LanguageModelV4FinishReason,
-  LanguageModelV4ResponseMetadata,
-  LanguageModelV4Usage,
-} from '@ai-sdk/provider';
 import type { ChatCompletion } from '../inference/index.ts';
 import { accepts, integer, object } from '../shape.ts';
+import type { FinishReason, ResponseMetadata, Usage } from './specification.ts';
 
-const FINISH_REASONS: Readonly<Record<string, LanguageModelV4FinishReason['unified']>> = {
+const FINISH_REASONS: Readonly<Record<string, FinishReason['unified']>> = {
   stop: 'stop',
   length: 'length',
   content_filter: 'content-filter',
@@ -14,7 +10,7 @@ const FINISH_REASONS: Readonly<Record<string, LanguageModelV4FinishReason['unifi
   function_call: 'tool-calls',
 };
 
-export const toFinishReason = (raw: string | null | undefined): LanguageModelV4FinishReason => ({
+export const toFinishReason = (raw: string | null | undefined): FinishReason => ({
   unified: FINISH_REASONS[raw ?? ''] ?? 'other',
   raw: raw ?? undefined,
 });
@@ -22,7 +18,7 @@ export const toFinishReason = (raw: string | null | undefined): LanguageModelV4F
 const promptDetailsShape = object({ prompt_tokens_details: object({ cached_tokens: integer(0) }) });
 const completionDetailsShape = object({ completion_tokens_details: object({ reasoning_tokens: integer(0) }) });
 
-export const toUsage = (usage: ChatCompletion['usage']): LanguageModelV4Usage => {
+export const toUsage = (usage: ChatCompletion['usage']): Usage => {
   const input = usage?.prompt_tokens;
   const output = usage?.completion_tokens;
   const cached = accepts(promptDetailsShape, usage) ? usage.prompt_tokens_details.cached_tokens : undefined;
@@ -42,7 +38,7 @@ export const toResponseMetadata = ({
   id,
   created,
   model,
-}: Pick<ChatCompletion, 'id' | 'created' | 'model'>): Required<LanguageModelV4ResponseMetadata> => ({
+}: Pick<ChatCompletion, 'id' | 'created' | 'model'>): ResponseMetadata => ({
   id,
   timestamp: new Date(created * 1000),
   modelId: model,

@@ -1,6 +1,6 @@
 import { paths, SvcError } from '../inference/index.ts';
 
-/** Marks by which every version of the AI SDK recognises its own errors. */
+/** Marks by which every version of the AI SDK recognizes its own errors. */
 const MARKS = ['vercel.ai.error', 'vercel.ai.error.AI_APICallError'].map((name) => [Symbol.for(name), true] as const);
 
 /** Marks an `SvcError` as an error of a call, so that the AI SDK repeats it if `isRetryable` says so. */

@@ -1,18 +1,11 @@
-import type {
-  LanguageModelV4CallOptions,
-  LanguageModelV4Content,
-  LanguageModelV4GenerateResult,
-} from '@ai-sdk/provider';
 import type { ChatCompletion, SvcClient } from '../inference/index.ts';
 import { reasoningOf, toFinishReason, toResponseMetadata, toUsage } from './answer.ts';
 import { asCallError } from './call-error.ts';
 import { toRequest } from './request.ts';
+import type { CallOptions, Content, GenerateResult } from './specification.ts';
 
 /** Requests a whole completion. */
-export const generate = async (
-  client: SvcClient,
-  call: LanguageModelV4CallOptions,
-): Promise<LanguageModelV4GenerateResult> => {
+export const generate = async (client: SvcClient, call: CallOptions): Promise<GenerateResult> => {
   const { request, warnings } = toRequest(call);
   const completion = await client.chat(request, { signal: call.abortSignal }).catch((error: unknown) => {
     throw asCallError(error);
@@ -28,7 +21,7 @@ export const generate = async (
   };
 };
 
-const toContent = (message: ChatCompletion['choices'][number]['message']): LanguageModelV4Content[] => {
+const toContent = (message: ChatCompletion['choices'][number]['message']): Content[] => {
   const reasoning = reasoningOf(message);
   const calls = message.tool_calls ?? [];
   return [

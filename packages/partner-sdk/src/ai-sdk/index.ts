@@ -1,1 +1,1 @@
-export { createSvc, type Svc, type SvcOptions } from './create-svc.ts';
+export { createSvc, createSvcV2, type Svc, type SvcOptions, type SvcV2 } from './create-svc.ts';

@@ -1,18 +1,11 @@
-import type {
-  LanguageModelV4FilePart,
-  LanguageModelV4Message,
-  LanguageModelV4ToolResultOutput,
-} from '@ai-sdk/provider';
 import { encodeBase64 } from '../bytes.ts';
 import type { ChatMessage, ContentPart } from '../inference/index.ts';
-
-type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'];
-type UserContent = Extract<LanguageModelV4Message, { role: 'user' }>['content'];
+import type { AssistantPart, FilePart, PromptMessage, TextPart, ToolResultOutput } from './specification.ts';
 
 /** Converts a prompt of the AI SDK to messages in the wire format. */
-export const toMessages = (prompt: readonly LanguageModelV4Message[]): ChatMessage[] => prompt.flatMap(toWireMessages);
+export const toMessages = (prompt: readonly PromptMessage[]): ChatMessage[] => prompt.flatMap(toWireMessages);
 
-const toWireMessages = (message: LanguageModelV4Message): ChatMessage[] => {
+const toWireMessages = (message: PromptMessage): ChatMessage[] => {
   switch (message.role) {
     case 'system':
       return [{ role: 'system', content: message.content }];
@@ -29,7 +22,7 @@ const toWireMessages = (message: LanguageModelV4Message): ChatMessage[] => {
   }
 };
 
-const toUserContent = (content: UserContent): string | ContentPart[] => {
+const toUserContent = (content: readonly (TextPart | FilePart)[]): string | ContentPart[] => {
   const [first, ...rest] = content;
   if (first?.type === 'text' && rest.length === 0) return first.text;
   return content.map((part) => (part.type === 'text' ? { type: 'text', text: part.text } : toFilePart(part)));
@@ -42,11 +35,13 @@ const AUDIO_FORMATS: Readonly<Record<string, string>> = {
   'audio/mp3': 'mp3',
 };
 
-const toFilePart = ({ data, mediaType, filename }: LanguageModelV4FilePart): ContentPart => {
-  if (data.type === 'text') return { type: 'text', text: data.text };
-  if (data.type === 'url' && isImage(mediaType)) return { type: 'image_url', image_url: { url: data.url.href } };
-  if (data.type !== 'data') throw new TypeError(`Files of type ${mediaType} must be given as bytes.`);
-  const base64 = typeof data.data === 'string' ? data.data : encodeBase64(data.data);
+const toFilePart = ({ data, mediaType, filename }: FilePart): ContentPart => {
+  if (data instanceof URL && isImage(mediaType)) return { type: 'image_url', image_url: { url: data.href } };
+  if (typeof data === 'object' && 'text' in data && typeof data.text === 'string')
+    return { type: 'text', text: data.text };
+  if (typeof data !== 'string' && !(data instanceof Uint8Array))
+    throw new TypeError(`Files of type ${mediaType} must be given as bytes.`);
+  const base64 = typeof data === 'string' ? data : encodeBase64(data);
   // The AI SDK writes `image/*` if it does not know the exact type.
   const url = `data:${mediaType === 'image/*' ? 'image/jpeg' : mediaType};base64,${base64}`;
   if (isImage(mediaType)) return { type: 'image_url', image_url: { url } };
@@ -58,7 +53,7 @@ const toFilePart = ({ data, mediaType, filename }: LanguageModelV4FilePart): Con
 const isImage = (mediaType: string): boolean => mediaType === 'image' || mediaType.startsWith('image/');
 
 /** Leaves out reasoning: models do not read it back. */
-const toAssistantMessage = (content: AssistantContent): ChatMessage => {
+const toAssistantMessage = (content: readonly AssistantPart[]): ChatMessage => {
   const text = content.map((part) => (part.type === 'text' ? part.text : '')).join('');
   const calls = content.flatMap((part) =>
     part.type === 'tool-call'
@@ -74,7 +69,7 @@ const toAssistantMessage = (content: AssistantContent): ChatMessage => {
   return { role: 'assistant', content: text, ...(calls.length === 0 ? {} : { tool_calls: calls }) };
 };
 
-const toResultText = (output: LanguageModelV4ToolResultOutput): string => {
+const toResultText = (output: ToolResultOutput): string => {
   switch (output.type) {
     case 'text':
     case 'error-text':

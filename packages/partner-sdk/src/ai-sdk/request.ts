@@ -1,15 +1,11 @@
-import type { LanguageModelV4CallOptions, SharedV4Warning } from '@ai-sdk/provider';
 import type { ChatRequest } from '../inference/index.ts';
 import { toMessages } from './messages.ts';
 import { PROVIDER } from './provider-name.ts';
-
-type Tool = NonNullable<LanguageModelV4CallOptions['tools']>[number];
+import type { CallOptions, ResponseFormat, Tool, ToolChoice, Warning } from './specification.ts';
 
 /** Converts a call of the AI SDK to a request in the wire format. `providerOptions.svc` adds fields of `ChatRequest`. */
-export const toRequest = (
-  call: LanguageModelV4CallOptions,
-): { readonly request: ChatRequest; readonly warnings: SharedV4Warning[] } => {
-  const warnings: SharedV4Warning[] = [];
+export const toRequest = (call: CallOptions): { readonly request: ChatRequest; readonly warnings: Warning[] } => {
+  const warnings: Warning[] = [];
   if (call.topK !== undefined) warnings.push({ type: 'unsupported', feature: 'topK' });
   const tools = (call.tools ?? []).flatMap((tool) => toTool(tool, warnings));
   const { reasoning } = call;
@@ -30,8 +26,8 @@ export const toRequest = (
   return { request, warnings };
 };
 
-const toTool = (tool: Tool, warnings: SharedV4Warning[]): Readonly<Record<string, unknown>>[] => {
-  if (tool.type === 'provider') {
+const toTool = (tool: Tool, warnings: Warning[]): Readonly<Record<string, unknown>>[] => {
+  if (tool.type !== 'function') {
     warnings.push({ type: 'unsupported', feature: `tool ${tool.id}` });
     return [];
   }
@@ -39,12 +35,12 @@ const toTool = (tool: Tool, warnings: SharedV4Warning[]): Readonly<Record<string
   return [{ type: 'function', function: { name, description, parameters, strict } }];
 };
 
-const toToolChoice = (choice: LanguageModelV4CallOptions['toolChoice']): ChatRequest['tool_choice'] => {
+const toToolChoice = (choice: ToolChoice | undefined): ChatRequest['tool_choice'] => {
   if (choice?.type !== 'tool') return choice?.type;
   return { type: 'function', function: { name: choice.toolName } };
 };
 
-const toResponseFormat = (format: LanguageModelV4CallOptions['responseFormat']): ChatRequest['response_format'] => {
+const toResponseFormat = (format: ResponseFormat | undefined): ChatRequest['response_format'] => {
   if (format?.type !== 'json') return undefined;
   const { schema, name = 'response', description } = format;
   if (schema === undefined) return { type: 'json_object' };

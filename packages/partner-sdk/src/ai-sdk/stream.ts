@@ -1,18 +1,11 @@
-import type {
-  LanguageModelV4CallOptions,
-  LanguageModelV4StreamPart,
-  LanguageModelV4StreamResult,
-} from '@ai-sdk/provider';
 import type { ChatChunk, ChatStream, SvcClient } from '../inference/index.ts';
 import { reasoningOf, toFinishReason, toResponseMetadata, toUsage } from './answer.ts';
 import { asCallError } from './call-error.ts';
 import { toRequest } from './request.ts';
+import type { CallOptions, StreamPart, StreamResult, Warning } from './specification.ts';
 
 /** Requests a streamed completion. Rejects if the service refuses it; a later failure is a part of the stream. */
-export const stream = async (
-  client: SvcClient,
-  call: LanguageModelV4CallOptions,
-): Promise<LanguageModelV4StreamResult> => {
+export const stream = async (client: SvcClient, call: CallOptions): Promise<StreamResult> => {
   const { request, warnings } = toRequest(call);
   const body = { ...request, stream_options: { include_usage: true } };
   const chunks = client.streamChat(body, { signal: call.abortSignal });
@@ -38,14 +31,14 @@ const toReadable = <T>(items: AsyncGenerator<T, void, undefined>): ReadableStrea
   });
 
 interface PartsOptions {
-  readonly warnings: Extract<LanguageModelV4StreamPart, { type: 'stream-start' }>['warnings'];
+  readonly warnings: Warning[];
   readonly isRaw: boolean;
 }
 
 async function* toParts(
   chunks: ChatStream,
   { warnings, isRaw }: PartsOptions,
-): AsyncGenerator<LanguageModelV4StreamPart, void, undefined> {
+): AsyncGenerator<StreamPart, void, undefined> {
   yield { type: 'stream-start', warnings };
   const blocks = createBlocks();
   let usage: ChatChunk['usage'];
@@ -85,11 +78,11 @@ const createBlocks = () => {
   let open: { readonly type: BlockType; readonly id: string } | undefined;
   let opened = 0;
 
-  function* close(): Generator<LanguageModelV4StreamPart> {
+  function* close(): Generator<StreamPart> {
     if (open !== undefined) yield { type: `${open.type}-end`, id: open.id };
     open = undefined;
   }
-  function* write(type: BlockType, delta: string): Generator<LanguageModelV4StreamPart> {
+  function* write(type: BlockType, delta: string): Generator<StreamPart> {
     if (delta === '') return;
     if (open?.type !== type) {
       yield* close();
@@ -112,7 +105,7 @@ const createBlocks = () => {
   }
 
   return {
-    *read(delta: Delta): Generator<LanguageModelV4StreamPart> {
+    *read(delta: Delta): Generator<StreamPart> {
       yield* write('reasoning', reasoningOf(delta));
       yield* write('text', delta.content ?? '');
       for (const each of delta.tool_calls ?? []) {
@@ -120,7 +113,7 @@ const createBlocks = () => {
         yield* call(each);
       }
     },
-    *end(): Generator<LanguageModelV4StreamPart> {
+    *end(): Generator<StreamPart> {
       yield* close();
       for (const { id, toolName, input } of calls.values()) {
         yield { type: 'tool-input-end', id };

@@ -26,12 +26,12 @@ export interface Partner {
   readonly connector: Connector;
   readonly receiver: WebhookReceiver;
   /** Stores the tokens of a newly connected user. */
-  keep(tokens: TokenSet): Promise<void>;
-  isConnected(svcUserId: string): Promise<boolean>;
+  readonly keep: (tokens: TokenSet) => Promise<void>;
+  readonly isConnected: (svcUserId: string) => Promise<boolean>;
   /** Returns a client that calls the service for this user. */
-  clientOf(svcUserId: string): SvcClient;
+  readonly clientOf: (svcUserId: string) => SvcClient;
   /** Revokes and deletes the tokens of a user. */
-  release(svcUserId: string): Promise<void>;
+  readonly release: (svcUserId: string) => Promise<void>;
 }
 
 export interface PartnerDeps {

@@ -26,10 +26,10 @@ export interface InboxFilter {
 
 /** Recent deliveries, newest first. */
 export interface Inbox {
-  add(entry: Omit<InboxEntry, 'id' | 'receivedAt'>): void;
-  list(filter?: InboxFilter): readonly InboxEntry[];
+  readonly add: (entry: Omit<InboxEntry, 'id' | 'receivedAt'>) => void;
+  readonly list: (filter?: InboxFilter) => readonly InboxEntry[];
   /** Returns the result of `list` once it is not empty or the signal aborts. */
-  waitFor(filter: InboxFilter, signal: AbortSignal): Promise<readonly InboxEntry[]>;
+  readonly waitFor: (filter: InboxFilter, signal: AbortSignal) => Promise<readonly InboxEntry[]>;
 }
 
 /**

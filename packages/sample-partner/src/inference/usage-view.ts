@@ -1,6 +1,6 @@
 import { type Html, html } from '@svc/pages';
 import { remainingBudgetMicros, type Usage } from '@svc/partner-sdk';
-import type { Texts, View } from '../texts/index.ts';
+import { formatTime, type Texts, type View } from '../texts/index.ts';
 import { formatMoney } from './format-money.ts';
 
 type Window = NonNullable<Usage['weekly']>;
@@ -38,10 +38,10 @@ const budgetView = (usage: Usage, { usage: texts }: Texts, money: Money): Html =
 const bar = (
   name: 'weekly' | 'monthly',
   window: Window,
-  { texts: { usage }, money }: { texts: Texts; money: Money },
+  { texts: { usage, locale }, money }: { texts: Texts; money: Money },
 ): Html => html`<div class="bar">
 <label for="${name}-use">${name === 'weekly' ? usage.week : usage.month}: ${usage.used(window.used_percent)}</label>
 <progress id="${name}-use" max="${window.limit_micros}" value="${Math.min(window.used_micros, window.limit_micros)}"></progress>
 <span class="hint"><span id="${name}-micros" data-micros="${window.used_micros}">${money(window.used_micros)}</span> ${usage.of} ${money(window.limit_micros)};
-${usage.resets} <time datetime="${window.resets_at}">${window.resets_at.slice(0, 16).replace('T', ' ')} UTC</time></span>
+${usage.resets} <time datetime="${window.resets_at}">${formatTime(new Date(window.resets_at), locale)}</time></span>
 </div>`;

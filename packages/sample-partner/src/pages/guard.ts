@@ -7,6 +7,7 @@ export const pagePolicy = (origins: readonly string[] = []): string =>
     "script-src 'self'",
     "style-src 'self'",
     ["connect-src 'self'", ...origins].join(' '),
+    "font-src 'self'",
     "img-src 'self' data:",
     "form-action 'self'",
     "base-uri 'none'",

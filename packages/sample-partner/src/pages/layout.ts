@@ -1,4 +1,4 @@
-import { type Html, html } from '@svc/pages';
+import { type Html, html, TEXT_FONT } from '@svc/pages';
 import type { Texts } from '../texts/index.ts';
 
 export interface Page {
@@ -23,6 +23,8 @@ export const renderPage = ({ texts, title, main, svcUserId, script, refreshSecon
 ${refreshSeconds !== undefined && html`<meta http-equiv="refresh" content="${refreshSeconds}">`}
 <title>${title} · ${texts.brand}</title>
 <link rel="icon" href="data:,">
+<link rel="preload" as="font" type="font/woff2" href="${TEXT_FONT.path}" crossorigin>
+<link rel="stylesheet" href="/assets/tokens.css">
 <link rel="stylesheet" href="/assets/sample-partner.css">
 <script type="module" src="/assets/sample-partner.js"></script>
 ${script !== undefined && html`<script type="module" src="${script}"></script>`}

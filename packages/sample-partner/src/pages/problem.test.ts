@@ -19,9 +19,9 @@ describe('describing a problem', () => {
 
   test.each([
     ['subscription_inactive', 402, /Choose a plan/],
-    ['subscription_requests_pending', 429, /under way already/],
-    ['not_implemented', 501, /does not offer transcription here/],
-    ['subscription_transcription_not_configured', 503, /does not offer transcription here/],
+    ['subscription_requests_pending', 429, /already running/],
+    ['not_implemented', 501, /does not offer transcription right now/],
+    ['subscription_transcription_not_configured', 503, /does not offer transcription right now/],
     ['subscription_service_not_included', 403, /plan does not include/],
     ['upstream_rejected', 400, /It was upstream_rejected/],
   ])('names the next step for %s', (code, status, words) => {
@@ -30,7 +30,7 @@ describe('describing a problem', () => {
 
   test('names the end of a limit', () => {
     const resetsAt = new Date('2026-11-27T12:00:00Z');
-    expect(problemOf('weekly_limit_exceeded', 402, { resetsAt }).message).toContain('27 Nov 2026 12:00:00 GMT');
+    expect(problemOf('weekly_limit_exceeded', 402, { resetsAt }).message).toContain('27 Nov 2026, 12:00 UTC');
   });
 
   test('takes a refusal to connect as a choice, not as an error', () => {
@@ -39,7 +39,7 @@ describe('describing a problem', () => {
   });
 
   test.each([
-    ['app_limit_exceeded', /does not cover.*starts again on Fri, 27 Nov 2026/],
+    ['app_limit_exceeded', /does not cover.*resets on 27 Nov 2026, 12:00 UTC/],
     ['app_budget_expired', /has expired/],
     ['connection_paused', /have paused/],
   ])('links to the page that lifts %s', (code, words) => {

@@ -1,5 +1,5 @@
 import { AppLimitError, ConnectError, ConnectionEndedError, OutcomeUnknownError, SvcError } from '@svc/partner-sdk';
-import type { Texts, View } from '../texts/index.ts';
+import { formatTime, type Texts, type View } from '../texts/index.ts';
 
 /** Problem and next step in the user's words. */
 export interface Problem {
@@ -41,19 +41,20 @@ const connectMessage = ({ reason }: ConnectError, { problem }: Texts): string =>
 
 const callMessage = (
   error: SvcError,
-  { texts: { problem }, service }: { texts: Texts; service: { label: string; href: string } },
+  { texts, service }: { texts: Texts; service: { label: string; href: string } },
 ): Omit<Problem, 'status'> => {
+  const { problem, locale } = texts;
   const request = error.requestId === undefined ? '' : problem.request(error.requestId);
   if (error instanceof OutcomeUnknownError) return { message: problem.unknown(request), action: service };
   if (error instanceof AppLimitError) {
-    return { message: appLimitMessage(error, problem), action: { label: problem.changeLimit, href: error.manageUrl } };
+    return { message: appLimitMessage(error, texts), action: { label: problem.changeLimit, href: error.manageUrl } };
   }
   switch (error.code) {
     case 'subscription_inactive':
       return { message: problem.inactive, action: service };
     case 'weekly_limit_exceeded':
     case 'monthly_limit_exceeded': {
-      const until = error.resetsAt === undefined ? problem.later : problem.from(error.resetsAt.toUTCString());
+      const until = error.resetsAt === undefined ? problem.later : problem.from(formatTime(error.resetsAt, locale));
       return { message: problem.limit(until), action: service };
     }
     case 'subscription_requests_pending':
@@ -69,8 +70,8 @@ const callMessage = (
   }
 };
 
-const appLimitMessage = ({ code, resetsAt }: AppLimitError, problem: Texts['problem']): string => {
+const appLimitMessage = ({ code, resetsAt }: AppLimitError, { problem, locale }: Texts): string => {
   if (code === 'app_budget_expired') return problem.appExpired;
   if (code === 'connection_paused') return problem.appPaused;
-  return problem.appLimit(resetsAt === undefined ? '' : problem.appLimitFrom(resetsAt.toUTCString()));
+  return problem.appLimit(resetsAt === undefined ? '' : problem.appLimitFrom(formatTime(resetsAt, locale)));
 };

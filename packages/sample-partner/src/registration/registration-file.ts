@@ -34,9 +34,9 @@ export interface RegistrationRecord {
 }
 
 export interface RegistrationFile {
-  read(): RegistrationRecord;
+  readonly read: () => RegistrationRecord;
   /** Replaces the given parts. */
-  write(parts: RegistrationRecord): void;
+  readonly write: (parts: RegistrationRecord) => void;
 }
 
 /** Stores the registration in a file that only its owner can read. Unreadable parts count as unknown. */

@@ -14,9 +14,9 @@ export interface Session {
 
 /** Sessions by an id that only their browser knows. */
 export interface SessionStore {
-  find(id: string | undefined): Session | undefined;
-  create(): { id: string; session: Session };
-  remove(id: string | undefined): void;
+  readonly find: (id: string | undefined) => Session | undefined;
+  readonly create: () => { id: string; session: Session };
+  readonly remove: (id: string | undefined) => void;
 }
 
 /** Keeps sessions in memory and evicts the least recently used. */

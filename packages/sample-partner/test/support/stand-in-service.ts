@@ -25,7 +25,7 @@ export interface StandInService {
   readonly recovered: string[];
   /** While true, every response is 503. */
   isDown: boolean;
-  close(): void;
+  readonly close: () => void;
 }
 
 type Answer = [status: number, body?: object];

@@ -10,10 +10,13 @@ export interface PageLanguage {
   /** The query names the language, so the links of the page must name it too. */
   readonly isChosen: boolean;
   readonly text: PageTexts;
-  money(amountMicros: number, currency: string): string;
-  date(at: Date): string;
-  time(at: Date): string;
+  readonly money: (amountMicros: number, currency: string) => string;
+  readonly date: (at: Date) => string;
+  readonly time: (at: Date) => string;
 }
+
+/** Returns the texts of pages and invoices in one language. */
+export const textsOf = (locale: Locale): PageTexts => TEXTS[locale];
 
 const TEXTS = { it: TEXTS_IT, en: TEXTS_EN } as const;
 const TAGS = { it: 'it-IT', en: 'en-GB' } as const;
@@ -26,10 +29,15 @@ export const languageOf = ({ headers }: IncomingMessage, chosen: Locale | undefi
   const accepted = (headers['accept-language'] ?? '').split(',', PREFERENCES_MAX);
   const preferences = accepted.map((entry) => entry.trim().slice(0, 2).toLowerCase());
   const locale = chosen ?? preferences.find((entry) => entry === 'it' || entry === 'en') ?? 'it';
+  return languageIn(locale, chosen !== undefined);
+};
+
+/** Returns the texts and formats of a language. */
+export const languageIn = (locale: Locale, isChosen: boolean): PageLanguage => {
   const tag = TAGS[locale];
   return {
     locale,
-    isChosen: chosen !== undefined,
+    isChosen,
     text: TEXTS[locale],
     money: (amountMicros, currency) =>
       new Intl.NumberFormat(tag, {

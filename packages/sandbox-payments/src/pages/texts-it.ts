@@ -3,7 +3,7 @@ import type { PageTexts } from './texts-en.ts';
 
 export const TEXTS_IT: PageTexts = {
   sandbox: 'Sandbox',
-  sandboxNote: 'Pagamenti di prova: non si preleva denaro e non serve una carta vera.',
+  sandboxNote: 'Pagamenti di prova: nessuna carta vera, nessun addebito.',
   otherLanguage: 'English',
   per: { month: 'al mese', year: 'all’anno' },
   checkout: 'Pagamento',
@@ -22,7 +22,7 @@ export const TEXTS_IT: PageTexts = {
   addCode: 'Aggiungi un codice promozionale',
   code: 'Codice promozionale',
   applyCode: 'Applica',
-  removeCode: 'Togli il codice promozionale',
+  removeCode: 'Rimuovi il codice promozionale',
   unknownCode: 'Questo codice non è valido. Prova WELCOME20 o FIRSTFREE.',
   testCards: 'Carte di prova, una per ogni esito.',
   pay: (amount) => `Paga ${amount}`,
@@ -34,7 +34,7 @@ export const TEXTS_IT: PageTexts = {
   proceed: 'Continua',
   expired: 'Questo pagamento è scaduto. Non è stato pagato nulla.',
   reverted: 'Un altro abbonamento è attivo, quindi questo pagamento è stato stornato: non è stato addebitato nulla.',
-  isPaid: 'Questo pagamento è stato eseguito.',
+  isPaid: 'Questo pagamento è già stato eseguito.',
   cardNames: CARD_NAMES,
   cardHints: {
     succeeds: 'Ogni pagamento riesce.',
@@ -101,14 +101,14 @@ export const TEXTS_IT: PageTexts = {
   saveCard: 'Salva la carta',
   changePlan: 'Cambia piano',
   newPlan: 'Nuovo piano',
-  planNow: 'Il nuovo piano vale da subito. Si tiene conto di quello che hai già pagato per il resto del periodo.',
+  planNow: 'Il nuovo piano vale da subito. Scaliamo quello che hai già pagato per il resto del periodo.',
   yourPlan: 'il tuo piano',
   dueNow: (amount) => `da pagare ora: ${amount}`,
   nothingDue: 'nulla da pagare ora',
   credited: (amount) => `nulla da pagare ora, credito di ${amount}`,
   credit: (amount) => `Credito per i tuoi prossimi pagamenti: ${amount}.`,
   cancelTitle: 'Disdici l’abbonamento',
-  cancelText: (date) => `Puoi usare il tuo piano fino al ${date}, e ripensarci fino ad allora.`,
+  cancelText: (date) => `Il tuo piano resta attivo fino al ${date}. Fino ad allora puoi ripensarci.`,
   cancel: 'Disdici alla fine del periodo',
   resume: 'Mantieni l’abbonamento',
   notices: {

@@ -52,19 +52,23 @@ export interface TestSandbox {
   readonly db: Knex;
   readonly host: Host;
   /** Sends a request. Redirects are not followed. */
-  call(method: string, path: string, sent?: Sent): Promise<Answer>;
+  readonly call: (method: string, path: string, sent?: Sent) => Promise<Answer>;
   /** Submits the form of a page. */
-  submit(path: string, action: string, fields?: Record<string, string>): Promise<Answer>;
-  startCheckout(order?: { planId?: string; customer?: string; successUrl?: string }): Promise<StartedCheckout>;
+  readonly submit: (path: string, action: string, fields?: Record<string, string>) => Promise<Answer>;
+  readonly startCheckout: (order?: {
+    planId?: string;
+    customer?: string;
+    successUrl?: string;
+  }) => Promise<StartedCheckout>;
   /** Buys a plan. Returns the host's id of the subscription. */
-  subscribe(): Promise<{ readonly customer: string; readonly id: string }>;
+  readonly subscribe: () => Promise<{ readonly customer: string; readonly id: string }>;
   /** Opens the portal and returns its path. */
-  openPortal(customer: string): Promise<string>;
+  readonly openPortal: (customer: string) => Promise<string>;
   /** Runs the periodic work once. */
-  run(): Promise<void>;
+  readonly run: () => Promise<void>;
   /** Stops the clock at a time; null lets it run. */
-  setClock(at: string | Date | null): Promise<void>;
-  stop(): Promise<void>;
+  readonly setClock: (at: string | Date | null) => Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 export const testSandbox = async (): Promise<TestSandbox> => {

@@ -1,3 +1,4 @@
+import { localeSchema } from '@svc/contracts';
 import { errors, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { AppError } from '../app-error.ts';
@@ -49,6 +50,7 @@ const sessionClaims = z.object({
   auth_time: z.number().optional(),
   iat: z.number(),
   email_unverified: z.boolean().optional(),
+  locale: localeSchema.optional().catch(undefined),
   exp: z.number(),
 });
 
@@ -111,7 +113,7 @@ export const createTokenAuthenticators = (options: TokenAuthenticatorsOptions): 
 const toSessionCaller = (payload: unknown): ConsoleSessionCaller | undefined => {
   const claims = sessionClaims.safeParse(payload);
   if (!claims.success) return undefined;
-  const { sub, sid, account_type, auth_time, iat, email_unverified, exp } = claims.data;
+  const { sub, sid, account_type, auth_time, iat, email_unverified, locale, exp } = claims.data;
   return {
     kind: 'console_session',
     userId: sub,
@@ -119,6 +121,7 @@ const toSessionCaller = (payload: unknown): ConsoleSessionCaller | undefined => 
     accountType: account_type,
     authenticatedAt: new Date((auth_time ?? iat) * 1000),
     isEmailUnverified: email_unverified === true,
+    ...(locale === undefined ? {} : { locale }),
     expiresAt: new Date(exp * 1000),
   };
 };

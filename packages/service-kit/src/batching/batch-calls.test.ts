@@ -1,9 +1,13 @@
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { type BatchingOptions, batchCalls } from './batch-calls.ts';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 /** Starts batches that the test ends. A call is `key:name`. */
 const heldBatches = (options: Partial<BatchingOptions<string, string>> = {}) => {
-  const batches: { calls: readonly string[]; end(): void }[] = [];
+  const batches: { calls: readonly string[]; end: () => void }[] = [];
   const call = batchCalls<string, string>({
     run: async (calls) => {
       await new Promise<void>((end) => batches.push({ calls, end }));
@@ -160,19 +164,17 @@ test('delays only the calls of the same key while a call runs alone', async () =
 });
 
 test('starts a lone call at once and the next batch after paceMs', async () => {
-  const startsMs: number[] = [];
-  const call = batchCalls<string, string>({
-    callsMax: 3,
-    waitingMax: 100,
-    paceMs: 40,
-    run: async (calls) => {
-      startsMs.push(performance.now());
-      return calls;
-    },
-  });
-  await call('a');
-  await Promise.all([call('b'), call('c')]);
-  expect((startsMs[1] ?? 0) - (startsMs[0] ?? 0)).toBeGreaterThanOrEqual(40);
+  vi.useFakeTimers();
+  const { batches, call, started } = heldBatches({ callsMax: 3, paceMs: 40 });
+  void call('a');
+  await vi.advanceTimersByTimeAsync(0);
+  expect(started()).toEqual([['a']]);
+  batches[0]?.end();
+  for (const name of ['b', 'c']) void call(name);
+  await vi.advanceTimersByTimeAsync(39);
+  expect(started()).toEqual([['a']]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(started()).toEqual([['a'], ['b', 'c']]);
 });
 
 test('starts before paceMs has passed if a full batch is waiting', async () => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { CallerKind, InternalCaller, RouteDefinition, ValidationIssue } from '@svc/contracts';
+import type { CallerKind, InternalCaller, Locale, RouteDefinition, ValidationIssue } from '@svc/contracts';
 import type { z } from 'zod';
 import type { Logger } from '../logging/create-logger.ts';
 
@@ -18,6 +18,8 @@ export interface ConsoleSessionCaller {
   readonly authenticatedAt: Date;
   /** The operator requires a confirmed address and this account has none. */
   readonly isEmailUnverified?: boolean;
+  /** Language of the account when the token was issued. Tokens of the previous release name none. */
+  readonly locale?: Locale;
   /** Expiry of the token. */
   readonly expiresAt: Date;
 }

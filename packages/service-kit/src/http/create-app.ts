@@ -6,11 +6,19 @@ import { AppError } from '../app-error.ts';
 import type { Logger } from '../logging/create-logger.ts';
 import { type AnswerError, createErrorMapper, type IsUnavailable } from './answer-error.ts';
 import type { Binding } from './binding.ts';
-import { isCrossOrigin, preflightHeaders } from './cross-origin.ts';
+import { areCrossOrigin, isCrossOrigin, isPreflight, preflightHeaders } from './cross-origin.ts';
 import { createRequestOpener, type OpenRequestOptions } from './open-request.ts';
 import { repeatsHost } from './repeats-host.ts';
 import { type RequestState, stateOf } from './request-state.ts';
-import { allowedMethods, createRouteTable, type PathEntry, shapeAt, shapeNear, toExpressPath } from './route-table.ts';
+import {
+  allowedMethods,
+  createRouteTable,
+  entriesNear,
+  type PathEntry,
+  shapeAt,
+  shapeNear,
+  toExpressPath,
+} from './route-table.ts';
 import { type ServeRouteOptions, serveRoute } from './serve-route.ts';
 import { traceRequest } from './trace-request.ts';
 
@@ -114,14 +122,13 @@ const serveBound = (entry: PathEntry, options: ServeRouteOptions): RequestHandle
 
 const answerUnbound = (entry: PathEntry): RequestHandler => {
   const allow = allowedMethods(entry);
-  const preflight = isCrossOrigin(entry) ? preflightHeaders(entry) : {};
+  const preflight = isCrossOrigin(entry) ? preflightHeaders([entry]) : {};
   return (req, res) => {
     const route = entry.routes.get(boundMethod(req.method));
     if (route !== undefined)
       throw new AppError('not_implemented', `${route.operationId} is not available in this release.`);
     if (req.method === 'OPTIONS') {
-      const isPreflight = req.headers['access-control-request-method'] !== undefined;
-      res.set({ Allow: allow, ...(isPreflight ? preflight : {}) });
+      res.set({ Allow: allow, ...(isPreflight(req) ? preflight : {}) });
       res.status(204).end();
       return;
     }
@@ -133,6 +140,12 @@ const answerUnknown =
   (table: readonly PathEntry[]): RequestHandler =>
   (req, res) => {
     const state = requireState(res);
+    const near = entriesNear(table, req.path);
+    state.isCrossOrigin = areCrossOrigin(near);
+    if (state.isCrossOrigin && isPreflight(req)) {
+      res.set(preflightHeaders(near)).status(204).end();
+      return;
+    }
     state.errorShape = isForWireClient(req.path, req.headers.authorization) ? 'wire' : shapeNear(table, req.path);
     const message = state.errorShape === 'wire' ? NOT_SERVED_MESSAGE : 'There is nothing at this path.';
     throw new AppError('not_found', message);

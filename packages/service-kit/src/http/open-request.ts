@@ -3,6 +3,7 @@ import { idPattern, newId } from '@svc/contracts';
 import type { Logger } from '../logging/create-logger.ts';
 import type { Metrics } from '../metrics/create-metrics.ts';
 import { holdDefaultHeaders } from './default-headers.ts';
+import { STATUS_CALLER_GONE } from './read-body.ts';
 import { attachState, RequestState } from './request-state.ts';
 
 export interface OpenRequestOptions {
@@ -17,8 +18,6 @@ export interface OpenRequestOptions {
 const REQUEST_ID = idPattern('req');
 /** Time for which a caller that got an early response may go on sending its body, so that it reads the response. */
 const UNREAD_BODY_MS = 5_000;
-/** Recorded if the caller disconnects before the response; never sent. */
-export const STATUS_CALLER_GONE = 499;
 
 /** Gives every request its id, security headers, one log line and metrics. */
 export const createRequestOpener = (

@@ -150,6 +150,9 @@ export const readBodyBytes = async (
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
 };
 
+/** Status recorded if the caller disconnects before the response; never sent. */
+export const STATUS_CALLER_GONE = 499;
+
 /** Thrown if the caller disconnects before its request is complete. */
 export class RequestAborted extends Error {
   readonly code = 'request_aborted';

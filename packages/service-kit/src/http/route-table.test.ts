@@ -38,7 +38,7 @@ test('lists the methods of the path in Allow, with HEAD beside GET', () => {
   expect(entry && allowedMethods(entry)).toBe('GET, PUT, HEAD, OPTIONS');
 });
 
-test('gives an unknown path the error shape of its neighbours if they agree', () => {
+test('gives an unknown path the error shape of its neighbors if they agree', () => {
   const table = createRouteTable(
     [route('GET', '/v1/chat/a', 'wire'), route('GET', '/v1/mixed/a', 'wire'), route('GET', '/v1/mixed/b')],
     [],

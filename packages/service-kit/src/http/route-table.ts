@@ -51,7 +51,7 @@ export const allowedMethods = (entry: PathEntry): string => {
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
 };
 
-/** Returns the error shape of the route at a path, or of its neighbours if there is no route. */
+/** Returns the error shape of the route at a path, or of its neighbors if there is no route. */
 export const shapeAt = (table: readonly PathEntry[], path: string): ErrorShape => {
   const entry = table.find((each) => fits(each.path, path));
   const [route] = entry?.routes.values() ?? [];
@@ -67,7 +67,7 @@ const fits = (template: string, path: string): boolean => {
   );
 };
 
-/** Returns the error shape for an unknown path: that of its neighbours, if they agree. */
+/** Returns the error shape for an unknown path: that of its neighbors, if they agree. */
 export const shapeNear = (table: readonly PathEntry[], path: string): ErrorShape => {
   const prefix = firstSegments(path);
   const shapes = new Set(
@@ -77,6 +77,16 @@ export const shapeNear = (table: readonly PathEntry[], path: string): ErrorShape
   );
   const [shape] = shapes;
   return shapes.size === 1 && shape !== undefined ? shape : 'detail';
+};
+
+/** Returns the entries at and below the longest folder of a path that has any. */
+export const entriesNear = (table: readonly PathEntry[], path: string): readonly PathEntry[] => {
+  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+    const folder = path.slice(0, end + 1);
+    const entries = table.filter((entry) => `${entry.path}/`.startsWith(folder));
+    if (entries.length > 0) return entries;
+  }
+  return [];
 };
 
 const firstSegments = (path: string): string => path.split('/', 3).join('/');

@@ -5,6 +5,7 @@ import { auditRequest } from './audit-request.ts';
 import { type AuthorizeOptions, authorize } from './authorize.ts';
 import { type Binding, HANDLED, type Reply } from './binding.ts';
 import { checkReply } from './check-reply.ts';
+import { compressReply } from './compress-reply.ts';
 import { HandledRequest } from './handled-request.ts';
 import { parseBody } from './parse-body.ts';
 import type { RequestState } from './request-state.ts';
@@ -44,14 +45,19 @@ export const serveRoute = async (binding: Binding, exchange: Exchange, options: 
   const value = body.ok ? body.value : undefined;
   const request = new HandledRequest({ params, query, headers, body: value, caller, req, res, state });
   const reply = await binding.handle(request);
-  finish(route, res, reply, options.responseValidation);
+  await finish(reply, { route, req, res }, options.responseValidation);
 };
 
-const finish = (route: RouteDefinition, res: ServerResponse, reply: Reply, responseValidation: boolean): void => {
+const finish = async (
+  reply: Reply,
+  { route, req, res }: Pick<Exchange, 'req' | 'res'> & { readonly route: RouteDefinition },
+  responseValidation: boolean,
+): Promise<void> => {
   if (reply === HANDLED || res.destroyed) return;
   if (res.headersSent) throw new AppError('internal_error', undefined, { cause: new Error('answered twice') });
   if (responseValidation) checkReply(route, reply);
-  sendReply(res, reply);
+  const sent = await compressReply(reply, { route, req });
+  if (!res.destroyed) sendReply(res, sent);
 };
 
 const searchOf = ({ url = '' }: IncomingMessage): string => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { RouteDefinition } from '@svc/contracts';
 import type { Tracing } from '@svc/tracing';
-import { STATUS_CALLER_GONE } from './open-request.ts';
+import { STATUS_CALLER_GONE } from './read-body.ts';
 import { stateOf } from './request-state.ts';
 
 /** Probes run every few seconds; their traces carry no information. */

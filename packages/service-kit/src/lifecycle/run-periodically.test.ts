@@ -12,7 +12,7 @@ afterEach(() => {
 
 /** Starts work whose runs the test ends. */
 const startHeld = () => {
-  const runs: { end(): void; fail(): void; signal: AbortSignal }[] = [];
+  const runs: { end: () => void; fail: () => void; signal: AbortSignal }[] = [];
   const lines: unknown[] = [];
   const work = runPeriodically({
     name: 'sweep',

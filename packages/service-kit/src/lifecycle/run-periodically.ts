@@ -6,14 +6,14 @@ export interface PeriodicWorkOptions {
   readonly intervalMs: number;
   /** `signal` aborts on stop; a long run should end early. */
   readonly run: (signal: AbortSignal) => Promise<void> | void;
-  readonly logger: { error(fields: LogFields, message: string): void };
+  readonly logger: { error: (fields: LogFields, message: string) => void };
 }
 
 export interface PeriodicWork {
   /** Starts the next run now, or right after the current one. */
-  wake(): void;
+  readonly wake: () => void;
   /** Ends the pause and waits for the current run. */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /**

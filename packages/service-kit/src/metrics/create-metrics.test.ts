@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createMetrics } from './create-metrics.ts';
 
-test('renders counters, gauges and histograms beside the process metrics, labelled with the service', async () => {
+test('renders counters, gauges and histograms beside the process metrics, labeled with the service', async () => {
   const metrics = createMetrics('billing');
   metrics
     .counter({ name: 'settlements_total', help: 'Settled.', labelNames: ['outcome'] })

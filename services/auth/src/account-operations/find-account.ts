@@ -4,7 +4,7 @@ import { listStandingConnections } from '../connections/index.ts';
 import { countRecoveryCodes, listFactorsOfUser, toFactorJson } from '../factors/index.ts';
 import { type ListSessionsDeps, lastUseOf, listLiveSessions } from '../sessions/index.ts';
 
-/** Finds an account by its address or id, with what an operator needs to help its owner. */
+/** Finds an account by its address or id, with the details an operator needs to help its owner. */
 export const findAccount = async (
   deps: ListSessionsDeps,
   wanted: { readonly email: string } | { readonly svc_user_id: string },

@@ -10,7 +10,7 @@ export interface AccountOperationsDeps extends EndAccountSessionsDeps, ScheduleE
   readonly erasureDelayMs: number;
 }
 
-/** Serves the operator's commands on accounts. */
+/** Binds the operator routes of accounts. */
 export const accountOperationRoutes = (deps: AccountOperationsDeps): Binding[] => [
   bind(accountOperations.findAccount, async ({ body }) => ({
     status: 200,

@@ -13,20 +13,20 @@ export interface AccountRecord {
   readonly createdAt: Date;
   /** Time at which the owner confirmed the address by a mailed link; null before. */
   readonly emailVerifiedAt: Date | null;
-  /** Null until the first sign-in, which comes from a new device without being suspicious. */
+  /** Null until the first sign-in, which is always from a new device and not suspicious. */
   readonly firstSignedInAt: Date | null;
   /** Time at which the account is erased; null unless its owner has asked for that. */
   readonly eraseAt: Date | null;
   /** Version of the last fact about the deletion of the account. */
   readonly deletionVersion: number;
-  /** The newest session that signing out everywhere has ended; null if there was none. */
+  /** Newest session ended by signing out everywhere; null if there was none. */
   readonly sessionsRevokedThrough: string | null;
 }
 
-/** Addresses are compared without surrounding blanks and regardless of case; stored so, and unique so. */
+/** Trims and lowercases an address. Addresses are stored, compared and unique in this form. */
 export const normalizeEmail = (email: string): string => email.trim().toLowerCase();
 
-/** The account as its owner sees it. */
+/** Maps an account to the JSON that its owner sees. */
 export const toAccountJson = (account: AccountRecord): Account => ({
   svc_user_id: account.id,
   email: account.email,
@@ -39,6 +39,6 @@ export const toAccountJson = (account: AccountRecord): Account => ({
   email_verified: account.emailVerifiedAt !== null,
 });
 
-/** Returns the name of an app's publisher, as a person who is asked for consent reads it. */
+/** Returns the publisher's name as shown on the consent page. */
 export const publisherName = (account: AccountRecord): string =>
   account.businessName ?? account.displayName ?? account.email;

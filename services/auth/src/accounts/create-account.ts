@@ -31,9 +31,9 @@ export interface NewAccount {
 }
 
 /**
- * Signs a person up and leaves the fact `auth.account.created`. Throws 422 if the password is easily guessed, and
- * `too_many_attempts` if the source signs up too often. A taken address throws `email_taken`; where addresses must be
- * confirmed, it is answered like a free one.
+ * Creates an account and appends the fact `auth.account.created`. Throws 422 if the password is easily guessed, and
+ * `too_many_attempts` if the source signs up too often. Throws `email_taken` for a taken address. If addresses must be
+ * confirmed, a taken address gets the same answer as a free one.
  */
 export const createAccount = async (
   deps: CreateAccountDeps,
@@ -55,7 +55,7 @@ export const createAccount = async (
     deletionVersion: 0,
     sessionsRevokedThrough: null,
   };
-  // A source at its limit is refused before it waits in the queues of everybody else.
+  // Refuses a source at its limit before it takes a place in the shared queues.
   await deps.signUps.limit.check(source);
   await deps.passwordRules.check(input.password, account, 'password');
   return await deps.signUps.queue(() => openIfFree(deps, account, { password: input.password, source }));
@@ -67,7 +67,7 @@ const openIfFree = async (
   { password, source }: { password: string; source: string },
 ): Promise<AccountRecord> => {
   const { database, signUps, isVerificationRequired } = deps;
-  // A taken address counts as a failure of its source: trying many of them is how addresses are harvested.
+  // Attackers try many addresses to find those with an account, so a taken one counts as a failure of its source.
   const attempt = await deps.throttle.begin({ source });
   const isFree = await isAddressFree(database, account.email, { now: account.createdAt, userId: account.id });
   if (isFree || isVerificationRequired) {
@@ -99,8 +99,8 @@ const storeAccount = async (
 };
 
 /**
- * Answers a sign-up with a taken address like one with a free address, after the same work, and mails the owner. Only the
- * mailbox then tells which it was. Nothing is stored but the mail.
+ * Answers a sign-up with a taken address as if it were free, after the same work, and mails the owner. Only the mailbox
+ * reveals the difference. Stores nothing but the mail.
  */
 const pretendToOpen = async (
   deps: CreateAccountDeps,

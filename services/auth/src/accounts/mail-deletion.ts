@@ -4,7 +4,7 @@ import { issueMailedToken } from '../mailed-tokens/index.ts';
 import type { Transaction } from '../transact.ts';
 import type { AccountRecord } from './account.ts';
 
-/** Mails the owner of an account that is to be erased a link that cancels this. */
+/** Mails the owner of an account that will be erased a link to cancel the deletion. */
 export const mailDeletion = async (
   deps: MailOutboxDeps,
   trx: Transaction,

@@ -4,10 +4,12 @@ import type { Transaction } from '../transact.ts';
 import type { AccountRecord } from './account.ts';
 import { insertAccount } from './queries.ts';
 
-/** The constraint that a second account of one address violates. */
+/** Constraint violated by a second account with the same address. */
 export const EMAIL_KEY = 'accounts_email_key';
 
-/** Stores a new account, with or without a password, and leaves the fact `auth.account.created`. Violates EMAIL_KEY. */
+/**
+ * Stores a new account, with or without a password, and appends the fact `auth.account.created`. Violates EMAIL_KEY.
+ */
 export const openAccount = async (
   trx: Transaction,
   account: AccountRecord,

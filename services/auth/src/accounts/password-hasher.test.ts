@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { createPasswordHasher } from './password-hasher.ts';
 
-test('argon2id with 19 MiB, two passes, one lane', async () => {
+test('hashes with argon2id: 19 MiB, two passes, one lane', async () => {
   const hasher = await createPasswordHasher(1);
   expect(await hasher.hash('a password')).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
 });
 
-test('says yes to the one password only, and no where there is no hash', async () => {
+test('accepts only the right password, and none without a hash', async () => {
   const hasher = await createPasswordHasher(1);
   const hashed = await hasher.hash('a password');
   expect(await hasher.verify(hashed, 'a password')).toBe(true);
@@ -14,7 +14,7 @@ test('says yes to the one password only, and no where there is no hash', async (
   expect(await hasher.verify(undefined, 'a password')).toBe(false);
 });
 
-test('works off the event loop', async () => {
+test('hashes without blocking the event loop', async () => {
   const hasher = await createPasswordHasher(2);
   let turns = 0;
   const timer = setInterval(() => {
@@ -25,7 +25,7 @@ test('works off the event loop', async () => {
   expect(turns).toBeGreaterThan(5);
 });
 
-test('a crowd waits its turn, up to a bound', async () => {
+test('queues hashes in order, and refuses them beyond the limit', async () => {
   const hasher = await createPasswordHasher(1);
   const outcomes = await Promise.allSettled(Array.from({ length: 80 }, () => hasher.verify(undefined, 'x')));
   const refused = outcomes.filter(({ status }) => status === 'rejected');

@@ -5,25 +5,25 @@ import { createBoundedQueue } from '../bounded-queue.ts';
 const ARGON2ID = 2;
 /** OWASP's first choice of parameters for argon2id: 19 MiB, two passes, one lane. */
 const PARAMETERS = { algorithm: ARGON2ID, memoryCost: 19_456, timeCost: 2, parallelism: 1 };
-/** Hashes that may wait, for each that may run: about two seconds of work. */
+/** Waiting hashes for each running one: about two seconds of work. */
 const WAITING_PER_RUNNING_MAX = 64;
 
-/** Hashes passwords on other threads, a bounded number at a time. */
+/** Hashes passwords on other threads, with bounded concurrency. */
 export interface PasswordHasher {
-  /** Throws `service_unavailable` when too many are waiting already. */
+  /** Throws `service_unavailable` if too many hashes wait. */
   readonly hash: (password: string) => Promise<string>;
-  /** Says whether the password fits. Without a hash it works just as long and says no. */
+  /** Returns true if the password matches. Without a hash it does the same work and returns false. */
   readonly verify: (passwordHash: string | undefined, password: string) => Promise<boolean>;
 }
 
-/** Creates a hasher; `concurrency` bounds memory (19 MiB each) and the threads that others need too. */
+/** Creates a hasher. `concurrency` bounds memory (19 MiB each) and the threads it takes from other work. */
 export const createPasswordHasher = async (concurrency: number): Promise<PasswordHasher> => {
   const limit = createBoundedQueue({
     runningMax: concurrency,
     waitingMax: concurrency * WAITING_PER_RUNNING_MAX,
     refusal: 'Too many people are signing in. Try again in a moment.',
   });
-  // What no password fits: an unknown address costs the same work as a known one.
+  // Matches no password, so that an unknown address costs the same work as a known one.
   const decoy = await hash(crypto.randomUUID(), PARAMETERS);
   return {
     hash: (password) => limit(() => hash(canonical(password), PARAMETERS)),
@@ -35,5 +35,8 @@ export const createPasswordHasher = async (concurrency: number): Promise<Passwor
   };
 };
 
-/** The same text typed on two keyboards may differ in its code points (NIST SP 800-63B section 5.1.1.2). */
+/**
+ * Normalizes a password: two keyboards may produce different code points for the same text (NIST SP 800-63B section
+ * 5.1.1.2).
+ */
 const canonical = (password: string): string => password.normalize('NFKC');

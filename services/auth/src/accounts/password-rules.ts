@@ -1,17 +1,17 @@
+import type { JudgedPassword, PasswordFault } from '@svc/password-strength';
+import { passwordContext } from '@svc/password-strength/context';
 import { invalidField, type Logger } from '@svc/service-kit';
 import { Piscina } from 'piscina';
 import { createBoundedQueue } from '../bounded-queue.ts';
 import { MINUTE_MS } from '../time.ts';
 import type { AccountRecord } from './account.ts';
-import type { JudgedPassword, PasswordFault } from './judge-password.ts';
 
-/** The dictionaries take about 80 MB, so they leave memory after a while without a new password. */
+/** The dictionaries take about 80 MB, so an idle worker exits and frees them. */
 const WORKER_IDLE_MS = 10 * MINUTE_MS;
 /** The event loop has priority if cores are scarce. */
 const WORKER_NICE = 10;
-/** As many as sign-ups that may wait. */
+/** The number of sign-ups that may wait. */
 const WAITING_MAX = 256;
-const WORD_CHARACTERS_MIN = 3;
 const MESSAGES: Readonly<Record<PasswordFault, string>> = {
   common: 'this password is one of the most common ones',
   own: 'the password must not be made of the address or the name',
@@ -45,16 +45,9 @@ export const createPasswordRules = ({ workerFile, logger }: { workerFile: string
   pool.on('error', (error: unknown) => logger.error({ err: error }, 'the password worker failed'));
   return {
     check: async (password, owner, name) => {
-      const fault = await queue(() => pool.run({ password, context: contextOf(owner) }));
+      const fault = await queue(() => pool.run({ password, context: passwordContext(owner) }));
       if (fault !== undefined) throw invalidField(['body', name], 'value_error', `Value error, ${MESSAGES[fault]}`);
     },
     close: () => pool.close({ force: true }),
   };
-};
-
-/** Returns the texts that a person's password must not be made of: address and names, and the words in them. */
-const contextOf = ({ email, displayName, businessName }: Owner): string[] => {
-  const texts = [email, displayName, businessName].filter((text) => text !== null).map((text) => text.toLowerCase());
-  const words = texts.flatMap((text) => [...text.split('@'), ...text.split(/[^\p{L}\p{N}]+/u)]);
-  return [...new Set(['svc', ...texts, ...words.filter((word) => word.length >= WORD_CHARACTERS_MIN)])];
 };

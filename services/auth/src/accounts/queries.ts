@@ -28,7 +28,7 @@ export const insertAccount = async (
 export const findAccountById = async (executor: Executor, id: string): Promise<AccountRecord | undefined> =>
   (await findCredentialsById(executor, id))?.account;
 
-/** Finds the account of a normalized address. */
+/** Finds an account by its normalized address. */
 export const findAccountByEmail = async (executor: Executor, email: string): Promise<AccountWithPassword | undefined> =>
   toAccountWithPassword(await executor<Row>('accounts').where({ email }).first());
 
@@ -67,7 +67,7 @@ export const updateProfile = async (
 export const markFirstSignIn = async (trx: Transaction, id: string, now: Date): Promise<boolean> =>
   (await trx('accounts').where({ id }).whereNull('first_signed_in_at').update({ first_signed_in_at: now })) > 0;
 
-/** Stores when a locked account is to be erased, with the version of the fact about that. */
+/** Stores the erasure time of a locked account and the version of its fact. */
 export const updateErasure = async (
   trx: Transaction,
   id: string,
@@ -76,14 +76,14 @@ export const updateErasure = async (
   await trx('accounts').where({ id }).update(snakeKeys(change));
 };
 
-/** Lists accounts that are to be erased by now, the longest due first. */
+/** Lists accounts whose erasure is due, the longest overdue first. */
 export const listDueErasures = async (
   executor: Executor,
   { now, limit }: { now: Date; limit: number },
 ): Promise<string[]> =>
   await executor('accounts').where('erase_at', '<=', now).orderBy('erase_at').limit(limit).pluck('id');
 
-/** Removes an account with everything that refers to it. Its apps must be gone. */
+/** Deletes an account with everything that refers to it. Its apps must be gone. */
 export const deleteAccount = async (trx: Transaction, id: string): Promise<void> => {
   await trx('accounts').where({ id }).delete();
 };

@@ -3,13 +3,16 @@ import { deleteMailedToken, findMailedToken, type MailedTokenQuery } from '../ma
 import type { Transaction } from '../transact.ts';
 import { type AccountWithPassword, lockAccount } from './queries.ts';
 
-/** A used token, with its account as it is. */
+/** A used token, with the current state of its account. */
 export interface RedeemedToken extends AccountWithPassword {
   readonly email: string;
   readonly issuedAt: Date;
 }
 
-/** Locks the account of a token, then uses the token up, so that all changes of an account lock in one order. Throws `token_invalid`. */
+/**
+ * Locks the account of a token, then uses the token up. All changes of an account lock in this order. Throws
+ * `token_invalid`.
+ */
 export const redeemMailedToken = async (trx: Transaction, query: MailedTokenQuery): Promise<RedeemedToken> => {
   const found = await findMailedToken(trx, query);
   const locked = found === undefined ? undefined : await lockAccount(trx, found.userId);

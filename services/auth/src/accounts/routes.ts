@@ -4,7 +4,7 @@ import { toAccountJson } from './account.ts';
 import { type CreateAccountDeps, createAccount } from './create-account.ts';
 import { confirmVerification, requestVerification } from './verify-email.ts';
 
-/** Serves sign-up and the confirmation of addresses. */
+/** Binds the routes of sign-up and address confirmation. */
 export const accountRoutes = (deps: CreateAccountDeps): Binding[] => [
   bind(routes.createAccount, async ({ body, clientAddress }) => {
     const input = {

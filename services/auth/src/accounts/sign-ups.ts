@@ -2,19 +2,19 @@ import { type BoundedQueue, createBoundedQueue } from '../bounded-queue.ts';
 import type { SourceLimit } from '../throttling/index.ts';
 import { createPasswordHasher, type PasswordHasher } from './password-hasher.ts';
 
-/** Sign-ups that may wait: about ten seconds of work. */
+/** Waiting sign-ups: about ten seconds of work. */
 const WAITING_MAX = 256;
 
-/** Keeps sign-ups apart from sign-ins, so that no crowd of new accounts delays a person who signs in. */
+/** Separates sign-ups from sign-ins, so that a burst of sign-ups does not delay people who sign in. */
 export interface SignUps {
   readonly limit: SourceLimit;
-  /** Runs one sign-up at a time, from its first query to its last. */
+  /** Runs one sign-up at a time, from first to last query. */
   readonly queue: BoundedQueue;
   /** Hashes on a thread that sign-ins do not use. */
   readonly passwords: PasswordHasher;
 }
 
-/** Creates the lane of sign-ups. */
+/** Creates the queue and hasher of sign-ups. */
 export const createSignUps = async (limit: SourceLimit): Promise<SignUps> => ({
   limit,
   queue: createBoundedQueue({

@@ -10,11 +10,11 @@ import { redeemMailedToken } from './redeem-mailed-token.ts';
 export interface VerificationDeps extends MailOutboxDeps {
   readonly transact: Transact;
   readonly clock: Clock;
-  /** Accounts without a confirmed address may only look. */
+  /** If true, accounts without a confirmed address are read-only. */
   readonly isVerificationRequired: boolean;
 }
 
-/** Mails a link that confirms the address of an account. */
+/** Mails a link that confirms an account's address. */
 export const mailVerification = async (
   deps: MailOutboxDeps,
   trx: Transaction,
@@ -24,7 +24,7 @@ export const mailVerification = async (
   await enqueueMail(deps, trx, { kind: 'verify_email', userId, to: email, locale, data: { token } });
 };
 
-/** Mails the link again, unless the address is confirmed. */
+/** Mails the confirmation link again, unless the address is confirmed. */
 export const requestVerification = async (deps: VerificationDeps, userId: string): Promise<void> => {
   await deps.transact(async (trx) => {
     const locked = await lockAccount(trx, userId);
@@ -33,7 +33,7 @@ export const requestVerification = async (deps: VerificationDeps, userId: string
   });
 };
 
-/** Confirms the address that a link was mailed to. Throws `token_invalid`, also if the address has changed since. */
+/** Confirms the address to which a link was mailed. Throws `token_invalid`, also if the address has changed since. */
 export const confirmVerification = async (deps: VerificationDeps, token: string): Promise<AccountRecord> => {
   const now = deps.clock();
   return await deps.transact(async (trx) => {
@@ -43,7 +43,7 @@ export const confirmVerification = async (deps: VerificationDeps, token: string)
   });
 };
 
-/** Marks the address of a locked account as confirmed, for this service at once and for the others within a second. */
+/** Marks the address of a locked account as confirmed: here at once, in other services within a second. */
 export const markVerified = async (trx: Transaction, account: AccountRecord, now: Date): Promise<AccountRecord> => {
   if (account.emailVerifiedAt !== null) return account;
   await updateCredentials(trx, account.id, { emailVerifiedAt: now });

@@ -1,3 +1,3 @@
 export { appOperatorRoutes } from './operator-routes.ts';
-export { deleteReportsBefore } from './queries.ts';
+export { countAppsWithOpenReports, deleteReportsBefore } from './queries.ts';
 export { appReportRoutes } from './routes.ts';

@@ -1,14 +1,15 @@
-import type { appOperations, InspectedApp } from '@svc/contracts';
-import type { z } from 'zod';
+import type { InspectedApp, ReportedApp } from '@svc/contracts';
 import { type AppRecord, listAppsByIds } from '../apps/index.ts';
 import type { Executor } from '../transact.ts';
+import type { ReportSummary } from './app-report.ts';
 import { listReportSummaries } from './queries.ts';
 
 const APPS_MAX = 100;
 
-type ReportedApp = z.infer<(typeof appOperations.listReportedApps.responses)[200]['schema']>['data'][number];
-
-/** Lists the apps that users have reported, with the number of reports by reason. */
+/**
+ * Lists the apps that users have reported, with the number of reports by reason. Deleted apps stay listed as long as
+ * their reports are kept.
+ */
 export const listReportedApps = async (database: Executor): Promise<ReportedApp[]> => {
   const summaries = await listReportSummaries(database, APPS_MAX);
   const apps = await listAppsByIds(
@@ -16,11 +17,19 @@ export const listReportedApps = async (database: Executor): Promise<ReportedApp[
     summaries.map(({ clientId }) => clientId),
   );
   const byId = new Map(apps.map((app) => [app.clientId, app]));
-  return summaries.flatMap(({ clientId, reporters, reasons, lastReportedAt }) => {
-    const app = byId.get(clientId);
-    if (app === undefined) return [];
-    return [{ ...toInspectedApp(app), reporters, reasons, last_reported_at: lastReportedAt.toISOString() }];
-  });
+  return summaries.map((summary) => ({
+    ...describe(byId.get(summary.clientId), summary),
+    open: summary.open,
+    reporters: summary.reporters,
+    reasons: summary.reasons,
+    last_reported_at: summary.lastReportedAt.toISOString(),
+  }));
+};
+
+const describe = (app: AppRecord | undefined, { clientId, appName, ownerUserId }: ReportSummary) => {
+  if (app !== undefined) return { ...toInspectedApp(app), deleted: false };
+  const gone = { active: false, suspended_at: null, deleted: true };
+  return { client_id: clientId, name: appName, owner_user_id: ownerUserId, ...gone };
 };
 
 export const toInspectedApp = (app: AppRecord): InspectedApp => ({

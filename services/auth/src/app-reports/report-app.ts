@@ -7,8 +7,10 @@ import { insertReport } from './queries.ts';
 /** Stores a report about an app. Throws `not_found`. */
 export const reportApp = async (
   { database, clock }: { database: Executor; clock: Clock },
-  report: Omit<AppReport, 'reportedAt'>,
+  report: Pick<AppReport, 'clientId' | 'userId' | 'reason' | 'comment'>,
 ): Promise<void> => {
-  if ((await findAppById(database, report.clientId)) === undefined) throw new AppError('not_found');
-  await insertReport(database, { ...report, reportedAt: clock() });
+  const app = await findAppById(database, report.clientId);
+  if (app === undefined) throw new AppError('not_found');
+  const { name: appName, ownerUserId } = app;
+  await insertReport(database, { ...report, appName, ownerUserId, reportedAt: clock(), closedAt: null });
 };

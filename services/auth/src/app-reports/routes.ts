@@ -3,7 +3,7 @@ import { type Binding, bind, type Clock } from '@svc/service-kit';
 import type { Executor } from '../transact.ts';
 import { reportApp } from './report-app.ts';
 
-/** Serves the reports of users about apps. */
+/** Binds the route for reporting an app. */
 export const appReportRoutes = (deps: { database: Executor; clock: Clock }): Binding[] => [
   bind(routes.reportApp, async ({ params, body, caller }) => {
     const { reason, comment = null } = body;

@@ -6,11 +6,11 @@ import { listAppsByIds } from './queries.ts';
 /** Finds an app by its id; undefined if it was deleted. */
 export type AppFinder = (clientId: string) => Promise<AppRecord | undefined>;
 
-/** Apps in one query. */
+/** Maximum apps per query. */
 const BATCH_MAX = 64;
 const WAITING_MAX = 2_048;
 
-/** Creates a finder whose concurrent calls share a round trip. Nothing is cached. */
+/** Creates a finder that batches concurrent calls. Nothing is cached. */
 export const createAppFinder = (database: Executor): AppFinder =>
   batchCalls({
     callsMax: BATCH_MAX,

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { type CamelKeys, snakeKeys } from '../key-case.ts';
 import { type ClientType, findRedirectUriFault } from './redirect-uri.ts';
 
-/** Fields of a registration; those that the owner leaves out become null. */
+/** Fields of a registration. Omitted fields are null. */
 export type RegistrationFields = CamelKeys<Omit<z.output<typeof registerAppRequestSchema>, 'client_type'>>;
 
 /** An app as stored. */
@@ -13,7 +13,7 @@ export interface AppRecord extends CamelKeys<AppFields> {
   readonly ownerUserId: string;
   readonly clientType: ClientType;
   readonly active: boolean;
-  /** While an operator keeps the app inactive. */
+  /** Set while the app is suspended by an operator. */
   readonly suspendedAt: Date | null;
   readonly version: number;
   readonly createdAt: Date;
@@ -28,7 +28,7 @@ export type NewAppRecord = RegistrationFields & Omit<AppRecord, keyof AppRecord 
 export const iconUrl = (publicBaseUrl: string, clientId: string): string =>
   `${publicBaseUrl}/v1/integrations/apps/${clientId}/icon`;
 
-/** Returns the app as its owner sees it. */
+/** Maps an app to the JSON that its owner sees. */
 export const toAppJson = (app: AppRecord, extra: { publicBaseUrl: string; connectionsCount: number }): App => ({
   ...toFieldsJson(app),
   client_id: app.clientId,
@@ -42,7 +42,7 @@ export const toAppJson = (app: AppRecord, extra: { publicBaseUrl: string; connec
   connections_count: extra.connectionsCount,
 });
 
-/** The schema gives the names only: a stored value may break a rule that is newer than it is. */
+/** Only the names are taken from the schema: a stored value may violate a newer rule. */
 const FIELD_NAMES = appFieldsSchema.keyof().options;
 
 const toFieldsJson = (app: AppRecord): AppFields => {
@@ -51,7 +51,7 @@ const toFieldsJson = (app: AppRecord): AppFields => {
   return Object.fromEntries(FIELD_NAMES.map((name) => [name, row[name]])) as AppFields;
 };
 
-/** Returns the data of a fact about an app. */
+/** Returns the data of facts about an app. */
 export const appFact = (app: AppRecord) => ({
   client_id: app.clientId,
   owner_user_id: app.ownerUserId,
@@ -59,10 +59,10 @@ export const appFact = (app: AppRecord) => ({
   active: app.active,
 });
 
-/** Returns the aggregate of facts about an app. */
+/** Returns the outbox aggregate of an app. */
 export const appAggregate = (clientId: string): string => `app:${clientId}`;
 
-/** Throws 422 naming every redirect URI that cannot be registered, or that is repeated. */
+/** Throws 422 for every redirect URI that is invalid or repeated. */
 export const checkRedirectUris = (uris: readonly string[], clientType: ClientType): void => {
   const issues = uris.flatMap((uri, index) => {
     const isRepeated = uris.indexOf(uri) < index;

@@ -7,8 +7,8 @@ import { deleteSecrets } from './secret-queries.ts';
 import type { UpdateAppDeps } from './update-app.ts';
 
 /**
- * Deletes an app: it is gone for everybody at this commit. Its connections end after it, many to a fact, and at last the
- * fact `auth.app.deleted` follows. Throws `not_found`.
+ * Deletes an app, effective at the commit. Its connections end afterwards in batches, followed by the fact
+ * `auth.app.deleted`. Throws `not_found`.
  */
 export const deleteApp = async (deps: UpdateAppDeps, key: { clientId: string; ownerUserId: string }): Promise<void> => {
   await deps.transact(async (trx) => {
@@ -19,7 +19,7 @@ export const deleteApp = async (deps: UpdateAppDeps, key: { clientId: string; ow
   deps.wakeSuspensions();
 };
 
-/** Makes a locked app invisible and has its connections ended. */
+/** Hides a locked app and schedules the end of its connections. */
 export const deleteLockedApp = async (
   deps: { newId: typeof newId },
   trx: Transaction,

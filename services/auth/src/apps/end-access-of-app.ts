@@ -3,7 +3,7 @@ import { cutOffApp } from '../connections/index.ts';
 import type { Transaction } from '../transact.ts';
 import { insertSuspension } from './suspension-queries.ts';
 
-/** Cuts off every grant of a locked app, and has its connections ended afterwards. */
+/** Cuts off every grant of a locked app, and schedules the end of its connections. */
 export const endAccessOfApp = async (
   deps: { newId: typeof newId },
   trx: Transaction,

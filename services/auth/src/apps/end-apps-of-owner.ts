@@ -10,7 +10,7 @@ interface OwnersApps {
   readonly now: Date;
 }
 
-/** Deactivates every active app of an owner. Its connections end afterwards. */
+/** Deactivates every active app of an owner. Their connections end afterwards. */
 export const suspendAppsOfOwner = async (
   deps: { newId: typeof newId },
   trx: Transaction,
@@ -23,7 +23,7 @@ export const suspendAppsOfOwner = async (
   }
 };
 
-/** Deletes every app of an owner. Returns false until the last one is gone with its connections. */
+/** Deletes every app of an owner. Returns false until all are gone with their connections. */
 export const deleteAppsOfOwner = async (
   deps: { newId: typeof newId },
   trx: Transaction,

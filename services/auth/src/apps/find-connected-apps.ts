@@ -3,7 +3,7 @@ import type { Executor } from '../transact.ts';
 import { iconUrl } from './app.ts';
 import { listAppsByIds } from './queries.ts';
 
-/** Finds what a list of connections shows of these apps, by id. */
+/** Finds the fields of these apps that a list of connections shows, by id. */
 export const findConnectedApps = async (
   deps: { database: Executor; publicBaseUrl: string },
   clientIds: readonly string[],

@@ -2,7 +2,7 @@ import { camelKeys, snakeKeys } from '../key-case.ts';
 import type { Executor, Transaction } from '../transact.ts';
 import type { Icon, IconType } from './icon.ts';
 
-/** The stored icon of an app. */
+/** Finds the stored icon of an app. */
 export const findIcon = async (executor: Executor, clientId: string): Promise<Icon | undefined> => {
   const row = await executor('app_icons')
     .where({ client_id: clientId })

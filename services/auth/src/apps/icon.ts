@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Types of image that can be stored. SVG is not among them: it can hold scripts. */
+/** Image types that can be stored. SVG is excluded because it can contain scripts. */
 export type IconType = 'image/png' | 'image/jpeg' | 'image/webp';
 
 /** An icon to show. */
@@ -12,7 +12,7 @@ export interface Icon {
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const JPEG = Buffer.from([0xff, 0xd8, 0xff]);
 
-/** Returns the type of an image by its first bytes, not by its name; undefined for types that are not stored. */
+/** Detects the type of an image by its first bytes, ignoring its name. Returns undefined for other types. */
 export const sniffIconType = (bytes: Buffer): IconType | undefined => {
   if (bytes.subarray(0, PNG.length).equals(PNG)) return 'image/png';
   if (bytes.subarray(0, JPEG.length).equals(JPEG)) return 'image/jpeg';
@@ -22,10 +22,10 @@ export const sniffIconType = (bytes: Buffer): IconType | undefined => {
 
 const HUES = 360;
 
-/** The initial of an app's name on a colour that its id decides. */
+/** Draws the initial of an app's name on a color derived from its id. */
 export const drawMonogram = (clientId: string, name: string): Icon => {
   const hue = hash('sha256', clientId, 'buffer').readUInt16BE() % HUES;
-  // Only letters and digits: anything else could end the text or the document.
+  // Restricted to letters and digits: other characters could end the text or the document.
   const initial = /[\p{L}\p{N}]/u.exec(name)?.[0].toUpperCase() ?? '#';
   const svg =
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="64" height="64">` +

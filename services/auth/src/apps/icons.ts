@@ -4,14 +4,14 @@ import { drawMonogram, type Icon, sniffIconType } from './icon.ts';
 import { findIcon, upsertIcon } from './icon-queries.ts';
 import { findAppById, lockAppOfOwner } from './queries.ts';
 
-/** The icon of an app, or a monogram where none is stored. Throws `not_found`. */
+/** Returns the icon of an app, or a monogram if it has none. Throws `not_found`. */
 export const getIcon = async (deps: { database: Executor }, clientId: string): Promise<Icon> => {
   const app = await findAppById(deps.database, clientId);
   if (app === undefined) throw new AppError('not_found');
   return (await findIcon(deps.database, clientId)) ?? drawMonogram(clientId, app.name);
 };
 
-/** Stores the icon of an app. Throws `not_found`, 422 without content, and `unsupported_media_type` by content. */
+/** Stores the icon of an app. Throws `not_found`, 422 for an empty body, and `unsupported_media_type`. */
 export const putIcon = async (
   deps: { transact: Transact; clock: Clock },
   key: { clientId: string; ownerUserId: string },

@@ -6,7 +6,7 @@ import { isLiveSecret } from './client-secret.ts';
 import { findAppById } from './queries.ts';
 import { listSecrets } from './secret-queries.ts';
 
-/** Routes about apps for other services. */
+/** Binds the internal routes of apps. */
 export const appInternalRoutes = ({ database, clock }: { database: Executor; clock: Clock }): Binding[] => [
   bind(internalRoutes.getAppOwnership, async ({ params }) => {
     const app = await findAppById(database, params.client_id);

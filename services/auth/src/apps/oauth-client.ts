@@ -2,7 +2,7 @@ import { type CamelKeys, camelKeys, type SnakeKeys } from '../key-case.ts';
 import type { AppRecord } from './app.ts';
 import type { StoredSecret } from './client-secret.ts';
 
-/** Members that `oauthClientJson` reads of an app. */
+/** Members of an app that `oauthClientJson` selects. */
 const MEMBERS = ['client_id', 'name', 'client_type', 'redirect_uris', 'dpop_bound_access_tokens'] as const;
 
 /** An app as the token endpoint reads it. */
@@ -12,14 +12,14 @@ export interface OauthClient {
   readonly secrets: readonly StoredSecret[];
 }
 
-/** JSON that `oauthClientJson` makes of an app. */
+/** JSON returned by `oauthClientJson`. */
 export type OauthClientJson = SnakeKeys<OauthClient['app']> & {
   readonly secrets: readonly { readonly digest: string; readonly expires_at: string | null }[] | null;
 };
 
 /**
- * Returns SQL for the active app that an expression names, with its secrets, as one JSON value. A statement can so read it
- * along with other things. The value is null if the app is unknown or deactivated.
+ * Returns SQL that selects an active app with its secrets as one JSON value, so that a statement can read it together
+ * with other data. Null if the app is unknown or deactivated.
  */
 export const oauthClientJson = (clientId: string): string => `(
   SELECT json_build_object(
@@ -31,7 +31,7 @@ export const oauthClientJson = (clientId: string): string => `(
   ) FROM apps a WHERE a.client_id = ${clientId} AND a.active AND a.deleted_at IS NULL
 )`;
 
-/** Reads the JSON that `oauthClientJson` has made. */
+/** Parses the JSON returned by `oauthClientJson`. */
 export const toOauthClient = ({ secrets, ...app }: OauthClientJson): OauthClient => ({
   app: camelKeys(app),
   secrets: (secrets ?? []).map(({ digest, expires_at: expiresAt }) => ({

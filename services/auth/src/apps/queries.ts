@@ -8,33 +8,33 @@ const toRecord = ({ deleted_at: _deletedAt, ...row }: Row): AppRecord => camelKe
 
 const present = (executor: Executor) => executor<Row>('apps').whereNull('deleted_at');
 
-/** Stores a new app and returns it; columns without a value get their defaults. */
+/** Stores a new app and returns it with defaults applied. */
 export const insertApp = async (trx: Transaction, app: NewAppRecord): Promise<AppRecord> => {
   const [row] = await trx('apps').insert(snakeKeys(app)).returning<Row[]>('*');
   if (row === undefined) throw new Error('an insert returned no row');
   return toRecord(row);
 };
 
-/** Writes a locked app back. */
+/** Updates a locked app. */
 export const updateAppRow = async (trx: Transaction, app: AppRecord): Promise<void> => {
   await trx('apps').where({ client_id: app.clientId }).update(snakeKeys(app));
 };
 
-/** The app of an id, unless it was deleted. */
+/** Finds an app by its id, unless it is deleted. */
 export const findAppById = async (executor: Executor, clientId: string): Promise<AppRecord | undefined> => {
   const row = await present(executor).where({ client_id: clientId }).first();
   return row === undefined ? undefined : toRecord(row);
 };
 
-/** The apps of these ids that were not deleted. */
+/** Lists the apps with these ids, except deleted ones. */
 export const listAppsByIds = async (executor: Executor, clientIds: readonly string[]): Promise<AppRecord[]> =>
   (await present(executor).whereIn('client_id', clientIds)).map(toRecord);
 
-/** The apps of an owner in the order of registration. */
+/** Lists the apps of an owner in order of registration. */
 export const listAppsByOwner = async (executor: Executor, ownerUserId: string): Promise<AppRecord[]> =>
   (await present(executor).where({ owner_user_id: ownerUserId }).orderBy('client_id')).map(toRecord);
 
-/** An owner's app, locked for a change until the transaction ends; a consent to it waits. */
+/** Locks an owner's app for a change until the transaction ends. Consents to it wait. */
 export const lockAppOfOwner = async (
   trx: Transaction,
   key: { clientId: string; ownerUserId: string },
@@ -43,39 +43,39 @@ export const lockAppOfOwner = async (
   return row === undefined ? undefined : toRecord(row);
 };
 
-/** An app, locked for a change by an operator. */
+/** Locks an app for a change by an operator. */
 export const lockApp = async (trx: Transaction, clientId: string): Promise<AppRecord | undefined> => {
   const row = await present(trx).where({ client_id: clientId }).forUpdate().first();
   return row === undefined ? undefined : toRecord(row);
 };
 
-/** An app, held as it is until the transaction ends: it can be neither changed nor suspended meanwhile. */
+/** Holds an app until the transaction ends, so that it is neither changed nor suspended meanwhile. */
 export const holdApp = async (trx: Transaction, clientId: string): Promise<AppRecord | undefined> => {
   const row = await present(trx).where({ client_id: clientId }).forShare().first();
   return row === undefined ? undefined : toRecord(row);
 };
 
-/** Makes an app invisible; its row stays until its connections have ended. */
+/** Marks an app as deleted. Its row stays until its connections have ended. */
 export const markAppDeleted = async (trx: Transaction, clientId: string, now: Date): Promise<void> => {
   await trx('apps').where({ client_id: clientId }).update({ active: false, deleted_at: now, updated_at: now });
 };
 
-/** An app that was marked as deleted. */
+/** Finds an app that is marked as deleted. */
 export const findDeletedApp = async (executor: Executor, clientId: string): Promise<AppRecord | undefined> => {
   const row = await executor<Row>('apps').where({ client_id: clientId }).whereNotNull('deleted_at').first();
   return row === undefined ? undefined : toRecord(row);
 };
 
-/** Removes an app with its secrets, its icon and its suspension. */
+/** Deletes an app with its secrets, icon and suspension. */
 export const deleteAppRow = async (trx: Transaction, clientId: string): Promise<void> => {
   await trx('apps').where({ client_id: clientId }).delete();
 };
 
-/** Locks the apps of an owner that were not deleted. */
+/** Locks the apps of an owner, except deleted ones. */
 export const lockAppsOfOwner = async (trx: Transaction, ownerUserId: string): Promise<AppRecord[]> =>
   (await present(trx).where({ owner_user_id: ownerUserId }).orderBy('client_id').forUpdate()).map(toRecord);
 
-/** Counts the apps of an owner, with deleted ones whose connections have not ended yet. */
+/** Counts the apps of an owner, including deleted ones whose connections have not all ended. */
 export const countAppRowsOfOwner = async (executor: Executor, ownerUserId: string): Promise<number> => {
   const row = await executor('apps')
     .where({ owner_user_id: ownerUserId })

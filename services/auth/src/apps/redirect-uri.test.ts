@@ -25,13 +25,13 @@ describe('registering', () => {
     'http://[::1]/cb',
     'http://localhost:3000/cb',
     "https://app.example/it's/(ok),+;=!$&",
-  ])('takes %s for either kind of app', (uri) => {
+  ])('accepts %s for public and confidential apps', (uri) => {
     expect(findRedirectUriFault(uri, 'confidential')).toBeUndefined();
     expect(findRedirectUriFault(uri, 'public')).toBeUndefined();
   });
 
   test.each(['com.example.app:/cb', 'com.example.app://cb', 'io.github.some-one:/oauth/cb'])(
-    'RFC 8252 §7.1: takes the private scheme of %s for public apps only',
+    'RFC 8252 §7.1: accepts the private scheme of %s for public apps only',
     (uri) => {
       expect(findRedirectUriFault(uri, 'public')).toBeUndefined();
       expect(findRedirectUriFault(uri, 'confidential')).toMatch(/private scheme/);
@@ -112,7 +112,7 @@ describe('registering', () => {
     expect(findRedirectUriFault(uri, 'confidential')).toEqual(expect.any(String));
   });
 
-  test('what is taken leads a browser where it says', () => {
+  test('accepts only URIs that a browser opens at the named host', () => {
     fc.assert(
       fc.property(fc.webUrl({ withFragments: true, withQueryParameters: true }), (uri) => {
         if (findRedirectUriFault(uri, 'public') !== undefined) return;
@@ -125,7 +125,7 @@ describe('registering', () => {
     );
   });
 
-  test('arbitrary text neither throws nor gets beyond https, loopback and private schemes', () => {
+  test('arbitrary text never throws, and only https, loopback and private schemes are accepted', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 80 }), (text) => {
         for (const uri of [text, `https://app.example/${text}`, `https://${text}`, `http://${text}`]) {
@@ -148,7 +148,7 @@ describe('RFC 9700 §2.1: comparing', () => {
   ];
   const isRegistered = (uri: string) => isRegisteredRedirectUri(registered, uri);
 
-  test('the very string matches', () => {
+  test('an identical string matches', () => {
     for (const uri of registered) expect(isRegistered(uri)).toBe(true);
   });
 
@@ -190,7 +190,7 @@ describe('RFC 9700 §2.1: comparing', () => {
     'http://127.0.0.1:5000',
     'https://127.0.0.1:5000/cb',
     '',
-  ])('anything else does not: %s', (uri) => expect(isRegistered(uri)).toBe(false));
+  ])('rejects a different URI: %s', (uri) => expect(isRegistered(uri)).toBe(false));
 
   test('only registered strings and loopback ports ever match', () => {
     fc.assert(

@@ -1,25 +1,25 @@
-/** The characters of RFC 3986 without the wildcard, the fragment sign and everything that parsers disagree about. */
+/** Characters of RFC 3986, except the wildcard, the fragment sign and those that parsers treat differently. */
 const ALLOWED_CHARACTERS = /^[A-Za-z0-9\-._~:/?[\]@!$&'()+,;=%]+$/;
 const SCHEME = /^([a-z][a-z0-9+.-]*):/;
 /** RFC 8252 section 7.1: a domain name of the app's maker, reversed. */
 const REVERSE_DOMAIN = /^[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*)+$/;
-/** Encoded slash, backslash, dot, and what ends a path or an authority: servers differ on whether they decode these first. */
+/** Encoded slash, backslash, dot, and delimiters of path and authority. Servers differ in when they decode these. */
 const ENCODED_DELIMITER = /%(2f|5c|2e|23|3f|40|25)/i;
 const ENCODED_CONTROL = /%(0|1)[0-9a-f]|%7f/i;
-/** Parameters that we add: one that is registered would be there twice. */
+/** Parameters that we append; a registered one would be duplicated. */
 const OUR_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'response'];
-/** A loopback IP, its port, and the rest. */
+/** A loopback IP address, its port, and the rest. */
 const LOOPBACK_IP = /^http:\/\/(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::(\d{1,5}))?(?=[/?]|$)/;
-/** Port 80 too, though the normal form would leave it out: an app that listens there says so. */
+/** Also accepts port 80, although URL normalization drops it: an app may listen there. */
 const PORT = /^[1-9]\d*$/;
 const PORT_MAX = 65_535;
 
-/** An app that is confidential can keep a secret. */
+/** A confidential app can keep a secret; a public one cannot. */
 export type ClientType = 'public' | 'confidential';
 
 /**
- * Says what is wrong with a redirect URI, or undefined. Stricter than RFC 6749 section 3.1.2: only one spelling of each
- * URI is taken, so that comparing strings compares what browsers and servers will make of them (RFC 9700 section 2.1).
+ * Returns the fault of a redirect URI, or undefined. Stricter than RFC 6749 section 3.1.2: each URI has only one
+ * accepted spelling, so that string comparison matches how browsers and servers interpret it (RFC 9700 section 2.1).
  */
 export const findRedirectUriFault = (uri: string, clientType: ClientType): string | undefined => {
   if (uri.includes('#')) return 'a redirect URI must have no fragment';
@@ -64,7 +64,10 @@ const findPartFault = (uri: string, url: URL): string | undefined => {
   return undefined;
 };
 
-/** The parser resolves dot segments, default ports, numeric hosts and upper case: a URI that it changes had another spelling. */
+/**
+ * Returns true if the parser leaves the URI unchanged. It normalizes dot segments, default ports, numeric hosts and
+ * case.
+ */
 const isCanonical = (uri: string, url: URL): boolean => {
   if (url.href === uri) return true;
   const isBareHost = /^https?:\/\/[^/?]+(\?|$)/.test(uri);
@@ -80,8 +83,8 @@ const splitOnce = (text: string, separator: string): [string, string] => {
 };
 
 /**
- * Says whether a presented redirect URI is one of those registered: the very same string, or, on a loopback IP, the same
- * but for the port, which a native app learns only when it runs (RFC 8252 section 7.3).
+ * Returns true if a presented redirect URI equals a registered one. For a loopback IP the port may differ, because a
+ * native app only knows it at run time (RFC 8252 section 7.3).
  */
 export const isRegisteredRedirectUri = (registered: readonly string[], presented: string): boolean => {
   if (registered.includes(presented)) return true;
@@ -96,7 +99,7 @@ const withoutLoopbackPort = (uri: string): string | undefined => {
   return uri.replace(LOOPBACK_IP, 'http://$1');
 };
 
-/** Adds the parameters of an answer to a redirect URI, leaving every byte of it as it was registered. */
+/** Appends response parameters to a redirect URI without changing its registered bytes. */
 export const addToRedirectUri = (uri: string, parameters: Readonly<Record<string, string>>): string => {
   const separator = uri.includes('?') ? (/[?&]$/.test(uri) ? '' : '&') : '?';
   return `${uri}${separator}${new URLSearchParams(parameters)}`;
@@ -110,7 +113,7 @@ export const toFormActionSource = (uri: string): string => {
   return hasHost ? origin : protocol;
 };
 
-/** Returns what a page shows of the address that the browser will go to. */
+/** Returns the part of the redirect address that the consent page shows. */
 export const toRedirectHost = (uri: string): string => {
   const { protocol, host } = new URL(uri);
   return protocol === 'https:' || protocol === 'http:' ? host : protocol.slice(0, -1);

@@ -26,7 +26,7 @@ export interface RegisteredApp {
   readonly clientSecret: string | undefined;
 }
 
-/** Registers an app and leaves the fact `auth.app.registered`. Throws 422 on redirect URIs that cannot be registered. */
+/** Registers an app and appends the fact `auth.app.registered`. Throws 422 for invalid redirect URIs. */
 export const registerApp = async (
   deps: RegisterAppDeps,
   { fields, ...owner }: Registration,

@@ -5,7 +5,7 @@ import { digestClientSecret, newClientSecret } from './client-secret.ts';
 import { lockAppOfOwner, updateAppRow } from './queries.ts';
 import { deleteSecrets, expireSecrets, insertSecret } from './secret-queries.ts';
 
-/** The new secret, which cannot be read again. */
+/** Plaintext of the new secret. Shown once; only its digest is stored. */
 export interface RotatedSecret {
   readonly clientId: string;
   readonly clientSecret: string;
@@ -14,8 +14,8 @@ export interface RotatedSecret {
 }
 
 /**
- * Gives an app a new secret. The current one lives on for `overlapSeconds`, any older one ends now. Throws `not_found` and
- * `public_client_has_no_secret`.
+ * Replaces the secret of an app. The current one stays valid for `overlapSeconds`; older ones end now. Throws
+ * `not_found` and `public_client_has_no_secret`.
  */
 export const rotateSecret = async (
   deps: { transact: Transact; clock: Clock },

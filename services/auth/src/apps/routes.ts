@@ -16,7 +16,7 @@ export interface AppRoutesDeps extends UpdateAppDeps {
   readonly publicBaseUrl: string;
 }
 
-/** Serves the management of apps. */
+/** Binds the routes of app management. */
 export const appRoutes = (deps: AppRoutesDeps): Binding[] => [...recordRoutes(deps), ...secretAndIconRoutes(deps)];
 
 const recordRoutes = (deps: AppRoutesDeps): Binding[] => [

@@ -15,12 +15,12 @@ export interface SuspensionsDeps {
   readonly logger: Logger;
 }
 
-/** Finds what a crashed replica left, and what failed. */
+/** Picks up work left by a crashed replica, and failed work. */
 const POLL_MS = 5 * SECOND_MS;
 
 /**
- * Does one batch of one suspension in one transaction, so that a crash loses none and repeats none, and replicas share the
- * work. False where there was nothing to do.
+ * Processes one batch of one suspension in one transaction, so that a crash neither loses nor repeats one and replicas
+ * share the work. Returns false if there is none.
  */
 export const stepSuspension = async (deps: SuspensionsDeps): Promise<boolean> =>
   await deps.transact(async (trx) => {
@@ -47,7 +47,7 @@ const finishSuspension = async (trx: Transaction, clientId: string): Promise<voi
   await deleteAppRow(trx, clientId);
 };
 
-/** Starts to end the connections of suspended apps in the background. */
+/** Starts ending the connections of suspended apps in the background. */
 export const startSuspensions = (deps: SuspensionsDeps): PeriodicWork =>
   runPeriodically({
     name: 'suspensions',

@@ -10,7 +10,7 @@ export const insertSecret = async (
   await trx('app_secrets').insert(snakeKeys({ ...secret, expiresAt: null }));
 };
 
-/** Lists the secrets of an app, deactivated or not. A deleted app has none. */
+/** Lists the secrets of an app, active or not. A deleted app has none. */
 export const listSecrets = async (executor: Executor, clientId: string): Promise<StoredSecret[]> => {
   const rows = await executor('app_secrets')
     .where({ client_id: clientId })
@@ -18,13 +18,13 @@ export const listSecrets = async (executor: Executor, clientId: string): Promise
   return rows.map(camelKeys);
 };
 
-/** Ends the current secret at an instant, and those before it at once. */
+/** Sets the expiry of the current secret, and expires older ones now. */
 export const expireSecrets = async (trx: Transaction, clientId: string, currentEndsAt: Date): Promise<void> => {
   await trx('app_secrets').where({ client_id: clientId }).whereNotNull('expires_at').delete();
   await trx('app_secrets').where({ client_id: clientId }).update({ expires_at: currentEndsAt });
 };
 
-/** Removes every secret of an app. */
+/** Deletes every secret of an app. */
 export const deleteSecrets = async (trx: Transaction, clientId: string): Promise<void> => {
   await trx('app_secrets').where({ client_id: clientId }).delete();
 };

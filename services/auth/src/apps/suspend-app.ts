@@ -8,10 +8,7 @@ import { storeApp, type UpdateAppDeps } from './update-app.ts';
 
 export type SuspendAppDeps = UpdateAppDeps & MailOutboxDeps;
 
-/**
- * Deactivates an app as its owner could, marks it so that only an operator can lift that, and mails the owner. Throws
- * `not_found`. A second call changes nothing.
- */
+/** Deactivates an app, allows only an operator to lift that, and mails the owner. Throws `not_found`. Idempotent. */
 export const suspendApp = async (deps: SuspendAppDeps, clientId: string): Promise<AppRecord> => {
   const suspended = await deps.transact(async (trx) => {
     const before = await lockApp(trx, clientId);

@@ -1,11 +1,11 @@
 import type { Executor, Transaction } from '../transact.ts';
 
-/** Notes that the connections of an app are to be ended; one note is enough however often it is asked for. */
+/** Schedules the end of an app's connections. Idempotent. */
 export const insertSuspension = async (trx: Transaction, clientId: string, now: Date): Promise<void> => {
   await trx('app_suspensions').insert({ client_id: clientId, requested_at: now }).onConflict('client_id').ignore();
 };
 
-/** Takes the suspension that waits longest and that no other worker is at; undefined where there is none. */
+/** Claims the oldest suspension that no other worker has claimed; undefined if there is none. */
 export const claimSuspension = async (trx: Transaction): Promise<string | undefined> => {
   const row = await trx<{ client_id: string; requested_at: Date }>('app_suspensions')
     .orderBy('requested_at')
@@ -15,7 +15,7 @@ export const claimSuspension = async (trx: Transaction): Promise<string | undefi
   return row?.client_id;
 };
 
-/** Removes a suspension that is done. */
+/** Deletes a completed suspension. */
 export const deleteSuspension = async (trx: Transaction, clientId: string): Promise<void> => {
   await trx('app_suspensions').where({ client_id: clientId }).delete();
 };

@@ -16,7 +16,7 @@ export interface UpdateAppDeps {
   readonly wakeSuspensions: () => void;
 }
 
-/** A change; a field that is left out stays as it is. */
+/** A change; omitted fields stay as they are. */
 export interface AppChange {
   readonly active: boolean;
   readonly fields: FieldChanges;
@@ -33,8 +33,8 @@ const nameOfFact = {
 } as const;
 
 /**
- * Changes an app and leaves a fact for each kind of change. Deactivation cuts off every grant in the same transaction and
- * ends the connections after it. Throws `not_found`, `app_suspended`, and 422 on redirect URIs that cannot be registered.
+ * Changes an app and appends a fact for each kind of change. Deactivation cuts off every grant in the same transaction
+ * and ends the connections afterwards. Throws `not_found`, `app_suspended`, and 422 for invalid redirect URIs.
  */
 export const updateApp = async (
   deps: UpdateAppDeps,
@@ -77,7 +77,7 @@ const factsOf = (before: AppRecord, active: boolean, fields: ChangedFields): Fac
   ...(!before.active && active ? ['activated' as const] : []),
 ];
 
-/** Writes a locked app with one version for each fact. */
+/** Stores a locked app, raising its version by one for each fact. */
 export const storeApp = async (trx: Transaction, app: AppRecord, facts: readonly Fact[]): Promise<AppRecord> => {
   const after = { ...app, version: app.version + facts.length };
   await updateAppRow(trx, after);

@@ -7,8 +7,9 @@ import { type Consent, endSurplus, newGrantId } from './open-grant.ts';
 import { lockConnection, updateConnection } from './queries.ts';
 
 /**
- * Opens a further grant under a standing connection whose scope covers it, without a new consent: the connection keeps its
- * scope, and no fact is published. Returns undefined if there is no such connection. The caller holds a lock on the app.
+ * Opens another grant under a standing connection that covers its scope, without a new consent. The connection keeps
+ * its scope, and no fact is published. Returns undefined if there is no such connection. The caller holds a lock on the
+ * app.
  */
 export const addGrant = async (
   deps: { newId: typeof newId },

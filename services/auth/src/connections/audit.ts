@@ -1,10 +1,10 @@
 import type { ConnectionAuditEntry, newId } from '@svc/contracts';
 import { coarseNetwork } from '../network-address.ts';
 
-/** An act on a connection. */
+/** An audited action on a connection. */
 export type ConnectionAction = ConnectionAuditEntry['action'];
 
-/** Source of a request, in coarse form only. */
+/** Coarse origin of a request. */
 export interface Origin {
   readonly network: string | null;
   readonly clientKind: ConnectionAuditEntry['client_kind'];
@@ -20,16 +20,16 @@ export interface AuditRecord extends Origin {
   readonly happenedAt: Date;
 }
 
-/** The origin of a request that came from this address. */
+/** Returns the origin of a request from this address. */
 export const originOf = (clientAddress: string, clientKind: Origin['clientKind']): Origin => ({
   network: coarseNetwork(clientAddress),
   clientKind,
 });
 
-/** Origin of the product's own acts. */
+/** Origin of the product's own actions. */
 export const OWN_ORIGIN: Origin = { network: null, clientKind: 'service' };
 
-/** Makes an entry; ids sort by time, which is the order of the trail. */
+/** Creates an entry. Ids sort by time, which is the order of the trail. */
 export const auditRecord = (
   deps: { newId: typeof newId },
   key: { userId: string; clientId: string },

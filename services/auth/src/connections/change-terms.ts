@@ -11,8 +11,8 @@ export interface ChangeTermsDeps extends DescribeConnectionsDeps {
 }
 
 /**
- * Changes budget and pause of a connection: at billing, which enforces them from the next request on, then here. Throws `not_found`
- * if there is no connection, and `service_unavailable` if billing gives no answer.
+ * Changes budget and pause of a connection: first in billing, which enforces them from the next request on, then here.
+ * Throws `not_found` if there is no connection, and `service_unavailable` if billing does not respond.
  */
 export const changeTerms = async (
   deps: ChangeTermsDeps,

@@ -9,15 +9,22 @@ export interface ConnectedApp {
   readonly homepageUrl: string | null;
 }
 
-/** Finds what connections show beside their own row; apps are another slice's, budgets another service's. */
+/** Lookups for the details that connections show. Apps belong to another slice, budgets to another service. */
 export interface DescribeConnectionsDeps {
   readonly billing: BillingClient;
   readonly findConnectedApps: (clientIds: readonly string[]) => Promise<ReadonlyMap<string, ConnectedApp>>;
 }
 
+/** Returns an app as a list of connections names it. */
+export const toConnectedAppJson = ({ name, iconUrl, homepageUrl }: ConnectedApp): Connection['app'] => ({
+  name,
+  icon_url: iconUrl,
+  homepage_url: homepageUrl,
+});
+
 const NO_TERMS: AppTerms = { paused: false, budget: null };
 
-/** Returns connections as their user sees them. One whose app was just deleted is left out. */
+/** Maps connections to the JSON that their user sees. Omits connections whose app was just deleted. */
 export const describeConnections = async (
   { findConnectedApps }: DescribeConnectionsDeps,
   connections: readonly ConnectionRecord[],
@@ -29,7 +36,7 @@ export const describeConnections = async (
     if (app === undefined) return [];
     return {
       client_id: connection.clientId,
-      app: { name: app.name, icon_url: app.iconUrl, homepage_url: app.homepageUrl },
+      app: toConnectedAppJson(app),
       scope: connection.scope,
       connected_at: connection.connectedAt.toISOString(),
       last_used_at: connection.lastUsedAt?.toISOString() ?? null,

@@ -8,9 +8,9 @@ import { deleteCutOffGrants, deleteCutoff, findCutoff, raiseCutoff } from './gra
 import { deleteEndedConnections, endCutOffConnections } from './queries.ts';
 
 /**
- * Cuts off every grant that the app has: from this commit on none of them is honoured here, and from the spread of the one
- * revocation on nowhere. The caller holds the app's row, so that no consent comes in between. The connections are ended
- * in batches afterwards, by `endNextConnectionsOfApp`.
+ * Cuts off every grant of an app: in this service from the commit on, in the others once the revocation has spread. The
+ * caller holds the app's row, so that no consent interleaves. `endNextConnectionsOfApp` ends the connections
+ * afterwards.
  */
 export const cutOffApp = async (
   deps: { newId: typeof newId },
@@ -23,7 +23,7 @@ export const cutOffApp = async (
   });
 };
 
-/** Ends the next connections that a suspension covers, all with one fact. False once there are none left. */
+/** Ends the next batch of connections that a suspension covers, with one fact. Returns false if none is left. */
 export const endNextConnectionsOfApp = async (
   deps: { newId: typeof newId },
   trx: Transaction,
@@ -51,7 +51,10 @@ export const endNextConnectionsOfApp = async (
   return ended.length === DISCONNECTED_MAX;
 };
 
-/** Removes the next ended connections of a deleted app, and at last its cutoff. False once nothing is left. */
+/**
+ * Deletes the next batch of ended connections of a deleted app, and finally its cutoff. Returns false if nothing is
+ * left.
+ */
 export const forgetNextConnectionsOfApp = async (trx: Transaction, clientId: string): Promise<boolean> => {
   if ((await deleteEndedConnections(trx, clientId, DISCONNECTED_MAX)) === DISCONNECTED_MAX) return true;
   await deleteCutoff(trx, clientId);

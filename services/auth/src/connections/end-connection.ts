@@ -10,8 +10,8 @@ import { findCutoff } from './grant-queries.ts';
 import { lockConnection, updateConnection } from './queries.ts';
 
 /**
- * Disconnects a user from an app: every grant ends, and the fact `auth.connection.revoked` is left. Throws `not_found`
- * where they are not connected.
+ * Disconnects a user from an app: ends every grant and appends the fact `auth.connection.revoked`. Throws `not_found`
+ * if they are not connected.
  */
 export const endConnection = async (
   deps: { transact: Transact; clock: Clock; newId: typeof newId },

@@ -8,8 +8,8 @@ import { deleteGrants, findGrant } from './grant-queries.ts';
 import { lockConnection, updateConnection } from './queries.ts';
 
 /**
- * Ends grants of a locked connection, all or those named: their codes and refresh tokens are gone at the commit, their
- * access tokens once the revocations have spread. Answers when any of them was used last.
+ * Ends all grants of a locked connection, or those named. Codes and refresh tokens end at the commit, access tokens
+ * once the revocations have spread. Returns the time of their last use.
  */
 export const endGrants = async (
   trx: Transaction,
@@ -23,7 +23,10 @@ export const endGrants = async (
   return ended.reduce<Date | null>((latest, { lastUsedAt }) => laterOf(latest, lastUsedAt), null);
 };
 
-/** Ends one grant; the connection stays, and remembers its last use and why the grant ended. Nothing happens where the grant is gone already. */
+/**
+ * Ends one grant. The connection stays, and keeps the last use and the reason. Does nothing if the grant has ended
+ * already.
+ */
 export const endGrant = async (
   deps: { newId: typeof newId },
   trx: Transaction,
@@ -39,7 +42,7 @@ export const endGrant = async (
   await updateConnection(trx, { ...connection, lastUsedAt: laterOf(connection.lastUsedAt, lastUsedAt) });
 };
 
-/** The later of two instants, either of which may be unknown. */
+/** Returns the later of two times; null means unknown. */
 export const laterOf = (a: Date | null, b: Date | null): Date | null => {
   if (a === null || b === null) return a ?? b;
   return a > b ? a : b;

@@ -10,8 +10,8 @@ import { endStandingConnections } from './queries.ts';
 const INSERT_ROWS_MAX = 1_000;
 
 /**
- * Disconnects a user from every app: each connection leaves its fact, each grant its revocation. The caller has locked
- * the account, so no consent can add a connection meanwhile.
+ * Disconnects a user from every app: each connection appends its fact, each grant its revocation. The caller has locked
+ * the account, so no consent adds a connection meanwhile.
  */
 export const endConnectionsOfUser = async (
   deps: { newId: typeof newId },

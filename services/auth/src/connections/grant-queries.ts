@@ -2,10 +2,10 @@ import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
 import type { Executor, Transaction } from '../transact.ts';
 import type { GrantRecord } from './connection.ts';
 
-/** JSON that `grantJson` makes of a grant; `camelKeys` reads it. */
+/** JSON returned by `grantJson`; `camelKeys` maps it. */
 export type GrantJson = SnakeKeys<GrantRecord>;
 
-/** Columns of a record; the row has others beside them. */
+/** Columns of a record; the row has more. */
 const COLUMNS = Object.keys({
   id: true,
   user_id: true,
@@ -33,15 +33,18 @@ export const findGrant = async (executor: Executor, id: string): Promise<GrantRe
 };
 
 /**
- * Returns SQL for the grant that an expression names, as one JSON value. A statement can so read it along with other things.
- * The value is null if the grant has ended.
+ * Returns SQL that selects a grant as one JSON value, so that a statement can read it together with other data. Null if
+ * the grant has ended.
  */
 export const grantJson = (id: string): string => `(
   SELECT json_build_object(${COLUMNS.map((name) => `'${name}', grants.${name}`).join(', ')})
   FROM grants WHERE grants.id = ${id} AND ${NOT_CUT_OFF}
 )`;
 
-/** Removes grants of one connection, all or those named, with their codes and refresh tokens. Locks them in the order of their ids. */
+/**
+ * Deletes all grants of one connection, or those named, with their codes and refresh tokens. Locks them in the order of
+ * their ids.
+ */
 export const deleteGrants = async (
   trx: Transaction,
   key: { userId: string; clientId: string; ids?: readonly string[] },
@@ -56,7 +59,7 @@ export const deleteGrants = async (
   return rows.map((row) => ({ id: row.id, lastUsedAt: row.last_used_at }));
 };
 
-/** Removes every grant of a user, locking them by id as token exchanges do, and returns their ids. */
+/** Deletes every grant of a user and returns their ids. Locks them by id, as token exchanges do. */
 export const deleteGrantsOfUser = async (trx: Transaction, userId: string): Promise<string[]> => {
   const result: { rows: { id: string }[] } = await trx.raw(
     `WITH chosen AS (SELECT id FROM grants WHERE user_id = ? ORDER BY id FOR UPDATE)
@@ -66,7 +69,7 @@ export const deleteGrantsOfUser = async (trx: Transaction, userId: string): Prom
   return result.rows.map(({ id }) => id);
 };
 
-/** The ids of a connection's grants beyond the newest `keep`. */
+/** Lists the ids of a connection's grants beyond the newest `keep`. */
 export const listOldestGrantIds = async (
   trx: Transaction,
   key: { userId: string; clientId: string; keep: number },
@@ -79,7 +82,7 @@ export const listOldestGrantIds = async (
   return rows.map((row) => row.id);
 };
 
-/** Removes the grants of these users that a suspension of the app covers, locking them in the order of their ids. */
+/** Deletes the grants of these users that a suspension of the app covers. Locks them in the order of their ids. */
 export const deleteCutOffGrants = async (
   trx: Transaction,
   input: { clientId: string; cutoff: string; userIds: readonly string[] },
@@ -109,7 +112,7 @@ export const deleteGrantsExpiredBefore = async (executor: Executor, before: Date
   return result.rows[0]?.count ?? 0;
 };
 
-/** Up to which grant id an app's users were disconnected by its last suspension. */
+/** Finds the grant id up to which the last suspension of an app has disconnected its users. */
 export const findCutoff = async (executor: Executor, clientId: string): Promise<string | undefined> => {
   const row = await executor<{ client_id: string; revoked_through: string }>('app_cutoffs')
     .where({ client_id: clientId })
@@ -117,7 +120,7 @@ export const findCutoff = async (executor: Executor, clientId: string): Promise<
   return row?.revoked_through;
 };
 
-/** Moves the cutoff to an id that is not smaller than that of any grant of the app, and answers it. */
+/** Raises the cutoff to an id not smaller than that of any grant of the app, and returns it. */
 export const raiseCutoff = async (trx: Transaction, clientId: string, newestId: string): Promise<string> => {
   const result: { rows: { revoked_through: string }[] } = await trx.raw(
     `INSERT INTO app_cutoffs AS k (client_id, revoked_through)
@@ -131,7 +134,7 @@ export const raiseCutoff = async (trx: Transaction, clientId: string, newestId: 
   return row.revoked_through;
 };
 
-/** Forgets the cutoff of an app that is gone. */
+/** Deletes the cutoff of a deleted app. */
 export const deleteCutoff = async (trx: Transaction, clientId: string): Promise<void> => {
   await trx('app_cutoffs').where({ client_id: clientId }).delete();
 };

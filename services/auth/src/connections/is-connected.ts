@@ -3,7 +3,7 @@ import { isStanding } from './connection.ts';
 import { findCutoff } from './grant-queries.ts';
 import { findConnection } from './queries.ts';
 
-/** Says whether a user is connected to an app now. */
+/** Returns true if a user is connected to an app now. */
 export const isConnected = async (executor: Executor, key: { userId: string; clientId: string }): Promise<boolean> => {
   const connection = await findConnection(executor, key);
   return connection !== undefined && isStanding(connection, await findCutoff(executor, key.clientId));

@@ -4,12 +4,12 @@ import type { Executor } from '../transact.ts';
 import type { AuditRecord } from './audit.ts';
 import { listAuditEntries } from './audit-queries.ts';
 
-/** A page of what happened between a user and an app. Throws `not_found` where nothing ever did. */
+/** Returns a page of the audit trail of a user and an app. Throws `not_found` if it is empty. */
 export const listConnectionAudit = async (
   deps: { database: Executor },
   page: { userId: string; clientId: string; limit: number; after: string | undefined },
 ): Promise<{ data: ConnectionAuditEntry[]; has_more: boolean }> => {
-  // One more than asked for tells whether there are more.
+  // One more than requested shows if there are more.
   const found = await listAuditEntries(deps.database, { ...page, limit: page.limit + 1 });
   if (found.length === 0 && page.after === undefined) throw new AppError('not_found');
   return { data: found.slice(0, page.limit).map(toJson), has_more: found.length > page.limit };

@@ -7,7 +7,10 @@ export interface ListConnectionsDeps extends DescribeConnectionsDeps {
   readonly database: Executor;
 }
 
-/** Lists the apps that a user is connected to, newest first. Billing is asked only if one of them has a budget or is paused. */
+/**
+ * Lists the apps that a user is connected to, newest first. Calls billing only if one of them has a budget or is
+ * paused.
+ */
 export const listConnections = async (deps: ListConnectionsDeps, userId: string): Promise<Connection[]> => {
   const connections = await listStandingConnections(deps.database, userId);
   const hasTerms = connections.some(({ isPaused, budgetLimitMicros }) => isPaused || budgetLimitMicros !== null);

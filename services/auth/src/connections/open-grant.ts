@@ -26,17 +26,17 @@ export interface Consent {
   readonly origin: Origin;
 }
 
-/** A grant, and what billing must be told before it is committed. */
+/** A grant, and the change to send to billing before the commit. */
 export interface OpenedGrant {
   readonly grant: GrantRecord;
-  /** The user was not connected to the app. */
+  /** True if the user was not connected to the app. */
   readonly isNew: boolean;
   readonly termsChange: AppTermsChange | undefined;
 }
 
 /**
- * Connects a user and an app, for the first time or again, and opens the grant of this consent; leaves the fact
- * `auth.connection.created`. The caller holds a lock on the app, so that no suspension comes in between.
+ * Connects a user and an app, or reconnects them, and opens the grant of this consent. Appends the fact
+ * `auth.connection.created`. The caller holds a lock on the app, so that no suspension interleaves.
  */
 export const openGrant = async (
   deps: { newId: typeof newId },
@@ -68,14 +68,14 @@ export const openGrant = async (
   return { grant, isNew: !isAgain, termsChange: termsChangeOf(consent, connected) };
 };
 
-/** Billing need not know of a limit that was not there and is not set. */
+/** Skips billing if no limit existed and none is set. */
 const termsChangeOf = ({ budget }: Consent, { hadLimit, isResumed }: Connected): AppTermsChange | undefined => {
   const isSet = budget !== undefined && (budget !== null || hadLimit);
   if (!isSet && !isResumed) return undefined;
   return { ...(isSet ? { budget } : {}), ...(isResumed ? { paused: false } : {}) };
 };
 
-/** Ends the oldest grants beyond the limit; the connection remembers their last use. */
+/** Ends the oldest grants beyond the limit. The connection keeps their last use. */
 export const endSurplus = async (trx: Transaction, connection: ConnectionRecord): Promise<void> => {
   const surplus = await listOldestGrantIds(trx, { ...connection, keep: GRANTS_PER_CONNECTION_MAX });
   if (surplus.length === 0) return;
@@ -83,7 +83,7 @@ export const endSurplus = async (trx: Transaction, connection: ConnectionRecord)
   await updateConnection(trx, { ...connection, lastUsedAt: laterOf(connection.lastUsedAt, lastUsedAt) });
 };
 
-/** Makes an id that sorts after every grant that a suspension has ended, although clocks of replicas differ. */
+/** Returns an id that sorts after every grant that a suspension has ended, even if the clocks of replicas differ. */
 export const newGrantId = (deps: { newId: typeof newId }, now: Date, cutoff: string | undefined): string => {
   let aheadMs = 0;
   let id = deps.newId('grt', now.getTime());
@@ -101,7 +101,7 @@ interface Connecting extends Consent {
 
 interface Connected {
   readonly connection: ConnectionRecord;
-  /** The app was paused, and is connected anew. */
+  /** True if the app was paused and is connected again. */
   readonly isResumed: boolean;
   readonly hadLimit: boolean;
 }
@@ -139,7 +139,7 @@ const connect = async (deps: { newId: typeof newId }, trx: Transaction, input: C
   return { connection: after, isResumed: !isAgain && ended.isPaused, hadLimit: budgetLimitMicros !== null };
 };
 
-/** A suspension that has not come to this connection yet ends it now, so that the facts keep their order. */
+/** Ends a connection now if a pending suspension covers it, so that the facts stay in order. */
 const settleEnd = async (
   deps: { newId: typeof newId },
   trx: Transaction,

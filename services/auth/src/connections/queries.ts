@@ -9,7 +9,7 @@ type Row = SnakeKeys<ConnectionRecord>;
 const STANDING = `c.ended_at IS NULL
   AND NOT EXISTS (SELECT FROM app_cutoffs k WHERE k.client_id = c.client_id AND k.revoked_through >= c.last_grant_id)`;
 
-/** A connection as it is, ended or not. */
+/** Finds a connection, ended or not. */
 export const findConnection = async (
   executor: Executor,
   key: { userId: string; clientId: string },
@@ -18,7 +18,10 @@ export const findConnection = async (
   return row === undefined ? undefined : camelKeys(row);
 };
 
-/** Finds a connection and locks it until the transaction ends. Every change of a connection or its grants begins with this. */
+/**
+ * Finds a connection and locks it until the transaction ends. Every change of a connection or its grants starts with
+ * this.
+ */
 export const lockConnection = async (
   trx: Transaction,
   key: { userId: string; clientId: string },
@@ -27,21 +30,21 @@ export const lockConnection = async (
   return row === undefined ? undefined : camelKeys(row);
 };
 
-/** Budget of the connection behind a grant, as `budgetJson` reads it. */
+/** Budget of the connection of a grant, as selected by `budgetJson`. */
 export interface BudgetJson {
   readonly limit_micros: number;
   readonly period: BudgetLimit['period'];
   readonly expires_at: string | null;
 }
 
-/** Returns SQL for the budget of the connection that the grant of this id belongs to; null without one. */
+/** Returns SQL that selects the budget of the connection of a grant; null if it has none. */
 export const budgetJson = (grantId: string): string => `(
   SELECT json_build_object('limit_micros', b.budget_limit_micros, 'period', b.budget_period, 'expires_at', b.budget_expires_at)
   FROM grants AS g JOIN connections AS b ON b.user_id = g.user_id AND b.client_id = g.client_id
   WHERE g.id = ${grantId} AND b.budget_limit_micros IS NOT NULL
 )`;
 
-/** Stores a first connection; false where another transaction has just done so. */
+/** Stores a new connection. Returns false if another transaction has just stored it. */
 export const insertConnection = async (trx: Transaction, connection: ConnectionRecord): Promise<boolean> => {
   const rows = await trx('connections')
     .insert(snakeKeys(connection))
@@ -51,14 +54,14 @@ export const insertConnection = async (trx: Transaction, connection: ConnectionR
   return rows.length > 0;
 };
 
-/** Writes a locked connection back. */
+/** Updates a locked connection. */
 export const updateConnection = async (trx: Transaction, connection: ConnectionRecord): Promise<void> => {
   await trx('connections')
     .where({ user_id: connection.userId, client_id: connection.clientId })
     .update(snakeKeys(connection));
 };
 
-/** Lists the standing connections of a user, to all apps or to one, newest first, with the last use of any of their grants. */
+/** Lists the standing connections of a user, to all apps or one, newest first, with the last use of their grants. */
 export const listStandingConnections = async (
   executor: Executor,
   userId: string,
@@ -77,7 +80,21 @@ export const listStandingConnections = async (
   return result.rows.map(camelKeys);
 };
 
-/** Counts the standing connections by app. An app without any is left out. */
+/** Lists the ended connections of a user, the newest end first. */
+export const listEndedConnectionRecords = async (
+  executor: Executor,
+  userId: string,
+  limit: number,
+): Promise<ConnectionRecord[]> => {
+  const rows = await executor<Row>('connections')
+    .where({ user_id: userId })
+    .whereNotNull('ended_at')
+    .orderBy([{ column: 'ended_at', order: 'desc' }, { column: 'client_id' }])
+    .limit(limit);
+  return rows.map(camelKeys);
+};
+
+/** Counts the standing connections by app. Omits apps without any. */
 export const countStandingConnections = async (
   executor: Executor,
   clientIds: readonly string[],
@@ -111,7 +128,7 @@ export const endStandingConnections = async (
   return result.rows.map((row) => ({ clientId: row.client_id, version: row.version }));
 };
 
-/** Ends at most `limit` connections that a suspension covers, and answers them with the versions of their last facts. */
+/** Ends at most `limit` connections that a suspension covers. Returns them with the versions of their last facts. */
 export const endCutOffConnections = async (
   trx: Transaction,
   input: { clientId: string; cutoff: string; now: Date; limit: number },
@@ -134,7 +151,7 @@ export const endCutOffConnections = async (
   return result.rows.map((row) => ({ userId: row.user_id, version: row.version }));
 };
 
-/** Removes at most `limit` ended connections of an app, and answers how many. */
+/** Deletes at most `limit` ended connections of an app. Returns the number. */
 export const deleteEndedConnections = async (trx: Transaction, clientId: string, limit: number): Promise<number> => {
   const result: { rowCount: number } = await trx.raw(
     `DELETE FROM connections WHERE client_id = :clientId AND user_id IN (

@@ -6,6 +6,7 @@ import { changeTerms } from './change-terms.ts';
 import { endConnection } from './end-connection.ts';
 import { listConnectionAudit } from './list-connection-audit.ts';
 import { type ListConnectionsDeps, listConnections } from './list-connections.ts';
+import { listEndedConnections } from './list-ended-connections.ts';
 
 export interface ConnectionRoutesDeps extends ListConnectionsDeps {
   readonly transact: Transact;
@@ -13,11 +14,15 @@ export interface ConnectionRoutesDeps extends ListConnectionsDeps {
   readonly newId: typeof newId;
 }
 
-/** Serves a user's connections. */
+/** Binds the routes of a user's connections. */
 export const connectionRoutes = (deps: ConnectionRoutesDeps): Binding[] => [
   bind(routes.listConnections, async ({ caller }) => ({
     status: 200,
     body: { data: await listConnections(deps, caller.userId) },
+  })),
+  bind(routes.listEndedConnections, async ({ caller }) => ({
+    status: 200,
+    body: { data: await listEndedConnections(deps, caller.userId) },
   })),
   bind(routes.updateConnection, async ({ caller, params, body }) => ({
     status: 200,

@@ -7,8 +7,8 @@ import { checkAuthorizeRequest } from './authorize-request.ts';
 import { approvalRedirect, type DecideConsentDeps, type Decision } from './decide-consent.ts';
 
 /**
- * Issues a code without asking, if the person's connection covers the scope (OpenID Connect Core 3.1.2.1, `prompt=none`).
- * Returns the redirect for the browser, or the error that the app gets there instead.
+ * Issues a code without asking if the person's connection covers the scope (OpenID Connect Core 3.1.2.1,
+ * `prompt=none`). Returns the redirect with the code, or with the error for the app.
  */
 export const approveSilently = async (
   deps: DecideConsentDeps,

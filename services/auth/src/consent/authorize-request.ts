@@ -3,15 +3,15 @@ import { AppError, invalidRequest } from '@svc/service-kit';
 import { type AppRecord, isRegisteredRedirectUri } from '../apps/index.ts';
 import { parseScope } from './scope.ts';
 
-/** An app's request: well formed, but not to be trusted before it is checked. */
+/** An app's request: well-formed, but unchecked. */
 export interface AuthorizeRequest {
   readonly clientId: string;
   readonly redirectUri: string;
   readonly scope: string;
   readonly codeChallenge: string;
-  /** Thumbprint of the key that the code is bound to, where the app names one (RFC 9449 section 10). */
+  /** Thumbprint of the key that the code is bound to, if the app names one (RFC 9449 section 10). */
   readonly dpopThumbprint: string | undefined;
-  /** True if the app itself has pushed it (RFC 9126); false if the browser brought it. */
+  /** True if the app pushed the request (RFC 9126); false if it came in the browser's URL. */
   readonly isPushed: boolean;
 }
 
@@ -24,12 +24,12 @@ export type AuthorizeFault =
   | 'unknown_scope'
   | 'invalid_authorization_details';
 
-/** A request of a known, active app that may get its answer at the named redirect URI, or what is wrong with it. */
+/** A request of a known, active app with a registered redirect URI, or its fault. */
 export type JudgedAuthorizeRequest =
   | { readonly isValid: true; readonly app: AppRecord; readonly scopes: Scope[] }
   | { readonly isValid: false; readonly faults: readonly AuthorizeFault[] };
 
-/** Judges a request by the app that it names. */
+/** Checks a request against its app. */
 export const judgeAuthorizeRequest = (
   app: AppRecord | undefined,
   request: Pick<AuthorizeRequest, 'redirectUri' | 'scope' | 'isPushed'>,
@@ -57,7 +57,7 @@ const messages = {
   unknown_scope: ['scope', 'Value error, names a scope that does not exist'],
 } as const;
 
-/** As `judgeAuthorizeRequest`, but throws 422 naming the fields at fault, `app_inactive` or `pushed_request_required`. */
+/** As `judgeAuthorizeRequest`, but throws 422 with the invalid fields, `app_inactive` or `pushed_request_required`. */
 export const checkAuthorizeRequest = (
   app: AppRecord | undefined,
   request: AuthorizeRequest,

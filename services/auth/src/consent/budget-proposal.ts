@@ -1,9 +1,9 @@
 import { authorizationDetailsSchema, type InferenceBudget } from '@svc/contracts';
 
-/** The budget that an app proposes, or that its details are malformed (RFC 9396 section 5). */
+/** Budget proposed by an app, or `malformed` (RFC 9396 section 5). */
 export type BudgetProposal = InferenceBudget | undefined | 'malformed';
 
-/** Reads the `authorization_details` of a request. Another currency than that of the plans is malformed. */
+/** Parses the `authorization_details` of a request. A currency other than that of the plans is malformed. */
 export const readBudgetProposal = (text: string | undefined, currency: string): BudgetProposal => {
   if (text === undefined) return undefined;
   const read = authorizationDetailsSchema.safeParse(parseJson(text));

@@ -28,16 +28,16 @@ export interface Decision {
   readonly origin: Origin;
 }
 
-/** The code of this decision exists: the decision was sent twice. */
+/** Thrown if the decision was sent twice, so that its code exists already. */
 export class DecidedBefore extends Error {
   override readonly name = 'DecidedBefore';
 }
 
 /**
- * Approves: creates connection, grant, code and fact in one transaction. Billing has the budget before it commits, so that the
- * first request is held to it. Returns the redirect for the browser (RFC 6749 section 4.1.2, RFC 9207). Throws as
- * `checkAuthorizeRequest`, `invalid_token` if the session has ended meanwhile, `service_unavailable` if billing gives no answer,
- * and DecidedBefore if this code exists.
+ * Approves a request: creates connection, grant, code and fact in one transaction. Billing gets the budget before the
+ * commit, so that it applies to the first request. Returns the redirect for the browser (RFC 6749 section 4.1.2, RFC
+ * 9207). Throws as `checkAuthorizeRequest`, `invalid_token` if the session has ended meanwhile, `service_unavailable`
+ * if billing does not respond, and DecidedBefore if the code exists.
  */
 export const approve = async (
   deps: DecideConsentDeps,

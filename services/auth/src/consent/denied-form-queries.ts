@@ -1,7 +1,7 @@
 import { snakeKeys } from '../key-case.ts';
 import type { Executor } from '../transact.ts';
 
-/** Remembers that a form was denied, for as long as it could be sent. */
+/** Stores that a form was denied, for the lifetime of the form. */
 export const insertDeniedForm = async (
   executor: Executor,
   form: { readonly digest: Buffer; readonly expiresAt: Date },
@@ -9,11 +9,11 @@ export const insertDeniedForm = async (
   await executor('denied_forms').insert(snakeKeys(form)).onConflict('digest').ignore();
 };
 
-/** Says whether a form was denied. */
+/** Returns true if a form was denied. */
 export const isDeniedForm = async (executor: Executor, digest: Buffer): Promise<boolean> =>
   (await executor('denied_forms').where({ digest }).first('digest')) !== undefined;
 
-/** Removes at most `limit` denials of forms that expired before an instant; answers how many. */
+/** Deletes at most `limit` denials of forms that expired before the given time. Returns the number. */
 export const deleteDeniedFormsBefore = async (executor: Executor, before: Date, limit: number): Promise<number> =>
   await executor('denied_forms')
     .whereIn('digest', executor('denied_forms').where('expires_at', '<', before).limit(limit).select('digest'))

@@ -14,7 +14,7 @@ export interface GetConsentDeps {
   readonly publicBaseUrl: string;
 }
 
-/** Returns what a person needs to know to decide on a request. Throws as `checkAuthorizeRequest`. */
+/** Returns the data for the decision on a request. Throws as `checkAuthorizeRequest`. */
 export const getConsent = async (
   deps: GetConsentDeps,
   userId: string,

@@ -4,7 +4,7 @@ import { originOf } from '../connections/index.ts';
 import { approve, type DecideConsentDeps, deny } from './decide-consent.ts';
 import { getConsent } from './get-consent.ts';
 
-/** Serves consent to pages that bring a console session of their own. */
+/** Binds the consent routes for pages with their own console session. */
 export const consentRoutes = (deps: DecideConsentDeps): Binding[] => [
   bind(routes.getConsent, async ({ query, caller }) => ({
     status: 200,
@@ -35,6 +35,6 @@ const toRequest = (wire: WireRequest) => ({
   scope: wire.scope,
   codeChallenge: wire.code_challenge,
   dpopThumbprint: wire.dpop_jkt,
-  // What was pushed is asked on the authorize page alone.
+  // Pushed requests are decided on the authorize page only.
   isPushed: false,
 });

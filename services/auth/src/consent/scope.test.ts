@@ -19,11 +19,11 @@ test.each([
   'inference  usage:read',
   'inference\tusage:read',
   ' inference',
-])('"%s" is none', (text) => {
+])('rejects "%s"', (text) => {
   expect(parseScope(text)).toBeUndefined();
 });
 
-test('whatever is asked for, nothing but what was named is granted', () => {
+test('never returns a scope that the text does not name', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom('inference', 'usage:read', 'admin', 'inference:all', '')), (names) => {
       const granted = parseScope(names.join(' ')) ?? [];

@@ -1,4 +1,4 @@
-import type { Locale, Scope } from '@svc/contracts';
+import type { Locale, PlanServices, Scope } from '@svc/contracts';
 import { knownScopes } from '../oidc/index.ts';
 
 export interface ScopeText {
@@ -30,13 +30,26 @@ const texts: Readonly<Record<Scope, Readonly<Record<Locale, ScopeText>>>> = {
 };
 
 /**
- * Reads a space-separated list (RFC 6749 section 3.3) into our order, each once. Returns undefined if it is empty or names
- * a scope that does not exist.
+ * Parses a space-separated list (RFC 6749 section 3.3) into our order, without duplicates. Returns undefined if it is
+ * empty or contains an unknown scope.
  */
 export const parseScope = (text: string): Scope[] | undefined => {
   const known = knownScopes(text);
   return known.length === new Set(text.split(' ')).size ? known : undefined;
 };
 
-/** Returns title and description of a scope for people. */
-export const scopeText = (scope: Scope, locale: Locale): ScopeText => texts[scope][locale];
+/** Titles of `inference` on plans that include one service alone. */
+const singleServiceTitles: Readonly<Record<keyof PlanServices, Readonly<Record<Locale, string>>>> = {
+  chat: { it: 'Usare la chat per tuo conto', en: 'Use chat on your behalf' },
+  audio_transcription: {
+    it: 'Usare la trascrizione audio per tuo conto',
+    en: 'Use audio transcription on your behalf',
+  },
+};
+
+/** Returns the title and description of a scope. Names no service that the plan lacks, if the plan is known. */
+export const scopeText = (scope: Scope, locale: Locale, services?: PlanServices): ScopeText => {
+  const text = texts[scope][locale];
+  if (scope !== 'inference' || services === undefined || services.chat === services.audio_transcription) return text;
+  return { ...text, title: singleServiceTitles[services.chat ? 'chat' : 'audio_transcription'][locale] };
+};

@@ -1,12 +1,15 @@
 import type { Clock } from '@svc/service-kit';
 import type { BillingClient } from '../billing-client.ts';
 
-/** Returns the whole percentage of a week's plan that people typically spend on an app; null if that is unknown. Never rejects. */
+/**
+ * Returns the share of a week's plan that people typically spend on an app, as a whole percentage; null if unknown.
+ * Never rejects.
+ */
 export type FindTypicalUse = (clientId: string) => Promise<number | null>;
 
-/** It is a median over weeks: an hour changes little. */
+/** A median over weeks changes little within an hour. */
 const CACHE_MS = 3_600_000;
-/** While billing gives no answer, one page a minute waits for it. */
+/** While billing does not respond, one page per minute waits for it. */
 const RETRY_MS = 60_000;
 const CACHE_ENTRIES_MAX = 1_000;
 
@@ -15,7 +18,7 @@ interface Entry {
   expiresAtMs: number;
 }
 
-/** Creates the cached question to billing. Pages that ask together share one call. */
+/** Creates the cached lookup. Concurrent pages share one call. */
 export const createTypicalUse = ({
   billing,
   clock,

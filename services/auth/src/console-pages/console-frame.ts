@@ -3,7 +3,7 @@ import { html } from '@svc/pages';
 import { type FormName, pageText, type SignInFrame } from '../consent/index.ts';
 import { createSignInOptions, type FactorsDeps } from '../factors/index.ts';
 
-/** State of the console's sign-in pages, carried along in their links and forms. */
+/** State of the console's sign-in pages, carried in their links and forms. */
 export interface ConsoleEntrance {
   readonly locale: Locale;
   /** Path of the page to open afterwards. */
@@ -15,7 +15,7 @@ export interface ConsoleFrameDeps extends Pick<FactorsDeps, 'relyingParty' | 'pa
   readonly sso: { name: string | undefined } | undefined;
 }
 
-/** Returns the path if it is a page of this origin, and else the overview. */
+/** Returns the path if it belongs to this origin, else that of the overview. */
 export const safeNext = (next: string | undefined): string => {
   const path = returnToSchema.safeParse(next);
   return path.success ? path.data : '/';
@@ -49,7 +49,7 @@ ${fields}
     passkeyOptions: createSignInOptions(deps),
     offersBusiness: true,
     notice: reason && html`<p class="notice" role="status">${notices[reason]}</p>`,
-    footer: html`<footer><a href="/docs">${text.documentation}</a><a href="${pathOf(page, otherLocale)}" hreflang="${otherLocale}" lang="${otherLocale}">${text.otherLanguage}</a></footer>`,
+    footer: html`<footer><a href="/docs${locale === 'it' ? '/it' : ''}">${text.documentation}</a><a href="${pathOf(page, otherLocale)}" hreflang="${otherLocale}" lang="${otherLocale}">${text.otherLanguage}</a></footer>`,
     referrerPolicy: 'same-origin',
   };
 };

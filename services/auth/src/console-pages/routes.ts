@@ -25,7 +25,7 @@ interface FormRequest {
   readonly clientAddress: string;
 }
 
-/** Serves the console's sign-in and sign-up pages. They need no script. */
+/** Binds the console's sign-in and sign-up pages. They need no script. */
 export const consolePageRoutes = (deps: PagesDeps): Binding[] => [
   bind(routes.showSignIn, async ({ query, req }) => {
     const entrance = { locale: query.locale ?? preferredLocale(req), next: safeNext(query.next), reason: query.reason };
@@ -50,7 +50,7 @@ export const consolePageRoutes = (deps: PagesDeps): Binding[] => [
   }),
 ];
 
-/** Signs in with a form, or shows what comes next: the second step, or the form with its errors. */
+/** Signs in with a form, or shows the next step: the second factor, or the form with its errors. */
 const submit = async (
   deps: PagesDeps,
   request: FormRequest,
@@ -68,12 +68,12 @@ const submit = async (
 
 type ConsoleForm = { fields: URLSearchParams; entrance: ConsoleEntrance } | { reply: ReplyContent };
 
-/** Reads a form. Refuses one from another site, which could sign a person in to an account that is not theirs. */
+/** Parses a form. Refuses one from another site, which could sign a person in to another account. */
 const readConsoleForm = async (deps: PagesDeps, { req }: FormRequest): Promise<ConsoleForm> => {
   const bytes = await readBodyBytes(req, FORM_BYTES_MAX);
   const fields = new URLSearchParams(bytes.toString('utf8'));
   const isOurs = isOwnOrigin(req.headers.origin, deps.publicBaseUrl);
-  // No browser sends NUL, and no column can hold it.
+  // Browsers do not send NUL, and no column can store it.
   const holdsNul = [...fields.values()].some((value) => value.includes('\0'));
   if (!isOurs || holdsNul) return { reply: refusedFormPage(preferredLocale(req)) };
   const locale = localeSchema.safeParse(fields.get('locale'));
@@ -87,6 +87,6 @@ const enterConsole = (
   { started, next }: { started: StartedSession; next: string },
 ): ReplyContent => {
   res.appendHeader('set-cookie', sessionCookies(started, publicBaseUrl));
-  // Relative, as the page may have been opened at `localhost` instead of the IP address in the base URL.
+  // Relative, because the page may be open at `localhost` instead of the IP address in the base URL.
   return seeOther(next);
 };

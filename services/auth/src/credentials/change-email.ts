@@ -23,9 +23,9 @@ import { type OwnerClaim, type ProveOwnerDeps, proveOwner } from './prove-owner.
 export interface ChangeEmailDeps extends ProveOwnerDeps, VerificationDeps {}
 
 /**
- * Mails a link to a new address, which becomes the account's once it is confirmed, and one to the present address that
- * undoes this. Returns the new address. Throws as `proveOwner`, and `email_taken`, which counts as a failure of its source.
- * Where addresses must be confirmed, a taken one is answered like a free one and gets no mail.
+ * Mails a confirmation link to the new address, and an undo link to the current one. Returns the new address. Throws as
+ * `proveOwner`, and `email_taken`, which counts as a failure of its source. If addresses must be confirmed, a taken one
+ * gets the same answer as a free one, but no mail.
  */
 export const requestEmailChange = async (
   deps: ChangeEmailDeps,
@@ -51,7 +51,7 @@ const mailLinks = async (
 ): Promise<void> => {
   const locked = await lockAccount(trx, owner.account.id);
   if (locked === undefined) throw new AppError('invalid_token');
-  // Another request changed the password since it was checked, so it no longer proves the owner.
+  // Another request changed the password after the check, so the check no longer proves the owner.
   if (locked.passwordHash !== owner.passwordHash) throw new AppError('wrong_password');
   const { id: userId, email: presentEmail, locale } = locked.account;
   await voidMailedTokens(trx, userId, { purposes: ['confirm_email'] });
@@ -65,7 +65,9 @@ const mailLinks = async (
   await enqueueMail(deps, trx, { kind: 'email_change_requested', userId, to: presentEmail, locale, data });
 };
 
-/** Changes the address to the one that the link was mailed to. Throws `token_invalid`, and `email_taken` if it is no longer free. */
+/**
+ * Changes the address to that of the mailed link. Throws `token_invalid`, and `email_taken` if it is no longer free.
+ */
 export const confirmEmailChange = async (deps: ChangeEmailDeps, token: string): Promise<AccountRecord> => {
   const now = deps.clock();
   return await orEmailTaken(() =>
@@ -88,9 +90,9 @@ export const confirmEmailChange = async (deps: ChangeEmailDeps, token: string): 
 };
 
 /**
- * Restores the address that the link was mailed to, or keeps it if the change is not confirmed yet, and signs the account
- * out everywhere. Links that were mailed to later addresses restore nothing any more. Throws `token_invalid`, and
- * `email_taken` if another account has the address.
+ * Restores the address of the mailed link, or cancels an unconfirmed change, and signs the account out everywhere.
+ * Links mailed to later addresses become void. Throws `token_invalid`, and `email_taken` if another account has the
+ * address.
  */
 export const undoEmailChange = async (deps: ChangeEmailDeps, token: string, source: string): Promise<AccountRecord> => {
   const now = deps.clock();
@@ -99,7 +101,7 @@ export const undoEmailChange = async (deps: ChangeEmailDeps, token: string, sour
       const { account, email, issuedAt } = await redeemMailedToken(trx, { purpose: 'undo_email', token, now });
       await voidMailedTokens(trx, account.id, { purposes: ['undo_email'], since: issuedAt });
       const restored = await moveTo(trx, account, { email, now });
-      // The link that cancels a deletion was mailed to the address before.
+      // The link that cancels a deletion was mailed to the previous address.
       await voidMailedTokens(trx, account.id, { purposes: ['cancel_deletion'] });
       if (restored.eraseAt !== null) await mailDeletion(deps, trx, { ...restored, eraseAt: restored.eraseAt });
       const origin = originOf(source, 'browser');
@@ -108,7 +110,7 @@ export const undoEmailChange = async (deps: ChangeEmailDeps, token: string, sour
   );
 };
 
-/** Gives a locked account a confirmed address. Links that were mailed to the one before are void, but for those that undo. */
+/** Sets a confirmed address on a locked account. Voids links mailed to the previous address, except undo links. */
 const moveTo = async (
   trx: Transaction,
   account: AccountRecord,

@@ -12,7 +12,7 @@ export interface ChangePasswordDeps extends ProveOwnerDeps, BeginSessionDeps {
 }
 
 /**
- * Changes the password, ends every session of the account and, if `revokeAccess`, its connections and API keys; begins
+ * Changes the password, ends every session of the account and, if `revokeAccess`, its connections and API keys. Starts
  * a new session. Throws as `proveOwner`, and 422 if the password is easily guessed.
  */
 export const changePassword = async (
@@ -26,7 +26,7 @@ export const changePassword = async (
   return await deps.transact(async (trx) => {
     const locked = await lockAccount(trx, owner.account.id);
     if (locked === undefined) throw new AppError('invalid_token');
-    // Another request changed the password since it was checked, so it no longer proves the owner.
+    // Another request changed the password after the check, so the check no longer proves the owner.
     if (locked.passwordHash !== owner.passwordHash) throw new AppError('wrong_password');
     const { account } = locked;
     await updateCredentials(trx, account.id, { passwordHash });

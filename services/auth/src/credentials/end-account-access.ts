@@ -6,19 +6,19 @@ import { endConnectionsOfUser, type Origin } from '../connections/index.ts';
 import { endAllSessions } from '../sessions/index.ts';
 import type { Transaction } from '../transact.ts';
 
-/** An account whose access ends. The caller has locked it. */
+/** A locked account whose access ends. */
 export interface EndedAccess {
   readonly account: AccountRecord;
   /** Source of the request, for the audit trail of each connection. */
   readonly origin: Origin;
   readonly now: Date;
-  /** Keeps connections and API keys; sessions end in any case. */
+  /** If true, keeps connections and API keys. Sessions end in any case. */
   readonly keepAccess: boolean;
 }
 
 /**
- * Ends all access to an account: its sessions, connections with their grants, and API keys. Returns the account as it
- * is then; only a sign-in that has read this state can begin a session.
+ * Ends all access to an account: its sessions, connections with their grants, and API keys. Returns the account's new
+ * state. Only a sign-in that has read this state can start a session.
  */
 export const endAccountAccess = async (
   deps: { newId: typeof newId },
@@ -28,7 +28,7 @@ export const endAccountAccess = async (
   const { account: signedOut, revokedThrough } = await endAllSessions(deps, trx, { account, now });
   if (keepAccess) return signedOut;
   await endConnectionsOfUser(deps, trx, { userId: account.id, origin, now });
-  // The revocation kills the keys within a second; the fact deletes them for good, as a revocation expires.
+  // The revocation disables the keys within a second. The fact deletes them, because a revocation expires.
   await appendToOutbox(
     trx,
     { revocation: { key: `keys.${account.id}`, value: { revoked_through: revokedThrough } } },

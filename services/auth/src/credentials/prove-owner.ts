@@ -5,7 +5,7 @@ import type { AttemptThrottle } from '../throttling/index.ts';
 import { later, MINUTE_MS } from '../time.ts';
 import type { Executor } from '../transact.ts';
 
-/** Age of a session that may set the first password of an account. */
+/** Maximum age of a session that may set the first password of an account. */
 const FRESH_MS = 10 * MINUTE_MS;
 
 export interface ProveOwnerDeps {
@@ -15,16 +15,16 @@ export interface ProveOwnerDeps {
   readonly throttle: AttemptThrottle;
 }
 
-/** A caller's claim to own the account of its session. */
+/** A claim by the holder of a session to own its account. */
 export interface OwnerClaim extends SignInOrigin {
   readonly caller: ConsoleSessionCaller;
   readonly password: string | undefined;
 }
 
 /**
- * Proves that the holder of a session owns the account, as a session may have been left open or stolen: by the password
- * or, if the account has none, by a fresh sign-in. Each session has its own budget of wrong guesses. Throws
- * `wrong_password`, `too_many_attempts`, `fresh_sign_in_required`, and 422 if the password is missing.
+ * Proves that the holder of a session owns the account, since a session may have been left open or stolen. Checks the
+ * password or, if the account has none, requires a fresh sign-in. Each session has a separate budget of wrong guesses.
+ * Throws `wrong_password`, `too_many_attempts`, `fresh_sign_in_required`, and 422 if the password is missing.
  */
 export const proveOwner = async (deps: ProveOwnerDeps, claim: OwnerClaim): Promise<AccountWithPassword> => {
   const owner = await findCredentialsById(deps.database, claim.caller.userId);
@@ -36,7 +36,7 @@ export const proveOwner = async (deps: ProveOwnerDeps, claim: OwnerClaim): Promi
   return owner;
 };
 
-/** As `proveOwner`, but a fresh sign-in proves the owner of an account with a password as well. */
+/** As `proveOwner`, but also accepts a fresh sign-in for an account with a password. */
 export const proveOwnerOrFreshSignIn = async (
   deps: ProveOwnerDeps,
   claim: OwnerClaim,

@@ -12,9 +12,9 @@ import { checkPassword, type ProveOwnerDeps } from './prove-owner.ts';
 export interface ReauthenticateDeps extends ProveOwnerDeps, BeginSessionDeps, FactorsDeps {}
 
 /**
- * Checks again that the person at a session owns the account, by password or second factor. Returns a token that says
- * so. Throws `wrong_password`, `wrong_code`, `too_many_attempts`, and `fresh_sign_in_required` for a password if the
- * account has none.
+ * Authenticates the person at a session again, by password or second factor. Returns a token with the new time. Throws
+ * `wrong_password`, `wrong_code`, `too_many_attempts`, and `fresh_sign_in_required` for a password if the account has
+ * none.
  */
 export const reauthenticate = async (
   deps: ReauthenticateDeps,

@@ -10,7 +10,7 @@ import { type ChangePasswordDeps, changePassword } from './change-password.ts';
 import type { OwnerClaim } from './prove-owner.ts';
 import { type ReauthenticateDeps, reauthenticate } from './reauthenticate.ts';
 
-/** Serves the change of password and of address, and step-up. */
+/** Binds the routes for changes of password and address, and for step-up. */
 export const credentialRoutes = (deps: ChangePasswordDeps & ChangeEmailDeps & ReauthenticateDeps): Binding[] => {
   const answer = (started: StartedSession, res: { appendHeader: (name: string, value: string[]) => unknown }) => {
     res.appendHeader('set-cookie', sessionCookies(started, deps.publicBaseUrl));
@@ -56,7 +56,7 @@ export const credentialRoutes = (deps: ChangePasswordDeps & ChangeEmailDeps & Re
   ];
 };
 
-/** The contract lets exactly one of the three through. */
+/** The contract requires exactly one of the three. */
 const toProof = (body: z.output<typeof reauthenticateRequestSchema>): { password: string } | FactorClaim => {
   if (body.assertion != null) return { assertion: body.assertion };
   return body.code != null ? { code: body.code } : { password: body.password ?? '' };

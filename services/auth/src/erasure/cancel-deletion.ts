@@ -5,7 +5,7 @@ import { voidMailedTokens } from '../mailed-tokens/index.ts';
 import type { Transact } from '../transact.ts';
 import { nextDeletion } from './deletion-fact.ts';
 
-/** Keeps an account that was to be erased. Its apps stay deactivated. Throws `token_invalid`. */
+/** Cancels the deletion of an account. Its apps stay deactivated. Throws `token_invalid`. */
 export const cancelDeletion = async (
   deps: { readonly transact: Transact; readonly clock: Clock },
   token: string,

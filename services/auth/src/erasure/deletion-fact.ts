@@ -1,7 +1,7 @@
 import { authEvents } from '@svc/contracts';
 import type { AccountRecord } from '../accounts/index.ts';
 
-/** Makes the next fact about the deletion of a locked account. */
+/** Returns the next fact about the deletion of a locked account. */
 export const nextDeletion = ({ id, deletionVersion }: AccountRecord) => {
   const version = deletionVersion + 1;
   const about = { aggregate: `account_deletion:${id}`, version };

@@ -8,7 +8,9 @@ export interface RequestDeletionDeps extends ProveOwnerDeps, ScheduleErasureDeps
   readonly erasureDelayMs: number;
 }
 
-/** Has the account of its proven owner erased. Returns the time of the erasure. Throws as `proveOwnerOrFreshSignIn`. */
+/**
+ * Schedules the erasure of an account after proving its owner. Returns its time. Throws as `proveOwnerOrFreshSignIn`.
+ */
 export const requestDeletion = async (deps: RequestDeletionDeps, claim: OwnerClaim): Promise<Date> => {
   const owner = await proveOwnerOrFreshSignIn(deps, claim);
   const eraseAt = await scheduleErasure(deps, {
@@ -16,7 +18,7 @@ export const requestDeletion = async (deps: RequestDeletionDeps, claim: OwnerCla
     origin: originOf(claim.source, 'console'),
     delayMs: deps.erasureDelayMs,
     check: ({ passwordHash }) => {
-      // Another request changed the password since it was checked, so it no longer proves the owner.
+      // Another request changed the password after the check, so the check no longer proves the owner.
       if (passwordHash !== owner.passwordHash) throw new AppError('wrong_password');
     },
   });

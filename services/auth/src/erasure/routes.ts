@@ -4,7 +4,7 @@ import { clearedSessionCookies, signInOriginOf } from '../sessions/index.ts';
 import { cancelDeletion } from './cancel-deletion.ts';
 import { type RequestDeletionDeps, requestDeletion } from './request-deletion.ts';
 
-/** Serves the deletion of an account. */
+/** Binds the routes of account deletion. */
 export const erasureRoutes = (deps: RequestDeletionDeps & { readonly publicBaseUrl: string }): Binding[] => [
   bind(routes.deleteAccount, async (request) => {
     const { body, caller, res } = request;

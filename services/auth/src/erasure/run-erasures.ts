@@ -17,19 +17,19 @@ export interface ErasuresDeps {
 }
 
 const POLL_MS = SECOND_MS;
-/** Accounts that one round looks at. */
+/** Accounts per round. */
 const BATCH = 100;
 
 /**
- * Does the next step of an erasure in one transaction: first the apps are deleted, and once they are gone with their
- * connections, the account with everything that names the person. The fact makes the other services erase theirs.
+ * Runs the next step of an erasure in one transaction: deletes the apps first and, once they are gone with their
+ * connections, the account with all personal data. The fact makes the other services erase theirs.
  */
 const stepErasure = async (deps: ErasuresDeps, userId: string): Promise<void> => {
   const now = deps.clock();
   await deps.transact(async (trx) => {
     const account = (await lockAccount(trx, userId))?.account;
     if (account?.eraseAt == null || account.eraseAt > now) return;
-    // From here on it is too late to cancel.
+    // From here on the deletion cannot be cancelled.
     await voidMailedTokens(trx, userId, { purposes: ['cancel_deletion', 'undo_email'] });
     if (!(await deleteAppsOfOwner(deps, trx, { ownerUserId: userId, now }))) return;
     await deleteAccount(trx, userId);
@@ -37,7 +37,10 @@ const stepErasure = async (deps: ErasuresDeps, userId: string): Promise<void> =>
   });
 };
 
-/** Starts to erase accounts that are due. Replicas may look at the same ones. `wakeSuspensions` has deleted apps ended. */
+/**
+ * Starts erasing accounts that are due. Replicas may process the same ones. `wakeSuspensions` ends the connections of
+ * deleted apps.
+ */
 export const startErasures = (deps: ErasuresDeps, wakeSuspensions: () => void): PeriodicWork =>
   runPeriodically({
     name: 'erasures',

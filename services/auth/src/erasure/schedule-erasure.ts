@@ -18,15 +18,15 @@ export interface ScheduleErasureDeps extends MailOutboxDeps {
 export interface ErasureRequest {
   readonly userId: string;
   readonly origin: Origin;
-  /** 0 erases at once, and then the owner cannot cancel. */
+  /** With 0 the account is erased at once, and the owner cannot cancel. */
   readonly delayMs: number;
   /** Throws if the locked account may not be erased. */
   readonly check?: (locked: AccountWithPassword) => void;
 }
 
 /**
- * Ends all access to an account, deactivates its apps and has it erased after the delay. Returns the time of the erasure,
- * which a request can bring forward, not put off; undefined if there is no such account.
+ * Ends all access to an account, deactivates its apps and schedules its erasure. Returns its time, which another
+ * request can only bring forward; undefined if there is no such account.
  */
 export const scheduleErasure = async (
   deps: ScheduleErasureDeps,
@@ -34,14 +34,14 @@ export const scheduleErasure = async (
 ): Promise<Date | undefined> => {
   const now = deps.clock();
   const scheduled = await deps.transact(async (trx) => {
-    // Apps before their owner, as consents lock them.
+    // Locks apps before their owner, as consents do.
     await suspendAppsOfOwner(deps, trx, { ownerUserId: userId, now });
     const locked = await lockAccount(trx, userId);
     if (locked === undefined) return undefined;
     check?.(locked);
     const account = { ...locked.account, eraseAt: later(now, delayMs) };
     if (locked.account.eraseAt !== null && locked.account.eraseAt <= account.eraseAt) return locked.account.eraseAt;
-    // One may have been registered before the account was locked.
+    // An app may have been registered before the account was locked.
     await suspendAppsOfOwner(deps, trx, { ownerUserId: userId, now });
     const fact = nextDeletion(account);
     await updateErasure(trx, userId, { eraseAt: account.eraseAt, deletionVersion: fact.version });

@@ -17,11 +17,11 @@ import { notifyOwner } from './notify-owner.ts';
 import { CREDENTIAL_KEY, insertPasskey, listPasskeysOfUser, useChallenge } from './passkey-queries.ts';
 import { listFactorsOfUser } from './queries.ts';
 
-/** COSE numbers of EdDSA, ES256 and RS256 (RFC 9053): what authenticators use. */
+/** COSE numbers of EdDSA, ES256 and RS256 (RFC 9053), which authenticators use. */
 const ALGORITHMS = [-8, -7, -257];
 const DEFAULT_NAMES: Readonly<Record<Locale, string>> = { en: 'Passkey', it: 'Passkey' };
 
-/** Returns the options to make a passkey with. Throws `factor_limit_reached`. */
+/** Returns the options for creating a passkey. Throws `factor_limit_reached`. */
 export const createPasskeyOptions = async (
   deps: FactorsDeps,
   userId: string,
@@ -46,7 +46,7 @@ export const createPasskeyOptions = async (
   });
 };
 
-/** A passkey that was added, and recovery codes if it is the first factor of its account. */
+/** A new passkey, and recovery codes if it is the first factor of its account. */
 export interface AddedPasskey {
   readonly factor: FactorRecord;
   readonly recoveryCodes: string[] | undefined;

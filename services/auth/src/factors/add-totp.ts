@@ -9,7 +9,10 @@ import { describeTotp, newTotpSecret } from './totp.ts';
 
 const DEFAULT_NAMES: Readonly<Record<Locale, string>> = { en: 'Authenticator app', it: 'App di autenticazione' };
 
-/** Adds a TOTP factor that is in use once it is confirmed. An earlier unconfirmed one ends. Throws `factor_limit_reached`. */
+/**
+ * Adds a TOTP factor, which must be confirmed before it is used. Replaces an earlier unconfirmed one. Throws
+ * `factor_limit_reached`.
+ */
 export const addTotp = (
   deps: FactorsDeps,
   userId: string,

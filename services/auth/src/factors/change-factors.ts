@@ -5,7 +5,10 @@ import type { FactorsDeps } from './factors-deps.ts';
 import { deleteFactorsOfUser, replaceRecoveryCodes } from './queries.ts';
 import { newRecoveryCode, RECOVERY_CODES, recoveryCodeDigest } from './recovery-code.ts';
 
-/** Changes the factors of an account in one transaction, one change at a time. Throws `invalid_token` without account. */
+/**
+ * Changes the factors of an account in one transaction, one change at a time. Throws `invalid_token` if the account is
+ * gone.
+ */
 export const changeFactors = <T>(
   deps: FactorsDeps,
   userId: string,
@@ -17,7 +20,7 @@ export const changeFactors = <T>(
     return await change(trx, locked.account);
   });
 
-/** Makes a new set of recovery codes and voids the previous one. Returns the codes, which are stored as digests only. */
+/** Replaces the recovery codes. Returns the new ones, of which only digests are stored. */
 export const makeRecoveryCodes = async (trx: Transaction, userId: string): Promise<string[]> => {
   const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
   await replaceRecoveryCodes(
@@ -28,7 +31,7 @@ export const makeRecoveryCodes = async (trx: Transaction, userId: string): Promi
   return codes;
 };
 
-/** Removes every factor and recovery code of an account. The caller has locked it. */
+/** Deletes every factor and recovery code of a locked account. */
 export const removeAllFactors = async (trx: Transaction, userId: string): Promise<void> => {
   await deleteFactorsOfUser(trx, userId);
   await replaceRecoveryCodes(trx, userId, []);

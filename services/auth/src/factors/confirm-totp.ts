@@ -8,12 +8,12 @@ import { notifyOwner } from './notify-owner.ts';
 import { confirmTotpById, findUnconfirmedTotp } from './queries.ts';
 import { findTotpStep } from './totp.ts';
 
-/** A factor that was not confirmed by then has to be added again. */
+/** A factor that is not confirmed within this time must be added again. */
 export const UNCONFIRMED_MS = HOUR_MS;
 
 /**
- * Puts a TOTP factor into use if the code belongs to it. That code is used up. Returns new recovery codes. Throws
- * `not_found` and `wrong_code`.
+ * Activates a TOTP factor with one of its codes, which is used up. Returns new recovery codes. Throws `not_found` and
+ * `wrong_code`.
  */
 export const confirmTotp = (
   deps: FactorsDeps,

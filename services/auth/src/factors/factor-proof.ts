@@ -1,6 +1,6 @@
 import type { Transaction } from '../transact.ts';
 
-/** A valid proof of a second factor that is not used up yet. */
+/** A valid, unused proof of a second factor. */
 export interface FactorProof {
   /** Uses the proof up. Returns false if another request used it first. */
   readonly use: (trx: Transaction) => Promise<boolean>;

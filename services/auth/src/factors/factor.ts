@@ -9,10 +9,10 @@ export interface FactorRecord {
   readonly lastUsedAt: Date | null;
 }
 
-/** Factors of one account, of all kinds. */
+/** Maximum factors per account, of all kinds. */
 export const FACTORS_MAX = 10;
 
-/** A factor as its owner sees it. */
+/** Maps a factor to the JSON that its owner sees. */
 export const toFactorJson = ({ id, type, name, createdAt, lastUsedAt }: FactorRecord): Factor => ({
   id,
   type,

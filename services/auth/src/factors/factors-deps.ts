@@ -3,7 +3,7 @@ import type { Executor, Transact } from '../transact.ts';
 import type { PasskeyChallenges } from './passkey-challenge.ts';
 import type { RelyingParty } from './relying-party.ts';
 
-/** Parts that every operation on second factors works with. */
+/** Dependencies of every operation on second factors. */
 export interface FactorsDeps extends MailOutboxDeps {
   readonly database: Executor;
   readonly transact: Transact;

@@ -9,7 +9,7 @@ import { deleteRecoveryCode, hasRecoveryCode, listTotpsOfUser, useTotpStep } fro
 import { recoveryCodeDigest } from './recovery-code.ts';
 import { findTotpStep } from './totp.ts';
 
-/** Proof of a second factor as a person sends it. */
+/** Proof of a second factor, as submitted. */
 export type FactorClaim =
   | { readonly code: string }
   | { readonly recoveryCode: string }

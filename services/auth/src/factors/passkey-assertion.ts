@@ -28,7 +28,7 @@ type OptionsDeps = Pick<FactorsDeps, 'relyingParty' | 'passkeyChallenges'>;
 /** Purposes of assertions. */
 export type AssertionPurpose = Exclude<PasskeyPurpose, 'registration'>;
 
-/** After a password, possession is enough. By itself a passkey must verify the person (WebAuthn Level 3 section 6.2.3). */
+/** After a password, possession is enough. A passkey alone must verify the person (WebAuthn Level 3 section 6.2.3). */
 const isVerificationRequired = (purpose: AssertionPurpose): boolean => purpose !== 'second_factor';
 
 /** Returns the options for an assertion of one of the account's passkeys, or undefined if it has none. */
@@ -40,7 +40,7 @@ export const createAssertionOptions = async (
   return passkeys.length === 0 ? undefined : optionsFor(deps, { purpose, userId, passkeys });
 };
 
-/** Returns the options for a sign-in to the account of any passkey. */
+/** Returns the options for a sign-in with any passkey. */
 export const createSignInOptions = (deps: OptionsDeps): RequestOptions =>
   optionsFor(deps, { purpose: 'sign_in', userId: undefined, passkeys: [] });
 
@@ -65,8 +65,8 @@ export interface AssertionProof extends FactorProof {
 }
 
 /**
- * Checks an assertion without using it up. Returns undefined if it is not valid, or for another account than `userId`
- * if one is given.
+ * Validates an assertion without using it up. Returns undefined if it is invalid, or belongs to an account other than
+ * `userId`.
  */
 export const findAssertionProof = async (
   deps: FactorsDeps,
@@ -87,7 +87,7 @@ export const findAssertionProof = async (
   };
 };
 
-/** An authenticator that names the account must name the owner of the passkey (WebAuthn Level 3 section 7.2, step 6). */
+/** Checks that the user handle, if sent, names the owner of the passkey (WebAuthn Level 3 section 7.2, step 6). */
 const isHandleOf = ({ response: { userHandle } }: PasskeyAssertion, { userId }: PasskeyRecord): boolean =>
   typeof userHandle !== 'string' || Buffer.from(userHandle, 'base64url').toString() === userId;
 

@@ -8,7 +8,7 @@ const RANDOM_BYTES = 16;
 const TIME_BYTES = 8;
 const MAC_BYTES = 16;
 
-/** Use of a passkey that a challenge is made for. `sign_in` is for any account, the others are for one. */
+/** Purpose of a challenge. `sign_in` is for any account, the others are for one. */
 export type PasskeyPurpose = 'registration' | 'second_factor' | 'reauthentication' | 'sign_in';
 
 export interface ChallengeSubject {
@@ -16,14 +16,14 @@ export interface ChallengeSubject {
   readonly userId: string | undefined;
 }
 
-/** Makes and checks the challenges of passkeys. They are signed, so that options cost no write to the database. */
+/** Creates and checks the challenges of passkeys. They are signed, so that options need no database write. */
 export interface PasskeyChallenges {
   readonly make: (subject: ChallengeSubject) => Buffer;
-  /** Returns the digest and expiry of a challenge that was made for this subject, or undefined. */
+  /** Returns the digest and expiry of a challenge that was created for this subject, or undefined. */
   readonly check: (challenge: string, subject: ChallengeSubject) => { digest: Buffer; expiresAt: Date } | undefined;
 }
 
-/** Creates them; `key` signs. */
+/** Creates the signer of challenges. */
 export const createPasskeyChallenges = (key: Buffer, clock: Clock): PasskeyChallenges => {
   const macOf = (head: Buffer, { purpose, userId }: ChallengeSubject): Buffer =>
     createHmac('sha256', key)

@@ -16,7 +16,7 @@ export interface PasskeyRecord {
   readonly lastUsedAt: Date | null;
 }
 
-/** The constraint that a credential violates which is registered already. */
+/** Constraint violated by a credential that is registered already. */
 export const CREDENTIAL_KEY = 'passkeys_credential_id_key';
 
 type Row = Omit<SnakeKeys<PasskeyRecord>, 'counter'> & { readonly counter: string };
@@ -58,7 +58,7 @@ export const updatePasskeyUse = async (
   return result.rowCount > 0;
 };
 
-/** Uses a challenge up. Returns false if it was used before. */
+/** Uses up a challenge. Returns false if it was used before. */
 export const useChallenge = async (
   trx: Transaction,
   challenge: { digest: Buffer; expiresAt: Date },
@@ -71,7 +71,7 @@ export const useChallenge = async (
   return rows.length > 0;
 };
 
-/** Deletes at most `limit` used challenges that expired before an instant. Returns the number. */
+/** Deletes at most `limit` used challenges that expired before the given time. Returns the number. */
 export const deleteUsedChallengesExpiredBefore = async (
   executor: Executor,
   before: Date,

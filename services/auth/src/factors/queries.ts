@@ -2,7 +2,7 @@ import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
 import type { Executor, Transaction } from '../transact.ts';
 import type { FactorRecord } from './factor.ts';
 
-/** A TOTP factor as stored. It is in use once it is confirmed. */
+/** A TOTP factor, as stored. It is in use once confirmed. */
 export interface TotpRecord {
   readonly id: string;
   readonly userId: string;
@@ -10,7 +10,7 @@ export interface TotpRecord {
   readonly sealedSecret: Buffer;
   readonly createdAt: Date;
   readonly confirmedAt: Date | null;
-  /** Newest time step of which a code was accepted. */
+  /** Newest time step with an accepted code. */
   readonly lastStep: number | null;
   readonly lastUsedAt: Date | null;
 }
@@ -38,7 +38,7 @@ export const insertTotp = async (trx: Transaction, totp: TotpRecord): Promise<vo
   await trx('totp_factors').insert(snakeKeys(totp));
 };
 
-/** Finds a TOTP factor that was added since an instant and is not confirmed yet. */
+/** Finds an unconfirmed TOTP factor added since the given time. */
 export const findUnconfirmedTotp = async (
   trx: Transaction,
   { id, userId, since }: { id: string; userId: string; since: Date },
@@ -93,7 +93,7 @@ export const deleteFactorsOfUser = async (trx: Transaction, userId: string): Pro
   await trx('passkeys').where({ user_id: userId }).delete();
 };
 
-/** Deletes at most `limit` unconfirmed TOTP factors added before an instant. Returns the number. */
+/** Deletes at most `limit` unconfirmed TOTP factors added before the given time. Returns the number. */
 export const deleteUnconfirmedTotpsBefore = async (
   executor: Executor,
   before: Date,
@@ -103,7 +103,7 @@ export const deleteUnconfirmedTotpsBefore = async (
   return await executor('totp_factors').whereIn('id', old.select('id')).delete();
 };
 
-/** Replaces the recovery codes of an account; none for an empty list. */
+/** Replaces the recovery codes of an account. An empty list deletes them. */
 export const replaceRecoveryCodes = async (
   trx: Transaction,
   userId: string,
@@ -124,6 +124,6 @@ export const countRecoveryCodes = async (executor: Executor, userId: string): Pr
 export const hasRecoveryCode = async (executor: Executor, userId: string, digest: Buffer): Promise<boolean> =>
   (await executor('recovery_codes').where({ user_id: userId, digest }).first('user_id')) !== undefined;
 
-/** Uses a recovery code up. Returns false if it was used before. */
+/** Uses up a recovery code. Returns false if it was used before. */
 export const deleteRecoveryCode = async (trx: Transaction, userId: string, digest: Buffer): Promise<boolean> =>
   (await trx('recovery_codes').where({ user_id: userId, digest }).delete()) > 0;

@@ -4,7 +4,7 @@ import type { FactorsDeps } from './factors-deps.ts';
 import { notifyOwner } from './notify-owner.ts';
 import { deleteFactorById, listFactorsOfUser } from './queries.ts';
 
-/** Removes a factor; with the last one the recovery codes end. Throws `not_found`. */
+/** Deletes a factor, and with the last one the recovery codes. Throws `not_found`. */
 export const removeFactor = (deps: FactorsDeps, { userId, id }: { userId: string; id: string }): Promise<void> =>
   changeFactors(deps, userId, async (trx, account) => {
     const removed = await deleteFactorById(trx, { id, userId });

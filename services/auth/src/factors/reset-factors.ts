@@ -5,8 +5,8 @@ import { notifyOwner } from './notify-owner.ts';
 import { listFactorsOfUser } from './queries.ts';
 
 /**
- * Removes every factor and recovery code of an account whose owner has lost them, and mails the owner. Returns the number
- * of removed factors; undefined if there is no such account.
+ * Deletes every factor and recovery code of an account whose owner has lost them, and mails the owner. Returns the
+ * number of deleted factors; undefined if there is no such account.
  */
 export const resetFactors = (
   deps: Pick<FactorsDeps, 'transact' | 'mailKey' | 'clock' | 'newId'>,

@@ -9,7 +9,7 @@ import { countRecoveryCodes, listFactorsOfUser } from './queries.ts';
 import { removeFactor } from './remove-factor.ts';
 import { renewRecoveryCodes } from './renew-recovery-codes.ts';
 
-/** Serves the second factors of an account. */
+/** Binds the routes of an account's second factors. */
 export const factorRoutes = (deps: FactorsDeps): Binding[] => [
   bind(routes.listFactors, async ({ caller: { userId } }) => {
     const factors = await listFactorsOfUser(deps.database, userId);
@@ -37,7 +37,8 @@ export const factorRoutes = (deps: FactorsDeps): Binding[] => [
     await removeFactor(deps, { userId: caller.userId, id: params.factor_id });
     return { status: 204 };
   }),
-  bind(routes.renewRecoveryCodes, async ({ caller }) => {
-    return { status: 201, body: { recovery_codes: await renewRecoveryCodes(deps, caller.userId) } };
-  }),
+  bind(routes.renewRecoveryCodes, async ({ caller }) => ({
+    status: 201,
+    body: { recovery_codes: await renewRecoveryCodes(deps, caller.userId) },
+  })),
 ];

@@ -2,9 +2,9 @@ import { Secret, TOTP } from 'otpauth';
 
 /** RFC 4226 section 4 (R6) recommends 160 bits. */
 const SECRET_BYTES = 20;
-/** Authenticator apps ignore other values of these. */
+/** Authenticator apps ignore other values. */
 const SETTINGS = { algorithm: 'SHA1', digits: 6, period: 30 } as const;
-/** Steps before and after the present one, for clocks that differ and for slow hands (RFC 6238 section 5.2). */
+/** Steps before and after the current one, for clock drift and slow typing (RFC 6238 section 5.2). */
 const WINDOW_STEPS = 1;
 
 /** Returns a new random secret. */
@@ -16,7 +16,7 @@ export const describeTotp = (secret: Buffer, email: string): { secret: string; u
   return { secret: totp.secret.base32, url: totp.toString() };
 };
 
-/** Returns the time step of a code, or undefined if the code is not one of about now. */
+/** Returns the time step of a code, or undefined if the code is not valid around now. */
 export const findTotpStep = (secret: Buffer, code: string, now: Date): number | undefined => {
   const digits = code.replaceAll(/\s/g, '');
   const timestamp = now.getTime();

@@ -6,24 +6,32 @@ import type { Transaction } from '../transact.ts';
 import { isRequested, type Mail } from './mail.ts';
 import { countMailsOf, countMailsTo, insertMail, lockRecipient, type MailRecord } from './queries.ts';
 
-/** Mails of one kind to one address within an hour: a person repeats a request, a program repeats an act. */
+/** Maximum mails of one kind to one address per hour. A person repeats a request; a program repeats an act. */
 const REQUESTED_PER_HOUR_MAX = 5;
 const NOTICES_PER_HOUR_MAX = 20;
-/** Requested mails of one kind for one account within an hour, to any address. */
+/** Maximum requested mails of one kind for one account per hour, to any address. */
 const REQUESTED_OF_USER_PER_HOUR_MAX = 10;
 
 export interface MailOutboxDeps {
   readonly clock: Clock;
   readonly newId: typeof newId;
-  /** Encrypts the data of waiting mails, which hold tokens. */
+  /** Encrypts the data of waiting mails, which contain tokens. */
   readonly mailKey: Buffer;
 }
 
-/** Outcome of enqueueing: `limited` if the address or the account has had its mails of this kind for this hour. */
+/** Outcome of enqueueing. `limited`: the address or account has used up its mails of this kind for this hour. */
 export type Enqueued = 'queued' | 'limited';
 
-/** Stores a mail in the caller's transaction. The mailer sends it once that has committed, and not at all otherwise. */
-export const enqueueMail = async (deps: MailOutboxDeps, trx: Transaction, mail: Mail): Promise<Enqueued> => {
+/**
+ * Stores a mail in the caller's transaction. The mailer sends it after the commit. `noticeId` identifies what another
+ * service asks to be mailed: a repetition stores nothing.
+ */
+export const enqueueMail = async (
+  deps: MailOutboxDeps,
+  trx: Transaction,
+  mail: Mail,
+  noticeId: string | null = null,
+): Promise<Enqueued> => {
   const now = deps.clock();
   await lockRecipient(trx, mail.to);
   const count = await countMailsTo(trx, mail.to, { kinds: [mail.kind], since: later(now, -HOUR_MS) });
@@ -31,7 +39,7 @@ export const enqueueMail = async (deps: MailOutboxDeps, trx: Transaction, mail: 
   if (isRequested(mail.kind) && (await countMailsOf(trx, mail, later(now, -HOUR_MS))) >= REQUESTED_OF_USER_PER_HOUR_MAX)
     return 'limited';
   const id = deps.newId('mail', now.getTime());
-  await insertMail(trx, {
+  const record = {
     id,
     userId: mail.userId,
     kind: mail.kind,
@@ -41,13 +49,14 @@ export const enqueueMail = async (deps: MailOutboxDeps, trx: Transaction, mail: 
     createdAt: now,
     dueAt: now,
     attempts: 0,
-  });
+  };
+  await insertMail(trx, record, noticeId);
   return 'queued';
 };
 
-/** Returns a stored mail with its data. Throws SealBroken. */
+/** Decrypts the data of a stored mail. Throws SealBroken. */
 export const openMail = (key: Buffer, { id, kind, locale, userId, recipient, sealedData }: MailRecord): Mail => {
   const data: unknown = JSON.parse(unseal(key, sealedData, id).toString());
-  // `enqueueMail` sealed the data of this very kind.
+  // `enqueueMail` sealed data of this kind.
   return { kind, locale, userId, to: recipient, data } as Mail;
 };

@@ -6,19 +6,19 @@ const CONNECT_TIMEOUT_MS = 10 * SECOND_MS;
 const SOCKET_TIMEOUT_MS = 20 * SECOND_MS;
 const CONNECTIONS_MAX = 2;
 
-/** Outcome of sending: the server took the mail, refused it for good, or may take it later. */
+/** Outcome of a sending: the server accepted the mail, refused it permanently, or may accept it later. */
 export type SendOutcome =
   | { readonly state: 'sent' }
   | { readonly state: 'refused' | 'unsent' | 'unknown'; readonly errorCode: string };
 
-/** Hands mails to a server. */
+/** Sends mails through a server. */
 export interface MailTransport {
   readonly send: (mail: RenderedMail & { id: string; to: string }) => Promise<SendOutcome>;
   readonly close: () => void;
 }
 
 export interface MailTransportOptions {
-  /** `smtp://` or `smtps://`, with credentials if the server wants them. */
+  /** `smtp://` or `smtps://`, with credentials if the server requires them. */
   readonly url: string;
   readonly from: string;
   /** Host in the `Message-ID`. */
@@ -44,7 +44,7 @@ export const createMailTransport = ({ url, from, host }: MailTransportOptions): 
         await transport.sendMail({
           ...content,
           from,
-          // As an object, no part of the address is taken for another recipient.
+          // Passed as an object, so that no part of the address is parsed as another recipient.
           to: { name: '', address: to },
           messageId: `<${id}@${host}>`,
           headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
@@ -58,16 +58,16 @@ export const createMailTransport = ({ url, from, host }: MailTransportOptions): 
   };
 };
 
-/** Errors of nodemailer name the step that failed; their texts may name the recipient, so only codes are kept. */
+/** Maps an error of nodemailer to an outcome. Keeps only codes, because the text may name the recipient. */
 const outcomeOf = (error: unknown): SendOutcome => {
   const { code, responseCode, command } = describe(error);
   const errorCode = [code, responseCode].filter((part) => part !== undefined).join(' ') || 'unknown';
   if (responseCode !== undefined && responseCode >= 500 && code !== 'EAUTH') return { state: 'refused', errorCode };
-  // A server that answered has not taken the mail, and no server takes one before DATA.
+  // The server has not accepted the mail: it answered with an error, or DATA was not sent.
   const isUnsent = responseCode !== undefined || command === 'CONN' || code === 'EDNS' || code === 'EAUTH';
   return { state: isUnsent ? 'unsent' : 'unknown', errorCode };
 };
 
 const describe = (error: unknown): { code?: string; responseCode?: number; command?: string } =>
-  // Each member is optional, so any object will do.
+  // Every member is optional, so any object fits.
   typeof error === 'object' && error !== null ? error : {};

@@ -1,6 +1,6 @@
 import type { AutoTopUpFailure, Locale } from '@svc/contracts';
 
-/** Use of a limit, formatted in the language of the mail. */
+/** Use of a limit, formatted in the mail's language. */
 interface LimitUse {
   readonly percent: number;
   readonly used: string;
@@ -8,7 +8,7 @@ interface LimitUse {
   readonly resetsOn: string | null;
 }
 
-/** Members that the texts of each kind of mail name. `token` ends up in the mail's link. */
+/** Data of each kind of mail. `token` is part of the mail's link. */
 export interface MailData {
   verify_email: { readonly token: string };
   sign_up_repeated: Record<string, never>;
@@ -28,6 +28,8 @@ export interface MailData {
   app_connected: { readonly appName: string };
   domain_proof_missing: { readonly domain: string; readonly hasLapsed: boolean };
   app_suspended: { readonly appName: string };
+  webhook_blocked: { readonly appName: string; readonly event: string; readonly eventId: string; readonly at: string };
+  webhook_recovered: { readonly appName: string };
   cap_alert: LimitUse & { readonly isWeekly: boolean };
   app_budget_alert: LimitUse & { readonly appName: string };
   key_limit_alert: LimitUse & { readonly keyId: string };
@@ -37,7 +39,7 @@ export interface MailData {
 
 export type MailKind = keyof MailData;
 
-/** A mail to one person about one act. */
+/** A mail to one person about one event. */
 export type Mail = {
   [K in MailKind]: {
     readonly kind: K;
@@ -48,7 +50,7 @@ export type Mail = {
   };
 }[MailKind];
 
-/** Kinds that a person asks for and may ask for again; they count per address. The others are notices. */
+/** Kinds that a person requests and may request again; they count per address. The others are notices. */
 const REQUESTED: ReadonlySet<MailKind> = new Set([
   'verify_email',
   'sign_up_repeated',
@@ -62,11 +64,11 @@ export const isRequested = (kind: MailKind): boolean => REQUESTED.has(kind);
 export interface MailText {
   readonly subject: string;
   readonly paragraphs: readonly string[];
-  /** The one link of the mail, shown as a button in HTML. */
+  /** The mail's only link, shown as a button in HTML. */
   readonly link?: { readonly label: string; readonly page: MailPage; readonly token?: string };
 }
 
-/** Pages of the console that mails link to. */
+/** Console pages that mails link to. */
 export type MailPage = 'verify-email' | 'reset-password' | 'confirm-email' | 'undo-email' | 'cancel-deletion';
 
 /** The texts of one language. */

@@ -16,12 +16,12 @@ export interface MailRecord {
   readonly attempts: number;
 }
 
-/** Serializes the mails to one address until the transaction ends, so that none slips in between counting and storing. */
+/** Serializes mails to one address until the transaction ends, so that none is added between counting and storing. */
 export const lockRecipient = async (trx: Transaction, recipient: string): Promise<void> => {
   await trx.raw('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [`mail:${recipient}`]);
 };
 
-/** Counts the mails of some kinds to one address since an instant. */
+/** Counts the mails of some kinds to one address since the given time. */
 export const countMailsTo = async (
   trx: Transaction,
   recipient: string,
@@ -36,7 +36,7 @@ export const countMailsTo = async (
   return Number(row?.count ?? 0);
 };
 
-/** Counts the mails of one kind for a user since an instant. */
+/** Counts the mails of one kind for a user since the given time. */
 export const countMailsOf = async (
   trx: Transaction,
   { userId, kind }: { userId: string; kind: MailKind },
@@ -47,11 +47,18 @@ export const countMailsOf = async (
   return Number(row?.count ?? 0);
 };
 
-export const insertMail = async (trx: Transaction, mail: MailRecord): Promise<void> => {
-  await trx('mails').insert(snakeKeys(mail));
+/** Stores a mail. If it has the id of a notice that is stored already, nothing changes. */
+export const insertMail = async (trx: Transaction, mail: MailRecord, noticeId: string | null): Promise<void> => {
+  await trx('mails')
+    .insert({ ...snakeKeys(mail), notice_id: noticeId })
+    .onConflict('notice_id')
+    .ignore();
 };
 
-/** Takes due mails, oldest first, and defers them to `retryAt`: no other replica sends one until then. Writes only if some are due. */
+/**
+ * Claims due mails, oldest first, and defers them to `retryAt`, so that no other replica sends them meanwhile. Writes
+ * only if some are due.
+ */
 export const claimDueMails = async (
   executor: Executor,
   { now, retryAt, limit }: { now: Date; retryAt: Date; limit: number },
@@ -71,7 +78,7 @@ export const markMailSent = async (executor: Executor, id: string, now: Date): P
   await executor('mails').where({ id }).update({ sent_at: now, due_at: null, sealed_data: null, error_code: null });
 };
 
-/** Defers a mail whose sending failed. */
+/** Defers a mail that could not be sent. */
 export const deferMail = async (
   executor: Executor,
   id: string,
@@ -80,7 +87,7 @@ export const deferMail = async (
   await executor('mails').where({ id }).update({ due_at: dueAt, error_code: errorCode });
 };
 
-/** Gives a mail up and deletes its data. */
+/** Marks a mail as failed and deletes its data. */
 export const markMailFailed = async (
   executor: Executor,
   id: string,
@@ -91,13 +98,13 @@ export const markMailFailed = async (
     .update({ failed_at: now, due_at: null, sealed_data: null, error_code: errorCode });
 };
 
-/** Counts mails that still wait. */
+/** Counts waiting mails. */
 export const countWaitingMails = async (executor: Executor): Promise<number> => {
   const row = await executor('mails').whereNotNull('due_at').count<{ count: string }>({ count: '*' }).first();
   return Number(row?.count ?? 0);
 };
 
-/** Deletes at most `limit` finished mails made before an instant. Returns the number. */
+/** Deletes at most `limit` finished mails created before the given time. Returns the number. */
 export const deleteMailsBefore = async (executor: Executor, before: Date, limit: number): Promise<number> => {
   const old = executor('mails').where('created_at', '<', before).whereNull('due_at').limit(limit);
   return await executor('mails').whereIn('id', old.select('id')).delete();

@@ -4,7 +4,7 @@ import type { Mail, MailPage, MailText, MailTexts } from './mail.ts';
 import { english } from './texts/en.ts';
 import { italian } from './texts/it.ts';
 
-/** A mail as it is sent. */
+/** A rendered mail. */
 export interface RenderedMail {
   readonly subject: string;
   readonly text: string;
@@ -18,7 +18,7 @@ const FOOTER: Readonly<Record<Locale, string>> = {
 const FONT = 'font-family:system-ui,sans-serif;font-size:16px;line-height:1.5;color:#1b1b1f';
 const BUTTON = 'display:inline-block;padding:12px 20px;border-radius:8px;background:#2d4bd8;color:#ffffff';
 
-/** Returns the address of the page that a mail links to. It changes nothing before its button is pressed. */
+/** Returns the address of the linked page. Opening it changes nothing until its button is pressed. */
 const mailLink = (publicBaseUrl: string, { page, token }: { page: MailPage; token?: string }): string =>
   `${publicBaseUrl}/${page}${token === undefined ? '' : `?${new URLSearchParams({ token })}`}`;
 
@@ -43,7 +43,7 @@ ${link && url && html`<p><a href="${url}" style="${BUTTON}">${link.label}</a></p
 
 const textOf = ({ kind, locale, data }: Pick<Mail, 'kind' | 'locale' | 'data'>): MailText => {
   const texts: MailTexts = locale === 'it' ? italian : english;
-  // A mail's data are those of its kind, as `Mail` says; the compiler cannot follow that through the table.
+  // The data of a mail match its kind, as `Mail` declares; the compiler cannot follow that through the table.
   const render = texts[kind] as (data: Mail['data']) => MailText;
   return render(data);
 };

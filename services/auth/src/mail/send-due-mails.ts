@@ -6,9 +6,9 @@ import type { MailTransport, SendOutcome } from './mail-transport.ts';
 import { claimDueMails, deferMail, type MailRecord, markMailFailed, markMailSent } from './queries.ts';
 import { renderMail } from './render-mail.ts';
 
-/** Mails that one round takes. They are sent one after the other within the lease. */
+/** Mails per round. They are sent in sequence within the lease. */
 const BATCH = 2;
-/** After a send whose outcome is unknown, the mail rests at least this long. Longer than sending a batch takes. */
+/** Minimum pause after a send with unknown outcome. Longer than sending a batch takes. */
 const LEASE_MS = MINUTE_MS;
 const BACKOFF_MIN_MS = 5 * SECOND_MS;
 const BACKOFF_MAX_MS = HOUR_MS;
@@ -26,7 +26,7 @@ export interface SendMailsDeps {
   readonly outcomes: { readonly inc: (labels: { outcome: 'sent' | 'deferred' | 'failed' }) => void };
 }
 
-/** Sends the mails that are due, a few at a time, until none is left. */
+/** Sends due mails in small batches until none is left. */
 export const sendDueMails = async (deps: SendMailsDeps, signal: AbortSignal): Promise<void> => {
   while (!signal.aborted) {
     const now = deps.clock();
@@ -60,7 +60,7 @@ const sendOne = async (deps: SendMailsDeps, record: MailRecord): Promise<void> =
   deps.outcomes.inc({ outcome: isLast ? 'failed' : 'deferred' });
 };
 
-/** Returns the pause before the next attempt. A mail that may have been sent rests for at least a minute. */
+/** Returns the delay before the next attempt: at least a minute for a mail that may have been sent. */
 const retryDelayMs = (state: SendOutcome['state'], attempts: number): number => {
   const backoffMs = Math.min(BACKOFF_MIN_MS * BACKOFF_FACTOR ** (attempts - 1), BACKOFF_MAX_MS);
   return state === 'unknown' ? Math.max(backoffMs, LEASE_MS) : backoffMs;

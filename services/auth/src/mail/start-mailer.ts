@@ -11,14 +11,14 @@ export interface MailerDeps extends Omit<SendMailsDeps, 'outcomes'> {
   readonly metrics: Metrics;
 }
 
-/** Sends waiting mails until it is stopped. Replicas share the work. */
+/** Sends waiting mails until stopped. Replicas share the work. */
 export const startMailer = (deps: MailerDeps): { stop: () => Promise<void> } => {
   const outcomes = deps.metrics.counter({
     name: 'auth_mails_total',
     help: 'Attempts to send a mail, by outcome.',
     labelNames: ['outcome'],
   });
-  // A counter that appears with its first count has not grown, as Prometheus sees it.
+  // Prometheus sees a counter grow only if it has been 0 before.
   for (const outcome of OUTCOMES) outcomes.inc({ outcome }, 0);
   deps.metrics.gauge({
     name: 'auth_mails_waiting',

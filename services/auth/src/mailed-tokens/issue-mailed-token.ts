@@ -2,7 +2,7 @@ import type { Transaction } from '../transact.ts';
 import { type MailedTokenRecord, newMailedToken } from './mailed-token.ts';
 import { insertMailedToken } from './queries.ts';
 
-/** Stores a new token and returns it for its mail, which the caller enqueues in the same transaction. */
+/** Stores a new token and returns it. The caller enqueues its mail in the same transaction. */
 export const issueMailedToken = async (
   trx: Transaction,
   about: Pick<MailedTokenRecord, 'purpose' | 'userId' | 'email'>,

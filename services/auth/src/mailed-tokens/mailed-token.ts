@@ -7,11 +7,11 @@ const LIFETIME_MS = {
   reset_password: 30 * MINUTE_MS,
   confirm_email: DAY_MS,
   undo_email: 7 * DAY_MS,
-  /** Longer than an erasure can wait, which voids the token. */
+  /** Longer than the maximum delay of an erasure, which voids the token. */
   cancel_deletion: 366 * DAY_MS,
 } as const;
 
-/** Act that a mailed token allows. */
+/** Action that a mailed token allows. */
 export type MailedTokenPurpose = keyof typeof LIFETIME_MS;
 
 /** A token as stored. */
@@ -19,7 +19,7 @@ export interface MailedTokenRecord {
   readonly digest: Buffer;
   readonly purpose: MailedTokenPurpose;
   readonly userId: string;
-  /** Address that the token is about: to verify, to change to, or to restore. */
+  /** Address that the token verifies, changes to or restores. */
   readonly email: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
@@ -27,10 +27,10 @@ export interface MailedTokenRecord {
 
 const TOKEN_BYTES = 32;
 
-/** Returns the digest under which a token is stored. */
+/** Returns the stored digest of a token. */
 export const mailedTokenDigest = (token: string): Buffer => hash('sha256', `mailed:${token}`, 'buffer');
 
-/** Makes a token and its record. The token itself only goes into a mail. */
+/** Creates a token and its record. The token itself is only in the mail. */
 export const newMailedToken = (
   { purpose, userId, email }: Pick<MailedTokenRecord, 'purpose' | 'userId' | 'email'>,
   now: Date,

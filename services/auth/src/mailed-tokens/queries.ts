@@ -12,7 +12,7 @@ export const insertMailedToken = async (trx: Transaction, record: MailedTokenRec
   await trx('mailed_tokens').insert(snakeKeys(record));
 };
 
-/** Finds a token of this purpose that is still good. */
+/** Finds a valid token of this purpose. */
 export const findMailedToken = async (
   executor: Executor,
   query: MailedTokenQuery,
@@ -21,7 +21,7 @@ export const findMailedToken = async (
   return row === undefined ? undefined : camelKeys(row);
 };
 
-/** Uses a token up. Returns false if it is no longer good. */
+/** Uses up a token. Returns false if it is no longer valid. */
 export const deleteMailedToken = async (trx: Transaction, query: MailedTokenQuery): Promise<boolean> =>
   (await live(trx, query).delete()) > 0;
 
@@ -30,7 +30,7 @@ const live = (executor: Executor, { purpose, token, now }: MailedTokenQuery) =>
     .where({ digest: mailedTokenDigest(token), purpose })
     .where('expires_at', '>', now);
 
-/** Voids the tokens of a user for some purposes; those made before `since` stay. */
+/** Voids a user's tokens of some purposes, except those created before `since`. */
 export const voidMailedTokens = async (
   trx: Transaction,
   userId: string,
@@ -54,7 +54,7 @@ export const isAddressHeld = async (
   return row !== undefined;
 };
 
-/** Deletes at most `limit` tokens that expired before an instant. Returns the number. */
+/** Deletes at most `limit` tokens that expired before the given time. Returns the number. */
 export const deleteMailedTokensExpiredBefore = async (
   executor: Executor,
   before: Date,

@@ -1,1 +1,2 @@
 export { type NoticeDeps, startKeyNoticeConsumer, startNoticeConsumer } from './consumer.ts';
+export { noticeInternalRoutes } from './routes.ts';

@@ -4,7 +4,7 @@ import type { MailOutboxDeps } from '../mail/index.ts';
 import type { Transaction } from '../transact.ts';
 import { mailNotice } from './mail-notice.ts';
 
-/** Tells the owner of a wallet that an automatic top-up failed, and that they are now off. */
+/** Mails the owner of a wallet that an automatic top-up failed and that automatic top-ups are now off. */
 export const mailAutoTopUpFailure = (
   deps: MailOutboxDeps,
   trx: Transaction,

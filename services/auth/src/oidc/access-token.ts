@@ -13,7 +13,7 @@ export interface AccessTokenDeps {
   readonly clock: Clock;
 }
 
-/** Signs an access token (RFC 9068); with a thumbprint it is bound to that key (RFC 9449 section 6). */
+/** Signs an access token (RFC 9068). With a thumbprint, it is bound to that key (RFC 9449 section 6). */
 export const signAccessToken = async (
   { keys, issuer, clock }: AccessTokenDeps,
   { grant, scope, keyThumbprint }: { grant: GrantRecord; scope: string; keyThumbprint: string | undefined },

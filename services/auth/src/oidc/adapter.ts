@@ -23,8 +23,8 @@ export interface AdapterDeps extends EndGrantDeps {
 type Model = Partial<Adapter>;
 
 /**
- * The library's storage, one part for each model. Codes and new refresh tokens are not among them: the handlers of
- * `token-endpoint.ts` read and write those.
+ * Creates the library's storage, by model. Codes and new refresh tokens are not included: the handlers in
+ * `token-endpoint.ts` read and write them.
  */
 export const createAdapterFactory = (deps: AdapterDeps): ((name: string) => Adapter) => {
   const models: Readonly<Record<string, Model>> = {
@@ -41,7 +41,7 @@ const unused = (name: string): Adapter => ({
   find: async () => undefined,
   findByUid: async () => undefined,
   findByUserCode: async () => undefined,
-  // A grant takes all that hangs on it along.
+  // Deleting a grant deletes everything that depends on it.
   destroy: async () => undefined,
   revokeByGrantId: async () => undefined,
   upsert: async () => {
@@ -52,7 +52,7 @@ const unused = (name: string): Adapter => ({
   },
 });
 
-/** The request that the library is answering. */
+/** Returns the context of the request that the library is handling. */
 const currentRequest = (): NonNullable<typeof Provider.ctx> => {
   const { ctx } = Provider;
   if (ctx === undefined) throw new Error('the library was used outside of a request');
@@ -62,12 +62,12 @@ const currentRequest = (): NonNullable<typeof Provider.ctx> => {
 const clientModel = ({ findClient }: AdapterDeps): Model => ({
   find: async (clientId) => {
     const client = await findClient(clientId);
-    // The library's own schema checks the result; its type spells the same members as literals.
+    // The library's schema validates the result; its type declares the same members as literals.
     return client === undefined ? undefined : (toClientMetadata(client) as AdapterPayload);
   },
 });
 
-/** Refresh tokens as the revocation endpoint reads them. */
+/** Reads refresh tokens for the revocation endpoint. */
 const refreshTokenModel = (deps: AdapterDeps): Model => ({
   find: async (value) => {
     const question = { clientId: null, code: null, refreshToken: digestOpaqueValue(value) };
@@ -84,12 +84,12 @@ const refreshTokenModel = (deps: AdapterDeps): Model => ({
   },
 });
 
-/** The revocation endpoint ends the grant of a refresh token (RFC 7009 section 2.1). */
+/** Ends the grant of a revoked refresh token (RFC 7009 section 2.1). */
 const grantModel = (deps: AdapterDeps): Model => ({
   destroy: (grantId) => endGrantOfRequest(deps, currentRequest().req, { grantId, action: 'revoked_by_app' }),
 });
 
-/** The library makes a JWT of the parameters; they are stored as they are until the authorize page takes them. */
+/** Stores pushed requests. The library wraps the parameters in a JWT; they are stored unwrapped. */
 const pushedRequestModel = (deps: AdapterDeps): Model => ({
   upsert: async (value, { request }, expiresInSeconds = 0) => {
     const clientId = currentRequest().oidc.client?.clientId;
@@ -105,7 +105,10 @@ const pushedRequestModel = (deps: AdapterDeps): Model => ({
   },
 });
 
-/** DPoP proofs of pushed requests. The library finds none and stores each one; here the second of two is refused. */
+/**
+ * Stores DPoP proofs of pushed requests. The library does not look for earlier ones, so a repeated proof is refused on
+ * insert.
+ */
 const proofModel = (deps: AdapterDeps): Model => ({
   upsert: async (value, _payload, expiresInSeconds = 0) => {
     const expiresAt = later(deps.clock(), expiresInSeconds * SECOND_MS);

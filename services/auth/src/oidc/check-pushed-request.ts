@@ -3,8 +3,8 @@ import { errors } from 'oidc-provider';
 import { findParameterFault, type ParameterFault } from './parameter-fault.ts';
 
 /**
- * Checks a pushed request as the authorize page will (RFC 9126 section 2.1), so that the app learns of a mistake and not
- * the person whose browser comes with it. Throws the library's error.
+ * Checks a pushed request as the authorize page will (RFC 9126 section 2.1), so that the app gets the error instead of
+ * the person in the browser. Throws the library's error.
  */
 export const checkPushedRequest = (query: URLSearchParams, issuer: string): void => {
   const resource = query.getAll('resource');

@@ -1,11 +1,11 @@
 import { isLiveSecret, type OauthClient } from '../apps/index.ts';
 
-/** Never used: our own endpoints compare redirect URIs, by stricter rules; the library merely wants one. */
+/** The library requires one, but never uses it: our endpoints compare redirect URIs by stricter rules. */
 const UNUSED_REDIRECT_URI = 'https://unused.invalid/';
-/** The library wants a secret to be there; the real ones are compared by digest. */
+/** The library requires one, but never uses it: secrets are compared by digest. */
 const UNUSED_SECRET = 'only-digests-are-stored';
 
-/** Names of what we add to the library's client metadata. */
+/** Names of our additions to the library's client metadata. */
 export const EXTRA_CLIENT_METADATA = ['svc_secrets', 'svc_redirect_uris'];
 
 /** A secret in the form that the library can hash and cache. */
@@ -14,7 +14,7 @@ export interface SecretMetadata {
   readonly expires_at: number | null;
 }
 
-/** An app as the library wants to see its client (RFC 7591 section 2). */
+/** Maps an app to the library's client metadata (RFC 7591 section 2). */
 export const toClientMetadata = ({ app, secrets }: OauthClient) => ({
   client_id: app.clientId,
   client_name: app.name,

@@ -12,12 +12,12 @@ export interface EndGrantDeps {
 
 const clientAddresses = new WeakMap<IncomingMessage, string>();
 
-/** Notes the network address of a request, which the library does not hand on. */
+/** Stores the network address of a request, which the library does not pass on. */
 export const noteClientAddress = (req: IncomingMessage, clientAddress: string): void => {
   clientAddresses.set(req, clientAddress);
 };
 
-/** Ends a grant and leaves its revocation. Does nothing if the grant has ended already. */
+/** Ends a grant and appends its revocation. Does nothing if the grant has ended already. */
 export const endGrantOfRequest = async (
   deps: EndGrantDeps,
   req: IncomingMessage,

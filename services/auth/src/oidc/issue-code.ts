@@ -4,7 +4,7 @@ import { CODE_MS } from './lifetimes.ts';
 import { digestOpaqueValue } from './opaque-value.ts';
 import { insertCode } from './queries.ts';
 
-/** A code to issue under a grant of the same transaction. */
+/** A code to issue under a grant created in the same transaction. */
 export interface CodeToIssue {
   readonly value: string;
   readonly grantId: string;
@@ -14,7 +14,7 @@ export interface CodeToIssue {
   readonly now: Date;
 }
 
-/** Stores a code, by digest only. False where the same one was issued before. */
+/** Stores the digest of a code. Returns false if the same code was issued before. */
 export const issueCode = async (trx: Transaction, code: CodeToIssue): Promise<boolean> =>
   await insertCode(trx, {
     digest: digestOpaqueValue(code.value),

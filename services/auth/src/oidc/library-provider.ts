@@ -11,15 +11,15 @@ import { OAUTH_PATH } from './server-metadata.ts';
 
 export interface LibraryProviderDeps extends AdapterDeps {
   readonly resource: string;
-  /** Says whether the `authorization_details` of a request can be read. */
+  /** Returns true if the `authorization_details` of a request are well-formed. */
   readonly areDetailsReadable: (text: string | undefined) => boolean;
 }
 
-/** Creates the library's provider; only its token, revocation and pushed-request endpoints are ever called. */
+/** Creates the library's provider. Only its token, revocation and pushed-request endpoints are used. */
 export const createLibraryProvider = (deps: LibraryProviderDeps): Provider => {
   const provider = new Provider(deps.issuer, configuration(deps));
   overrideClient(provider, deps);
-  // It builds its own addresses from the forwarded headers, which the server sets from the issuer.
+  // It builds URLs from the forwarded headers, which the server sets from the issuer.
   provider.proxy = true;
   // Koa would print errors; the server logs them.
   provider.silent = true;
@@ -37,7 +37,7 @@ const configuration = (deps: LibraryProviderDeps): Configuration => ({
   scopes: [...scopes],
   extraParams: {
     locale: null,
-    // RFC 9396 section 5. The person decides on the authorize page, which reads them again.
+    // RFC 9396 section 5. The authorize page parses them again.
     authorization_details: (_ctx, value) => {
       if (!deps.areDetailsReadable(value)) throw new errors.InvalidAuthorizationDetails('malformed');
     },
@@ -48,7 +48,7 @@ const configuration = (deps: LibraryProviderDeps): Configuration => ({
   clientBasedCORS: () => true,
   features: {
     devInteractions: { enabled: false },
-    // Apps that send a proof get tokens bound to its key. No app has to.
+    // Apps that send a proof get tokens bound to its key. Proofs are optional.
     dPoP: { enabled: true, requireNonce: () => false },
     introspection: { enabled: false },
     pushedAuthorizationRequests: { enabled: true, requirePushedAuthorizationRequests: false },
@@ -68,7 +68,7 @@ const configuration = (deps: LibraryProviderDeps): Configuration => ({
   },
 });
 
-/** The library does not start without a signing key, but no endpoint in use signs with it. */
+/** Returns a signing key. The library does not start without one, although no used endpoint signs with it. */
 const unusedKey = () => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return { ...privateKey.export({ format: 'jwk' }), alg: SIGNING_ALGORITHM, use: 'sig' };
@@ -76,7 +76,7 @@ const unusedKey = () => {
 
 type ResourceIndicators = NonNullable<Configuration['features']>['resourceIndicators'];
 
-/** Clients need not name the one resource server (RFC 8707 section 2), and may name no other. */
+/** Makes the indication of a resource optional (RFC 8707 section 2), and refuses foreign ones. */
 const resourceIndicators = ({ issuer, resource }: LibraryProviderDeps): ResourceIndicators => ({
   enabled: true,
   defaultResource: async () => resource,
@@ -86,7 +86,7 @@ const resourceIndicators = ({ issuer, resource }: LibraryProviderDeps): Resource
   },
 });
 
-/** Replaces two comparisons that the library leaves to overriding: secrets by digest, redirect URIs by our rules. */
+/** Overrides two comparisons, as the library intends: secrets by digest, redirect URIs by our rules. */
 const overrideClient = (provider: Provider, { clock }: LibraryProviderDeps): void => {
   provider.Client.prototype.compareClientSecret = function compare(this: Client, presented: string): boolean {
     return isClientSecret(extra<SecretMetadata[]>(this, 'svc_secrets'), presented, clock());
@@ -100,6 +100,6 @@ const overrideClient = (provider: Provider, { clock }: LibraryProviderDeps): voi
 const extra = <T>(client: Client, name: 'svc_secrets' | 'svc_redirect_uris'): T => {
   const value: unknown = Reflect.get(client, name);
   if (!Array.isArray(value)) throw new TypeError(`a client has no ${name}`);
-  // Only `toClientMetadata` makes clients, and it gives both names these types.
+  // Only `toClientMetadata` creates clients, and it sets both members with these types.
   return value as T;
 };

@@ -1,10 +1,10 @@
 import { DAY_MS, MINUTE_MS } from '../time.ts';
 
-/** Milliseconds that an authorization code lives. */
+/** Lifetime of an authorization code, in milliseconds. */
 export const CODE_MS = 5 * MINUTE_MS;
-/** Seconds that an access token lives. */
+/** Lifetime of an access token, in seconds. */
 export const ACCESS_TOKEN_SECONDS = 3600;
-/** Seconds that a refresh token lives; each use makes a new one, so this counts from the last use. */
+/** Lifetime of a refresh token since its last use, in seconds. Each use issues a new one. */
 export const REFRESH_TOKEN_SECONDS = 30 * 24 * 3600;
-/** Time for which an unused code is kept: longer than the pages that could present it again. */
+/** Retention of unused codes: longer than the pages that could present them again. */
 export const UNUSED_CODE_KEPT_MS = DAY_MS;

@@ -11,18 +11,18 @@ import { type Exchange, exchangeTokens } from './queries.ts';
 import { createTokenEndpoint, type TokenEndpointDeps } from './token-endpoint.ts';
 import { readTokenStates, type TokenQuestion } from './token-state.ts';
 
-/** The members that the server makes itself. */
+/** Members that the server creates itself. */
 type Made = 'readState' | 'exchange' | 'findClient';
 
 export type OauthServerDeps = Omit<LibraryProviderDeps & TokenEndpointDeps, Made>;
 
-/** Answers a request to the token, revocation or pushed-request endpoint. Throws `payload_too_large`. */
+/** Handles a request to the token, revocation or pushed-request endpoint. Throws `payload_too_large`. */
 export type OauthServer = (req: IncomingMessage, res: ServerResponse, clientAddress: string) => Promise<void>;
 
-/** Limits of one batch and of the queue, which is many batches of work. */
+/** Limits of one batch and of the queue, which holds many batches. */
 const BATCHING = { callsMax: 64, waitingMax: 2_048 };
 
-/** Creates the server around the library. Concurrent token requests share each of their two round trips. */
+/** Creates the server around the library. Concurrent token requests share both of their round trips. */
 export const createOauthServer = (options: OauthServerDeps): OauthServer => {
   const { database } = options;
   const deps = {
@@ -46,7 +46,7 @@ export const createOauthServer = (options: OauthServerDeps): OauthServer => {
   };
 };
 
-/** Makes the library name its addresses by the issuer, regardless of the headers that were sent. */
+/** Makes the library build its URLs from the issuer, regardless of the request's headers. */
 const pinHost = (req: IncomingMessage, issuer: URL): void => {
   req.headers.host = issuer.host;
   req.headers['x-forwarded-host'] = issuer.host;
@@ -60,13 +60,13 @@ const buildHandler = (deps: HandlerDeps): Handler => {
   const endpoint = createTokenEndpoint(deps);
   const provider = createLibraryProvider({ ...deps, findClient: endpoint.findClient });
   endpoint.register(provider);
-  /** Causes of the 500s that the library has answered itself. */
+  /** Causes of 500s that the library has sent. */
   const failures = new WeakMap<object, unknown>();
   provider.on('server_error', (ctx, error: unknown) => failures.set(ctx, error));
   provider.use(async (ctx, next) => {
-    // The library adds `oidc` to the contexts of all routes in use.
+    // The library adds `oidc` to the contexts of all used routes.
     const context = ctx as unknown as KoaContextWithOIDC;
-    // RFC 6749 section 5.1: beside Cache-Control, for old caches.
+    // RFC 6749 section 5.1 requires it beside Cache-Control, for old caches.
     ctx.set('pragma', 'no-cache');
     try {
       await next();
@@ -74,7 +74,7 @@ const buildHandler = (deps: HandlerDeps): Handler => {
       if (ctx.method !== 'POST') return;
       if (ctx.path.endsWith('/token')) answerMissingFields(context);
       if (ctx.path.endsWith('/revoke')) await finishRevocation(deps, context);
-      // RFC 6749 section 5.2: the answer names the scheme that the client has tried.
+      // RFC 6749 section 5.2: the response names the scheme that the client used.
       if (ctx.status === 401 && hasNamedClientByBasic(ctx.req))
         ctx.set('www-authenticate', `Basic realm="${deps.issuer}"`);
     } catch (error) {
@@ -89,21 +89,21 @@ const buildHandler = (deps: HandlerDeps): Handler => {
   return provider.callback();
 };
 
-/** The contract says which routes pages of other origins may call; the application adds their headers. */
+/** Headers replaced by ours: the contract states which routes other origins may call. */
 const LIBRARY_CORS_HEADERS = ['access-control-allow-origin', 'access-control-expose-headers', 'vary'];
 
-/** RFC 6749 section 4.1.2.1, as section 5.2 has no code for our own failures: the app tries again with what it has. */
+/** RFC 6749 section 4.1.2.1: section 5.2 has no code for server failures. The app may retry unchanged. */
 const TEMPORARILY_UNAVAILABLE = {
   error: 'temporarily_unavailable',
   error_description: 'A part of the service is unavailable for the moment. Try again.',
 };
 const SERVER_ERROR = { error: 'server_error', error_description: 'Something failed on our side. Try again.' };
 
-/** Answers 422 to a form that is no OAuth request at all (spec 2.11), before anything else that may be wrong with it. */
+/** Responds with 422 to a form that is no OAuth request (spec 2.11), regardless of other errors. */
 const answerMissingFields = (ctx: KoaContextWithOIDC): void => {
   const form = ctx.oidc.body ?? {};
   const isMissing = (name: string): boolean => form[name] === undefined || form[name] === '';
-  // RFC 6749 section 2.3.1: with HTTP Basic, the client's id stands in the header.
+  // RFC 6749 section 2.3.1: with HTTP Basic, the header contains the client id.
   const hasBasic = /^basic(?: |$)/i.test(ctx.headers.authorization ?? '');
   const missing = ['grant_type', ...(hasBasic ? [] : ['client_id'])].filter(isMissing);
   if (missing.length === 0) return;
@@ -113,7 +113,7 @@ const answerMissingFields = (ctx: KoaContextWithOIDC): void => {
   };
 };
 
-/** Revokes an access token, which the library refuses as it stores none, and gives every 200 a JSON body. */
+/** Revokes an access token, which the library refuses because it stores none. Adds a JSON body to every 200. */
 const finishRevocation = async (deps: HandlerDeps, ctx: KoaContextWithOIDC): Promise<void> => {
   const { client, params } = ctx.oidc;
   const token = params?.['token'];
@@ -122,7 +122,7 @@ const finishRevocation = async (deps: HandlerDeps, ctx: KoaContextWithOIDC): Pro
     if (grantId !== undefined) await endGrantOfRequest(deps, ctx.req, { grantId, action: 'revoked_by_app' });
     ctx.status = 200;
   }
-  // RFC 7009 section 2.2: the status says it all, but stock clients read every answer as JSON.
+  // RFC 7009 section 2.2 requires only the status, but common clients parse every body as JSON.
   if (ctx.status === 200) ctx.body = {};
 };
 

@@ -1,13 +1,13 @@
 import { type AuthorizeQuery, type Scope, scopes } from '@svc/contracts';
 import { ownResources } from './own-resources.ts';
 
-/** Fault of a request that an app learns of itself: at its redirect URI, or as it pushes the request. */
+/** A fault that is reported to the app: at its redirect URI, or when it pushes the request. */
 export interface ParameterFault {
   readonly error: 'invalid_request' | 'invalid_scope' | 'invalid_target' | 'request_not_supported';
   readonly description: string;
 }
 
-/** Finds the first such fault of a query (RFC 6749 section 4.1.2.1, RFC 8707 section 2). */
+/** Returns the first such fault of a query (RFC 6749 section 4.1.2.1, RFC 8707 section 2). */
 export const findParameterFault = (query: AuthorizeQuery, issuer: string): ParameterFault | undefined => {
   const own = ownResources(issuer);
   const prompts = query.prompt?.split(' ') ?? [];
@@ -29,7 +29,7 @@ export const findParameterFault = (query: AuthorizeQuery, issuer: string): Param
   return undefined;
 };
 
-/** Returns the scopes that exist among those named, each once and in our order (RFC 6749 section 3.3). */
+/** Returns the known scopes of a list, without duplicates and in our order (RFC 6749 section 3.3). */
 export const knownScopes = (text: string): Scope[] => {
   const names = new Set(text.split(' '));
   return scopes.filter((scope) => names.has(scope));

@@ -6,8 +6,8 @@ import { readBodyBytes } from '@svc/service-kit';
 const namedByBasic = new WeakSet<IncomingMessage>();
 
 /**
- * Reads a form whole and hands its bytes to the library, where it reads the request itself. Left to the library, a form
- * that is too long would stay half read in the connection and break the next request. Throws `payload_too_large`.
+ * Reads the whole form and passes its bytes to the library. The library would leave an oversized form half-read, which
+ * breaks the next request on the connection. Throws `payload_too_large`.
  */
 export const prepareForm = async (req: IncomingMessage): Promise<void> => {
   const sent = await readBodyBytes(req, FORM_BYTES_MAX);
@@ -16,12 +16,12 @@ export const prepareForm = async (req: IncomingMessage): Promise<void> => {
   Object.defineProperties(req, { readable: { value: true }, iterator: { value: () => Readable.from([bytes]) } });
 };
 
-/** Says whether the request named its client by HTTP Basic with an empty secret. */
+/** Returns true if the request named its client by HTTP Basic with an empty secret. */
 export const hasNamedClientByBasic = (req: IncomingMessage): boolean => namedByBasic.has(req);
 
 /**
- * Takes an `Authorization: Basic` header without a secret off the request and returns it as a form field. Some stock
- * libraries send it for public clients: it names the client and proves nothing, as `client_id` does (RFC 6749 section 2.3.1).
+ * Moves the client id of an `Authorization: Basic` header without a secret into a form field. Some common libraries
+ * send it for public clients: it identifies the client and proves nothing, like `client_id` (RFC 6749 section 2.3.1).
  */
 const moveClientIdFromBasic = (req: IncomingMessage): Buffer => {
   const encoded = /^basic ([A-Za-z0-9+/]+={0,2})$/i.exec(req.headers.authorization ?? '')?.[1];

@@ -15,7 +15,7 @@ export const insertPushedRequest = async (executor: Executor, request: PushedReq
   await executor('pushed_requests').insert(snakeKeys({ ...request, parameters }));
 };
 
-/** Takes a pushed request of an app out, for good: of two parallel callers, one gets it. */
+/** Deletes a pushed request of an app and returns it. Of two concurrent callers, only one gets it. */
 export const takePushedRequest = async (
   executor: Executor,
   { digest, clientId }: Pick<PushedRequestRecord, 'digest' | 'clientId'>,
@@ -27,7 +27,7 @@ export const takePushedRequest = async (
   return row === undefined ? undefined : camelKeys(row);
 };
 
-/** Stores a proof of possession; returns false if it was presented before. */
+/** Stores a proof of possession. Returns false if it was presented before. */
 export const insertProof = async (executor: Executor, proof: { digest: Buffer; expiresAt: Date }): Promise<boolean> => {
   const rows = await executor('dpop_proofs')
     .insert(snakeKeys(proof))
@@ -37,7 +37,7 @@ export const insertProof = async (executor: Executor, proof: { digest: Buffer; e
   return rows.length > 0;
 };
 
-/** Removes at most `limit` pushed requests and as many proofs that expired before an instant; returns the greater number. */
+/** Deletes at most `limit` expired pushed requests, and as many expired proofs. Returns the larger number. */
 export const deleteExpiredRequestsAndProofs = async (
   executor: Executor,
   before: Date,

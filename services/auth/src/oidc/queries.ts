@@ -4,12 +4,12 @@ import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
 import type { Executor, Transaction } from '../transact.ts';
 import { REFRESH_TOKEN_SECONDS } from './lifetimes.ts';
 
-/** An authorization code as stored; its grant says what it allows. */
+/** An authorization code, as stored. Its grant holds the permissions. */
 export interface CodeRecord {
   readonly grantId: string;
   readonly redirectUri: string;
   readonly codeChallenge: string;
-  /** Thumbprint of the key that it is bound to. */
+  /** Thumbprint of the key that the code is bound to. */
   readonly dpopJkt: string | null;
   readonly issuedAt: Date;
   readonly expiresAt: Date;
@@ -44,11 +44,11 @@ export interface Presented {
   readonly grantId: string;
 }
 
-/** A refresh token to store under the grant of what was presented. */
+/** A refresh token to store under the same grant. */
 export interface NewRefreshToken {
   readonly digest: Buffer;
   readonly generation: number;
-  /** Thumbprint of the key that it is bound to (RFC 9449 section 5). */
+  /** Thumbprint of the key that the token is bound to (RFC 9449 section 5). */
   readonly jkt: string | null;
 }
 
@@ -57,7 +57,7 @@ export interface Exchange {
   readonly refreshToken: NewRefreshToken;
 }
 
-/** Outcome of an exchange. `reused`: the code or token has been used before, or a sibling of the token has. */
+/** Outcome of an exchange. `reused`: the code or token, or a sibling of the token, was used before. */
 export type ExchangeOutcome = 'issued' | 'grant_ended' | 'reused';
 
 const EXCHANGE_TOKENS = {
@@ -65,7 +65,7 @@ const EXCHANGE_TOKENS = {
   text: 'SELECT exchange_tokens($1, $2, $3, $4, $5, $6, $7, $8) AS outcomes',
 };
 
-/** Makes many exchanges in one round trip and one commit; returns the outcome of each. */
+/** Performs many exchanges in one round trip and one commit. Returns the outcome of each. */
 export const exchangeTokens = async (
   executor: Executor,
   exchanges: readonly Exchange[],
@@ -87,7 +87,7 @@ export const exchangeTokens = async (
   return row?.outcomes ?? [];
 };
 
-/** Removes at most `limit` codes that expired unused before an instant, and answers how many. */
+/** Deletes at most `limit` codes that expired unused before the given time. Returns the number. */
 export const deleteUnusedCodesBefore = async (executor: Executor, before: Date, limit: number): Promise<number> =>
   await executor('authorization_codes')
     .whereIn(
@@ -100,7 +100,7 @@ export const deleteUnusedCodesBefore = async (executor: Executor, before: Date, 
     )
     .delete();
 
-/** Removes at most `limit` refresh tokens that expired before an instant, and answers how many. */
+/** Deletes at most `limit` refresh tokens that expired before the given time. Returns the number. */
 export const deleteRefreshTokensExpiredBefore = async (
   executor: Executor,
   before: Date,

@@ -5,15 +5,16 @@ import { takePushedRequest } from './pushed-request-queries.ts';
 
 const URN = 'urn:ietf:params:oauth:request_uri:';
 const DETAILS = 'authorization_details';
-/** Parameters that the authorize page reads, which leaves out the claims of a pushed JWT. */
+/** Parameters that the authorize page reads. Excludes the claims of a pushed JWT. */
 const PARAMETERS = [
   ...['redirect_uri', 'code_challenge', 'code_challenge_method', 'response_type', 'response_mode'],
   ...['state', 'scope', 'locale', 'ui_locales', 'dpop_jkt', 'prompt', 'resource'],
 ];
 
 /**
- * Returns the query that an app pushed behind a `request_uri` (RFC 9126 section 4), without what the browser adds.
- * Returns undefined if it was used, has expired or belongs to another app; another app's attempt does not use it up.
+ * Returns the query that an app pushed behind a `request_uri` (RFC 9126 section 4), ignoring parameters added by the
+ * browser. Returns undefined if it was used, has expired or belongs to another app. An attempt by another app does not
+ * use it up.
  */
 export const resolvePushedRequest = async (
   deps: { database: Executor; clock: Clock },
@@ -26,13 +27,13 @@ export const resolvePushedRequest = async (
   return pushedQuery(clientId, taken.parameters).toString();
 };
 
-/** Returns pushed parameters as a query of the authorize page. */
+/** Converts pushed parameters to a query of the authorize page. */
 export const pushedQuery = (clientId: string, parameters: Readonly<Record<string, unknown>>): URLSearchParams => {
   const query = new URLSearchParams({ client_id: clientId });
   for (const name of PARAMETERS) {
     for (const value of [parameters[name]].flat()) if (typeof value === 'string') query.append(name, value);
   }
-  // The library has parsed this one.
+  // Already parsed by the library.
   const details = parameters[DETAILS];
   if (details !== undefined) query.set(DETAILS, JSON.stringify(details));
   return query;

@@ -7,7 +7,7 @@ import type { OauthServer } from './oauth-server.ts';
 import { resolvePushedRequest } from './resolve-pushed-request.ts';
 import { OAUTH_PATH, protectedResourceMetadata, serverMetadata } from './server-metadata.ts';
 
-/** Clients may keep the metadata this long. */
+/** Time for which clients may cache the metadata. */
 const METADATA_SECONDS = 3600;
 
 interface Handed {
@@ -16,7 +16,7 @@ interface Handed {
   readonly clientAddress: string;
 }
 
-/** Serves the token, revocation and metadata endpoints. */
+/** Binds the token, revocation and metadata endpoints. */
 export const oidcRoutes = (deps: { server: OauthServer; issuer: string }): Binding[] => {
   const metadata: Reply = {
     status: 200,
@@ -40,17 +40,17 @@ export const oidcRoutes = (deps: { server: OauthServer; issuer: string }): Bindi
 
 const pushedRequests = new WeakSet<IncomingMessage>();
 
-/** Says whether a request to the authorize page stands for one that its app has pushed. */
+/** Returns true if a request to the authorize page replaces one that its app has pushed. */
 export const isPushedRequest = (req: IncomingMessage): boolean => pushedRequests.has(req);
 
 export interface PreparePushedRequestDeps {
   readonly database: Executor;
   readonly clock: Clock;
-  /** Answers a `request_uri` that is unknown, used or expired. */
+  /** Responds to a `request_uri` that is unknown, used or expired. */
   readonly refuse: (req: IncomingMessage) => ReplyContent;
 }
 
-/** Lets the authorize page read a pushed request as if the browser had brought it. */
+/** Replaces a `request_uri` by the pushed query, so that the authorize page reads it as if the browser had sent it. */
 export const preparePushedRequest =
   (deps: PreparePushedRequestDeps): RequestHandler =>
   async (req, res, next) => {

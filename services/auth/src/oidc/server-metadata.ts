@@ -8,8 +8,8 @@ const CLIENT_AUTHENTICATION = ['none', 'client_secret_basic', 'client_secret_pos
 const SCOPES: readonly Scope[] = scopes;
 
 /**
- * Returns the metadata that stock clients read (RFC 8414 section 2). Every address is built from the configured issuer, so
- * that no header of a request can lead a client astray. There are no ID tokens, hence no algorithms of theirs.
+ * Returns the authorization server metadata (RFC 8414 section 2). Every URL is built from the configured issuer, so
+ * that request headers cannot redirect a client. ID tokens and their algorithms are not included.
  */
 export const serverMetadata = (issuer: string) => ({
   issuer,

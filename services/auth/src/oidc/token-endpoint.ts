@@ -34,12 +34,12 @@ export interface TokenEndpointDeps extends AccessTokenDeps, EndGrantDeps {
   readonly exchange: (exchange: Exchange) => Promise<ExchangeOutcome>;
   /** Currency of budgets. */
   readonly currency: string;
-  /** Counts grants that end because a code or refresh token was used again. */
+  /** Counts grants that end because a code or refresh token was reused. */
   readonly reuses: { readonly inc: () => void };
 }
 
 export interface TokenEndpoint {
-  /** Finds the active app that a request names, and keeps what it read along with it for the handlers. */
+  /** Finds the active app of a request, and keeps the state read with it for the handlers. */
   readonly findClient: (clientId: string) => Promise<OauthClient | undefined>;
   /** Registers the handlers of both grant types. */
   readonly register: (provider: Provider) => void;
@@ -58,16 +58,16 @@ const CLIENT_ID = idPattern('app');
 
 export const createTokenEndpoint = (deps: TokenEndpointDeps): TokenEndpoint => {
   const states = new WeakMap<object, TokenState>();
-  const handler = (handle: (deps: TokenEndpointDeps, ctx: Context, state: TokenState) => Promise<void>) => {
-    return async (ctx: Context): Promise<void> => {
+  const handler =
+    (handle: (deps: TokenEndpointDeps, ctx: Context, state: TokenState) => Promise<void>) =>
+    async (ctx: Context): Promise<void> => {
       const state = states.get(ctx);
       if (state === undefined) throw new Error('a grant was reached without its client');
       await handle(deps, ctx, state);
     };
-  };
   return {
     findClient: async (clientId) => {
-      // Other text names no app, and may hold characters that the database refuses.
+      // Other text is no client id, and may contain characters that the database refuses.
       if (!CLIENT_ID.test(clientId)) return undefined;
       const ctx = Provider.ctx;
       const state = await deps.readState({ clientId, ...presentedIn(ctx?.oidc.params ?? {}) });
@@ -106,7 +106,7 @@ const redeemCode = async (deps: TokenEndpointDeps, ctx: Context, { code }: Token
   }
   const proof = await validateDpop(ctx.oidc.provider, ctx);
   if (code === undefined) throw new InvalidGrant('authorization code not found');
-  // A used code has been stolen, no matter who presents it: this comes before every other check.
+  // A used code counts as stolen, no matter who presents it, so this precedes every other check.
   if (code.consumedAt !== null) return await refuseReuse(deps, ctx, code.grant);
   checkHolder(ctx, code, deps.clock());
   if (redirectUri !== code.redirectUri) throw new InvalidGrant('redirect_uri mismatch');
@@ -119,13 +119,13 @@ const redeemCode = async (deps: TokenEndpointDeps, ctx: Context, { code }: Token
     budget: code.budget,
     scope: code.grant.scope,
     generation: 0,
-    // RFC 9449 section 5: a confidential client proves itself by its secret, so its refresh tokens need no key.
+    // RFC 9449 section 5: a confidential client authenticates by its secret, so its refresh tokens need no key.
     refreshJkt: isPublic(ctx) ? (proof?.thumbprint ?? null) : null,
     proof,
   });
 };
 
-/** Exchanges a refresh token (RFC 6749 section 6), which is rotated at each use (RFC 9700 section 4.14.2). */
+/** Exchanges a refresh token (RFC 6749 section 6), which is rotated on each use (RFC 9700 section 4.14.2). */
 const refresh = async (deps: TokenEndpointDeps, ctx: Context, { refreshToken: token }: TokenState): Promise<void> => {
   const { refresh_token: value } = ctx.oidc.params;
   if (value === undefined) throw new InvalidRequest('refresh_token is required');
@@ -156,11 +156,13 @@ const checkHolder = (ctx: Context, presented: { grant: GrantRecord; expiresAt: D
 /** RFC 7636 section 4.1. */
 const CODE_VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
 
-/** Verifies PKCE with S256, the only method that a challenge is taken with (RFC 7636 section 4.6). */
+/** Verifies PKCE with S256, the only accepted method (RFC 7636 section 4.6). */
 const isVerifierOf = (challenge: string, verifier: string | undefined): boolean =>
   verifier !== undefined && CODE_VERIFIER.test(verifier) && hash('sha256', verifier, 'base64url') === challenge;
 
-/** Checks that the proof is by the key that the code or token is bound to, and is there if the app requires one. */
+/**
+ * Throws if the proof uses another key than the code or token is bound to, or is missing although the app requires one.
+ */
 const checkKey = (ctx: Context, bound: string | null, proven: string | undefined): void => {
   if (proven === undefined && ctx.oidc.client['dpopBoundAccessTokens'] === true)
     throw new InvalidGrant('DPoP proof missing');
@@ -173,7 +175,7 @@ const checkResource = ({ issuer }: TokenEndpointDeps, { oidc }: Context): void =
   if (named.some((each) => !own.includes(each))) throw new InvalidTarget();
 };
 
-/** Returns the requested scope, which may be narrower than the granted one but not wider. */
+/** Returns the requested scope. Throws if it is wider than the granted one. */
 const narrowScope = (granted: string, requested: string | undefined): string => {
   if (requested === undefined) return granted;
   const allowed = granted.split(' ');
@@ -194,7 +196,7 @@ interface Issue {
   readonly proof: Awaited<ReturnType<typeof validateDpop>>;
 }
 
-/** Commits the exchange and answers with its tokens, or answers `invalid_grant` if another request was faster. */
+/** Commits the exchange and responds with its tokens, or with `invalid_grant` if another request was faster. */
 const issue = async (deps: TokenEndpointDeps, ctx: Context, input: Issue): Promise<void> => {
   const { grant, scope, proof } = input;
   await useProof(deps, ctx, proof);
@@ -225,10 +227,10 @@ const toDetails = ({ currency }: TokenEndpointDeps, { expires_at, ...budget }: B
   ...(expires_at === null ? {} : { expires_at: new Date(expires_at).toISOString() }),
 });
 
-/** The library takes proofs that were made up to five minutes before or after its clock. */
+/** The library accepts proofs made up to five minutes before or after its clock. */
 const PROOF_SECONDS = 300;
 
-/** Notes that a proof was used. Throws if it was used before, on any replica (RFC 9449 section 11.1). */
+/** Records the use of a proof. Throws if it was used before, on any replica (RFC 9449 section 11.1). */
 const useProof = async (deps: TokenEndpointDeps, ctx: Context, proof: Issue['proof']): Promise<void> => {
   if (proof === undefined) return;
   const digest = digestOpaqueValue(`${ctx.oidc.client.clientId} ${proof.jti}`);
@@ -236,7 +238,7 @@ const useProof = async (deps: TokenEndpointDeps, ctx: Context, proof: Issue['pro
   if (!(await insertProof(deps.database, { digest, expiresAt }))) throw new InvalidGrant('DPoP proof used before');
 };
 
-/** Ends the grant of a code or refresh token that was used before (RFC 6749 section 4.1.2, RFC 9700 section 4.14.2). */
+/** Ends the grant of a reused code or refresh token (RFC 6749 section 4.1.2, RFC 9700 section 4.14.2). */
 const refuseReuse = async (deps: TokenEndpointDeps, ctx: Context, grant: GrantRecord): Promise<never> => {
   await endGrantOfRequest(deps, ctx.req, { grantId: grant.id, action: 'token_reused' });
   deps.reuses.inc();

@@ -4,7 +4,7 @@ import { type BudgetJson, budgetJson, type GrantJson, type GrantRecord, grantJso
 import { camelKeys, type SnakeKeys } from '../key-case.ts';
 import type { Executor } from '../transact.ts';
 
-/** The client of a request, and the digest of the code or refresh token that it presents. */
+/** The client of a request, and the digest of the presented code or refresh token. */
 export interface TokenQuestion {
   readonly clientId: string | null;
   readonly code: Buffer | null;
@@ -17,7 +17,7 @@ export interface PresentedCode {
   readonly budget: BudgetJson | null;
   readonly redirectUri: string;
   readonly codeChallenge: string;
-  /** Thumbprint of the key that it is bound to. */
+  /** Thumbprint of the key that the code is bound to. */
   readonly dpopJkt: string | null;
   readonly expiresAt: Date;
   readonly consumedAt: Date | null;
@@ -28,22 +28,22 @@ export interface PresentedRefreshToken {
   readonly grant: GrantRecord;
   readonly budget: BudgetJson | null;
   readonly generation: number;
-  /** Thumbprint of the key that it is bound to. */
+  /** Thumbprint of the key that the token is bound to. */
   readonly jkt: string | null;
   readonly issuedAt: Date;
   readonly expiresAt: Date;
-  /** Use that the client of this request makes of it, judged by `refresh_use.sql`. */
+  /** Kind of use by the client of this request, decided by `refresh_use.sql`. */
   readonly use: 'first' | 'again' | 'reuse';
 }
 
-/** Answer to a question. Codes and refresh tokens whose grant has ended count as unknown. */
+/** Answer to a question. Codes and refresh tokens of an ended grant count as unknown. */
 export interface TokenState {
   readonly client: OauthClient | undefined;
   readonly code: PresentedCode | undefined;
   readonly refreshToken: PresentedRefreshToken | undefined;
 }
 
-/** JSON of a record: dates are texts, and the grant is null if it has ended. */
+/** JSON of a record: times are strings, and the grant is null if it has ended. */
 type Json<T> = {
   readonly [K in keyof SnakeKeys<T>]: K extends 'grant'
     ? GrantJson | null
@@ -59,8 +59,9 @@ interface Row {
 }
 
 /**
- * Subqueries, not joins: each stays one index look-up, for any table size that the planner assumes. The arrays stand in
- * subqueries too: if the planner sees how short they are, it plans each execution anew, which costs more than running it.
+ * Uses subqueries instead of joins: each stays one index lookup, regardless of the table size that the planner assumes. The arrays
+ * are in subqueries too: if the planner knew how short they are, it would replan each execution, which costs more than
+ * running it.
  */
 const READ_TOKEN_STATES = {
   name: 'read_token_states',
@@ -80,7 +81,7 @@ const READ_TOKEN_STATES = {
   ORDER BY asked.place`,
 };
 
-/** Answers many questions in one round trip. */
+/** Answers many questions in one round trip, in their order. */
 export const readTokenStates = async (
   executor: Executor,
   questions: readonly TokenQuestion[],

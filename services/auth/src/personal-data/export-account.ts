@@ -7,15 +7,15 @@ import { SECTIONS } from './sections.ts';
 export interface ExportAccountDeps {
   readonly clock: Clock;
   readonly exportDatabase: Parameters<typeof streamSections>[0];
-  /** The other services that hold data about people. */
+  /** The other services that hold personal data. */
   readonly holders: Readonly<Record<'billing' | 'gateway' | 'dispatcher', Pick<InternalClient, 'stream'>>>;
 }
 
 const TIMEOUT_MS = 300 * SECOND_MS;
 
 /**
- * Writes everything that all services hold about a person as one JSON object, one service after the other, so that none
- * keeps a transaction open while another is read. Throws `service_unavailable` if one does not answer.
+ * Writes all data that the services hold about a person as one JSON object. Reads one service after the other, so that
+ * none keeps a transaction open while another is read. Throws `service_unavailable` if one does not respond.
  */
 export const exportAccount = async (
   deps: ExportAccountDeps,

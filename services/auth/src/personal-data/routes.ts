@@ -3,11 +3,11 @@ import { type Binding, bind, sendJsonStream } from '@svc/service-kit';
 import { createBoundedQueue } from '../bounded-queue.ts';
 import { type ExportAccountDeps, exportAccount } from './export-account.ts';
 
-/** Each export holds a connection to every database. */
+/** Each export uses a connection to every database. */
 const RUNNING_MAX = 2;
 const WAITING_MAX = 16;
 
-/** Serves the export of a person's data. */
+/** Binds the route that exports a person's data. */
 export const personalDataRoutes = (deps: ExportAccountDeps): Binding[] => {
   const queue = createBoundedQueue({
     runningMax: RUNNING_MAX,

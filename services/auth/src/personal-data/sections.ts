@@ -1,6 +1,6 @@
 import type { ExportSection } from '@svc/database';
 
-/** Data of auth about a person, without secrets and their digests. */
+/** Auth's data about a person, without secrets and digests. */
 export const SECTIONS: readonly ExportSection[] = [
   {
     name: 'account',

@@ -35,7 +35,7 @@ export const changeProfile = async (
   });
 };
 
-/** Makes the account a business and renews the caller's session, whose token then says so. */
+/** Converts the account to a business and renews the caller's session, whose token names the account type. */
 export const upgradeToBusiness = async (
   deps: ChangeProfileDeps,
   caller: { userId: string; sessionId: string },

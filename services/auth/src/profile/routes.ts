@@ -4,7 +4,7 @@ import { toAccountJson } from '../accounts/index.ts';
 import { renewedSessionCookies, toSessionJson } from '../sessions/index.ts';
 import { type ChangeProfileDeps, changeProfile, upgradeToBusiness } from './change-profile.ts';
 
-/** Serves changes of the profile. */
+/** Binds the routes of the profile. */
 export const profileRoutes = (deps: ChangeProfileDeps): Binding[] => [
   bind(routes.updateAccount, async ({ body, caller }) => {
     const account = await changeProfile(deps, caller.userId, body);

@@ -15,8 +15,8 @@ const TOKEN_BYTES = 16;
 const DOMAINS_MAX = 5;
 
 /**
- * Adds a domain with the token of its proof, or returns the one that was added before. Throws `domain_taken`,
- * `domain_limit_reached`, and 422 on a text that is no host name.
+ * Adds a domain with the token of its proof, or returns the existing one. Throws `domain_taken`,
+ * `domain_limit_reached`, and 422 for an invalid host name.
  */
 export const addDomain = async (
   { transact, clock }: AddDomainDeps,

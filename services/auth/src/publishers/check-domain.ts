@@ -18,7 +18,7 @@ type Key = Pick<DomainRecord, 'userId' | 'domain'>;
 const PAUSE_MS = 10 * SECOND_MS;
 
 /**
- * Looks for the proof of a domain and records the outcome. Throws `domain_not_proven` with what each place holds,
+ * Looks for the proof of a domain and records the outcome. Throws `domain_not_proven` with the content of each place,
  * `domain_taken`, `not_found`, and `too_many_attempts` within ten seconds of the last check.
  */
 export const checkDomain = async (deps: CheckDomainDeps, key: Key): Promise<DomainRecord> => {

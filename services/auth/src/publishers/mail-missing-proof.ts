@@ -3,7 +3,7 @@ import { enqueueMail, type MailOutboxDeps } from '../mail/index.ts';
 import type { Transaction } from '../transact.ts';
 import type { DomainRecord } from './publisher-domain.ts';
 
-/** Mails the owner of a verified domain when its proof is missing for the first time, and when it lapses. */
+/** Mails the owner of a verified domain when its proof is first missing, and when it lapses. */
 export const mailMissingProof = async (
   deps: MailOutboxDeps,
   trx: Transaction,

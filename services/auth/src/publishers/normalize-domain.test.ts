@@ -8,7 +8,7 @@ test.each([
   ['пример.рф', 'xn--e1afmkfd.xn--p1ai'],
   ['ｅxample。com', 'example.com'],
   ['a-1.b.example.co.uk', 'a-1.b.example.co.uk'],
-])('normalises %s to %s', (text, domain) => {
+])('normalizes %s to %s', (text, domain) => {
   expect(normalizeDomain(text)).toBe(domain);
 });
 

@@ -20,7 +20,7 @@ const LAPSE_MS = 7 * DAY_MS;
 const TXT_LABEL = '_svc-verification';
 const FILE_PATH = '/.well-known/svc-verification.txt';
 
-/** Text that both places hold. */
+/** Returns the text that proves a domain in either place. */
 export const proofText = (token: string): string => `svc-verification=${token}`;
 
 export const txtNameOf = (domain: string): string => `${TXT_LABEL}.${domain}`;
@@ -40,7 +40,7 @@ export const toDomainJson = (record: DomainRecord): PublisherDomain => ({
   failing_since: record.failingSince?.toISOString() ?? null,
 });
 
-/** Returns the domain after a check. A verified one lapses once its checks have failed for seven days. */
+/** Returns the domain after a check. A verified one lapses when its checks have failed for seven days. */
 export const afterCheck = (record: DomainRecord, { isProven, now }: { isProven: boolean; now: Date }): DomainRecord => {
   if (isProven) {
     const verifiedAt = record.status === 'verified' ? record.verifiedAt : now;

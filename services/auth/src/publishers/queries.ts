@@ -7,11 +7,11 @@ type Key = Pick<DomainRecord, 'userId' | 'domain'>;
 
 const domains = (executor: Executor) => executor<Row>('publisher_domains');
 
-/** Lists the domains of an account in the order in which they were added. */
+/** Lists the domains of an account in the order of their addition. */
 export const listDomainsOfUser = async (executor: Executor, userId: string): Promise<DomainRecord[]> =>
   (await domains(executor).where({ user_id: userId }).orderBy(['created_at', 'domain'])).map((row) => camelKeys(row));
 
-/** Finds the domain to show for an account: the one that has been verified longest. */
+/** Finds the domain to show for an account: the one verified longest ago. */
 export const findVerifiedDomain = async (executor: Executor, userId: string): Promise<string | undefined> => {
   const row = await domains(executor)
     .where({ user_id: userId, status: 'verified' })
@@ -20,7 +20,7 @@ export const findVerifiedDomain = async (executor: Executor, userId: string): Pr
   return row?.domain;
 };
 
-/** Returns true if an account other than this one has the domain verified. */
+/** Returns true if another account has verified the domain. */
 export const isVerifiedByOther = async (executor: Executor, { userId, domain }: Key): Promise<boolean> => {
   const row = await domains(executor).where({ domain, status: 'verified' }).whereNot({ user_id: userId }).first();
   return row !== undefined;
@@ -39,11 +39,11 @@ export const updateDomain = async (trx: Transaction, record: DomainRecord): Prom
   await trx('publisher_domains').where({ user_id: record.userId, domain: record.domain }).update(snakeKeys(record));
 };
 
-/** Removes a domain. Returns false if there was none. */
+/** Deletes a domain. Returns false if there was none. */
 export const deleteDomain = async (executor: Executor, { userId, domain }: Key): Promise<boolean> =>
   (await executor('publisher_domains').where({ user_id: userId, domain }).delete()) > 0;
 
-/** Marks the verified domain that was checked longest ago as checked now, if that was before `before`. */
+/** Marks the verified domain with the oldest check as checked now, if that check was before `before`. */
 export const claimDueDomain = async (
   executor: Executor,
   { before, now }: { before: Date; now: Date },

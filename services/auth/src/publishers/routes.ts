@@ -11,7 +11,7 @@ export interface PublisherRoutesDeps extends CheckDomainDeps {
   readonly database: Executor;
 }
 
-/** Serves the domains of businesses. */
+/** Binds the routes of a business's domains. */
 export const publisherRoutes = (deps: PublisherRoutesDeps): Binding[] => [
   bind(routes.listPublisherDomains, async ({ caller }) => {
     const domains = await listDomainsOfUser(deps.database, caller.userId);

@@ -22,7 +22,7 @@ export const startDomainChecks = (deps: DomainChecksDeps): PeriodicWork =>
     logger: deps.logger,
   });
 
-/** Returns false if no domain is due. */
+/** Checks the next domain. Returns false if none is due. */
 const checkNextDomain = async (deps: DomainChecksDeps): Promise<boolean> => {
   const now = deps.clock();
   const claimed = await claimDueDomain(deps.database, { before: later(now, -DAY_MS), now });

@@ -31,9 +31,9 @@ export interface ConfirmedReset {
 }
 
 /**
- * Sets the password of the account that a link was mailed to and ends its sessions; its connections and API keys as well,
- * unless `keepAccess`. Receiving the mail also confirms the address. Throws `token_invalid`, and 422 if the password is
- * easily guessed; the link then still works.
+ * Sets the password of the account of a mailed link and ends its sessions; unless `keepAccess`, also its connections
+ * and API keys. Receiving the mail confirms the address too. Throws `token_invalid`, and 422 if the password is easily
+ * guessed; the link then stays valid.
  */
 export const confirmReset = async (deps: ConfirmResetDeps, reset: ConfirmedReset): Promise<void> => {
   const query = { purpose: 'reset_password', token: reset.token, now: deps.clock() } as const;
@@ -52,6 +52,6 @@ export const confirmReset = async (deps: ConfirmResetDeps, reset: ConfirmedReset
     const { id: userId, email: to, locale } = account;
     await enqueueMail(deps, trx, { kind: 'password_changed', userId, to, locale, data: {} });
   });
-  // Failed guesses must not keep the owner out who has just proved to be one.
+  // Failed guesses must not lock out the owner, who has just proved ownership.
   await deps.throttle.forgive(owner.email);
 };

@@ -12,7 +12,7 @@ export const insertResetRequest = async (executor: Executor, request: ResetReque
   await executor('password_reset_requests').insert(snakeKeys(request));
 };
 
-/** Takes the oldest request out. Replicas take different ones. */
+/** Deletes the oldest request and returns it. Replicas get different ones. */
 export const takeResetRequest = async (trx: Transaction): Promise<ResetRequestRecord | undefined> => {
   const oldest = trx('password_reset_requests').orderBy('requested_at').limit(1).forUpdate().skipLocked();
   const [row] = await trx<SnakeKeys<ResetRequestRecord>>('password_reset_requests')

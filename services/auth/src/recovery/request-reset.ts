@@ -12,13 +12,13 @@ export interface RequestResetDeps {
   /** Encrypts the addresses of waiting requests. */
   readonly mailKey: Buffer;
   readonly resetLimit: SourceLimit;
-  /** Wakes the worker that looks at the requests. */
+  /** Wakes the worker that processes the requests. */
   readonly wakeResets: () => void;
 }
 
 /**
- * Stores a request for a new password. Whether the address has an account is looked up later, so the answer and its time
- * are the same for all addresses. Throws `too_many_attempts`.
+ * Stores a request for a new password. The account is looked up later, so the answer and its time are the same for all
+ * addresses. Throws `too_many_attempts`.
  */
 export const requestReset = async (deps: RequestResetDeps, email: string, source: string): Promise<void> => {
   await deps.resetLimit.take(source);

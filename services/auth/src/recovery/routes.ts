@@ -3,7 +3,7 @@ import { type Binding, bind } from '@svc/service-kit';
 import { type ConfirmResetDeps, confirmReset } from './confirm-reset.ts';
 import { type RequestResetDeps, requestReset } from './request-reset.ts';
 
-/** Serves people who have forgotten their password. */
+/** Binds the routes of a forgotten password. */
 export const recoveryRoutes = (deps: RequestResetDeps & ConfirmResetDeps): Binding[] => [
   bind(routes.requestPasswordReset, async ({ body, clientAddress }) => {
     await requestReset(deps, body.email, clientAddress);

@@ -13,10 +13,10 @@ export interface ResetsDeps extends MailOutboxDeps {
   readonly logger: Logger;
 }
 
-/** Finds what a crashed replica left. */
+/** Picks up work left by a crashed replica. */
 const POLL_MS = SECOND_MS;
 
-/** Looks at one request and mails a link if its address has an account. Returns false if none was left. */
+/** Processes one request and mails a link if its address has an account. Returns false if none is left. */
 const stepReset = async (deps: ResetsDeps): Promise<boolean> => {
   if (!(await hasResetRequests(deps.database))) return false;
   return await deps.transact(async (trx) => {
@@ -24,7 +24,7 @@ const stepReset = async (deps: ResetsDeps): Promise<boolean> => {
     if (request === undefined) return false;
     const email = openEmail(deps.mailKey, request);
     const account = email === undefined ? undefined : (await findAccountByEmail(trx, email))?.account;
-    // An account that is about to be deleted is kept by the link in the mail about that.
+    // The mail about a pending deletion already has a link that keeps the account.
     if (account === undefined || account.eraseAt !== null) return true;
     const { id: userId, email: to, locale } = account;
     const token = await issueMailedToken(trx, { purpose: 'reset_password', userId, email: to }, deps.clock());
@@ -33,7 +33,7 @@ const stepReset = async (deps: ResetsDeps): Promise<boolean> => {
   });
 };
 
-/** A request sealed with an earlier key is dropped. */
+/** Decrypts the address of a request; undefined if it was sealed with an earlier key, and is dropped. */
 const openEmail = (key: Buffer, { id, sealedEmail }: ResetRequestRecord): string | undefined => {
   try {
     return unseal(key, sealedEmail, id).toString();
@@ -43,7 +43,7 @@ const openEmail = (key: Buffer, { id, sealedEmail }: ResetRequestRecord): string
   }
 };
 
-/** Starts to look at requests for new passwords in the background. */
+/** Starts processing requests for new passwords in the background. */
 export const startResets = (deps: ResetsDeps): PeriodicWork =>
   runPeriodically({
     name: 'password resets',

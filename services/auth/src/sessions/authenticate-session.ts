@@ -11,8 +11,8 @@ export interface AuthenticateSessionDeps extends SessionTokenDeps {
 }
 
 /**
- * Turns a session token into its caller. The other services learn of a sign-out through the revocations; this one asks its
- * own table, so that it refuses at once. Throws `invalid_token`.
+ * Authenticates a session token. Other services learn of a sign-out through the revocations; this one reads its table,
+ * so that it refuses at once. Throws `invalid_token`.
  */
 export const authenticateSession = async (
   deps: AuthenticateSessionDeps,
@@ -31,11 +31,11 @@ export const authenticateSession = async (
   };
 };
 
-/** The token may be older than the confirmation of the address. */
+/** Returns true if the address is confirmed now: the token may be older than the confirmation. */
 const isVerified = async (deps: AuthenticateSessionDeps, userId: string): Promise<boolean> =>
   (await findAccountById(deps.database, userId))?.emailVerifiedAt != null;
 
-/** The session of a token that came in a cookie, or undefined where it is not good any more. */
+/** Finds the session of a cookie's token; undefined if it is no longer valid. */
 export const findStoredSession = async (
   deps: AuthenticateSessionDeps,
   token: string,
@@ -48,7 +48,7 @@ export const findStoredSession = async (
   }
 };
 
-/** Finds the session of a token unless it was ended, has expired or was idle for too long, and notes its use. */
+/** Finds the session of a token unless it was ended, has expired or was idle for too long, and records its use. */
 const findLiveSession = async (
   deps: AuthenticateSessionDeps,
   { sessionId, userId }: SessionClaims,
@@ -56,7 +56,7 @@ const findLiveSession = async (
   const session = await findSessionById(deps.database, sessionId);
   const now = deps.clock();
   if (session?.userId !== userId || endOfSession(session, deps.sessionIdleMs) <= now) return undefined;
-  // A write for each request would be too many; the end of an idle session must not depend on the pause between two.
+  // Writing on each request would be too much. The idle time still counts from the last use, not from the last write.
   const pauseMs = Math.min(MINUTE_MS, deps.sessionIdleMs / 4);
   if (later(lastUseOf(session), pauseMs) > now) return session;
   await markSessionUsed(deps.database, sessionId, now);

@@ -14,19 +14,19 @@ const BYTES = 32;
 export interface ChallengeRecord {
   readonly digest: Buffer;
   readonly userId: string;
-  /** As the account had it when its password was checked: signing out everywhere voids the challenge. */
+  /** Copied from the account when its password was checked: signing out everywhere voids the challenge. */
   readonly sessionsRevokedThrough: string | null;
   readonly expiresAt: Date;
 }
 
-/** Second step of a sign-in, as the person is asked for it. */
+/** Second step of a sign-in, as presented to the person. */
 export interface SecondStep {
   readonly challenge: string;
   readonly factors: readonly FactorType[];
   readonly passkeyOptions: RequestOptions | undefined;
 }
 
-/** Opens the second step of a sign-in whose password was right. */
+/** Creates the second step of a sign-in with a correct password. */
 export const openChallenge = async (deps: FactorsDeps, account: AccountRecord): Promise<SecondStep> => {
   const challenge = randomBytes(BYTES).toString('base64url');
   await insertChallenge(deps.database, {
@@ -38,7 +38,7 @@ export const openChallenge = async (deps: FactorsDeps, account: AccountRecord): 
   return await describeStep(deps, challenge, account.id);
 };
 
-/** Returns the second step of an open challenge once more, with new options. Throws `challenge_invalid`. */
+/** Returns the second step of an open challenge again, with new options. Throws `challenge_invalid`. */
 export const reopenChallenge = async (deps: FactorsDeps, challenge: string): Promise<SecondStep> => {
   const { userId } = await requireChallenge(deps, challenge);
   return await describeStep(deps, challenge, userId);

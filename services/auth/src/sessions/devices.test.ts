@@ -19,40 +19,40 @@ const account = (id: string, sessionsRevokedThrough: string | null = null): Acco
   sessionsRevokedThrough,
 });
 
-test('recognises a device for the accounts that it has signed in to, and keeps its id', () => {
+test('recognizes a device for the accounts that it has signed in to, and keeps its id', () => {
   const first = devices.remember(undefined, account('usr_a'));
   const both = devices.remember(first, account('usr_b'));
-  const id = devices.recognise(first, account('usr_a'));
+  const id = devices.recognize(first, account('usr_a'));
   expect(id).toMatch(/^[\w-]{22}$/);
-  expect(devices.recognise(both, account('usr_a'))).toBe(id);
-  expect(devices.recognise(both, account('usr_b'))).toBe(id);
-  expect(devices.recognise(first, account('usr_b'))).toBeUndefined();
+  expect(devices.recognize(both, account('usr_a'))).toBe(id);
+  expect(devices.recognize(both, account('usr_b'))).toBe(id);
+  expect(devices.recognize(first, account('usr_b'))).toBeUndefined();
 });
 
-test('gives two devices two ids', () => {
+test('gives each device a different id', () => {
   const tokens = [devices.remember(undefined, account('usr_a')), devices.remember(undefined, account('usr_a'))];
-  const ids = tokens.map((token) => devices.recognise(token, account('usr_a')));
+  const ids = tokens.map((token) => devices.recognize(token, account('usr_a')));
   expect(new Set(ids).size).toBe(2);
 });
 
 test('forgets every device of an account that was signed out everywhere', () => {
   const token = devices.remember(undefined, account('usr_a'));
-  expect(devices.recognise(token, account('usr_a', 'ses_1'))).toBeUndefined();
+  expect(devices.recognize(token, account('usr_a', 'ses_1'))).toBeUndefined();
 });
 
-test('recognises no token that is malformed, changed, moved to another id or signed with another key', () => {
+test('does not recognize a token that is malformed, changed, moved to another id or signed with another key', () => {
   const token = devices.remember(undefined, account('usr_a'));
   const [id = '', proof = ''] = token.split('.');
   const [otherId = ''] = devices.remember(undefined, account('usr_a')).split('.');
   const foreign = createDevices(Buffer.alloc(32, 2)).remember(undefined, account('usr_a'));
   for (const wrong of [undefined, '', id, `${otherId}.${proof}`, `${token}.`, `${token}x`, foreign, `${id}.${id}`]) {
-    expect(devices.recognise(wrong, account('usr_a'))).toBeUndefined();
+    expect(devices.recognize(wrong, account('usr_a'))).toBeUndefined();
   }
 });
 
 test('remembers the latest eight accounts', () => {
   const accounts = Array.from({ length: 9 }, (_, index) => account(`usr_${index}`));
   const token = accounts.reduce<string | undefined>((kept, next) => devices.remember(kept, next), undefined);
-  const known = accounts.map((each) => devices.recognise(token, each) !== undefined);
+  const known = accounts.map((each) => devices.recognize(token, each) !== undefined);
   expect(known).toEqual([false, ...Array.from({ length: 8 }, () => true)]);
 });

@@ -5,18 +5,18 @@ import type { AccountRecord } from '../accounts/index.ts';
 export const DEVICE_TOKEN_SECONDS = 400 * 24 * 3600;
 
 const BYTES = 16;
-/** Accounts that one device remembers; the oldest is dropped. */
+/** Accounts remembered per device. The oldest is dropped. */
 const ACCOUNTS_MAX = 8;
 /** The device's id and a proof for each account, 16 bytes each in base64url. */
 const FORM = new RegExp(`^[A-Za-z0-9_-]{22}(\\.[A-Za-z0-9_-]{22}){0,${ACCOUNTS_MAX}}$`);
 
 /**
- * Knows the devices that have signed in to an account, by a signed token that the device keeps. Signing out everywhere
- * makes the account's proofs void, so a stolen token or a hoard of them ends with a change of password.
+ * Recognizes devices that have signed in to an account by a signed token that the device keeps. Signing out everywhere
+ * voids the account's proofs, so stolen tokens become useless when the password changes.
  */
 export interface Devices {
   /** Returns the id of the device if its token proves an earlier sign-in to this account. */
-  readonly recognise: (token: string | undefined, account: AccountRecord) => string | undefined;
+  readonly recognize: (token: string | undefined, account: AccountRecord) => string | undefined;
   /** Returns the device's token with a proof for this account. A device without a token becomes a new one. */
   readonly remember: (token: string | undefined, account: AccountRecord) => string;
 }
@@ -30,7 +30,7 @@ export const createDevices = (key: Buffer): Devices => {
       .subarray(0, BYTES)
       .toString('base64url');
   return {
-    recognise: (token, account) => {
+    recognize: (token, account) => {
       const { id, proofs } = parse(token);
       return id !== undefined && proofs.includes(proofOf(id, account)) ? id : undefined;
     },

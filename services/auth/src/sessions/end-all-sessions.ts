@@ -6,8 +6,8 @@ import { deleteSessionsOfUser } from './queries.ts';
 import { newSessionId } from './session.ts';
 
 /**
- * Signs an account out everywhere with one revocation. Returns the account as it is then and its newest ended session;
- * only a sign-in that has read this state can begin a session. The caller has locked the account.
+ * Signs a locked account out everywhere with one revocation. Returns the account's new state and its newest ended
+ * session. Only a sign-in that has read this state can start a session.
  */
 export const endAllSessions = async (
   deps: { newId: typeof newId },

@@ -3,7 +3,7 @@ import { AppError } from '@svc/service-kit';
 import type { Transact } from '../transact.ts';
 import { deleteSession, deleteSessionOfUser, deleteSessionsExcept } from './queries.ts';
 
-/** Signs out: the session is gone here at once, and its revocation reaches the other services after the commit. */
+/** Signs out: the session ends here at once, and in other services after the commit by its revocation. */
 export const endSession = async (deps: { transact: Transact }, sessionId: string): Promise<void> => {
   await deps.transact(async (trx) => {
     const existed = await deleteSession(trx, sessionId);
@@ -23,7 +23,7 @@ export const endSessionOfUser = async (
   });
 };
 
-/** Ends the sessions of the caller's account but the caller's own. */
+/** Ends the sessions of the caller's account, except the caller's own. */
 export const endOtherSessions = async (
   deps: { transact: Transact },
   caller: { userId: string; sessionId: string },

@@ -7,7 +7,7 @@ import type { SignInOrigin } from './sign-in-origin.ts';
 import { attemptSubject, type StartedSession, type StartSessionDeps, startSessionIn } from './start-session.ts';
 
 /**
- * Completes a sign-in with a second factor. Challenge and proof are used up together with the beginning of the session.
+ * Completes a sign-in with a second factor. Uses up challenge and proof in the same transaction as the session starts.
  * Throws `challenge_invalid`, `invalid_second_factor` and `too_many_attempts`.
  */
 export const finishSignIn = async (

@@ -12,14 +12,14 @@ export interface ListSessionsDeps {
   readonly sessionIdleMs: number;
 }
 
-/** Lists the live sessions of an account, the last used first. */
+/** Lists the live sessions of an account, last used first. */
 export const listLiveSessions = async (deps: ListSessionsDeps, userId: string): Promise<SessionRecord[]> => {
   const now = deps.clock();
   const sessions = await listSessionsOfUser(deps.database, userId, { now, limit: SESSIONS_MAX });
   return sessions.filter((session) => endOfSession(session, deps.sessionIdleMs) > now);
 };
 
-/** Lists the live sessions of the caller's account as its owner sees them. */
+/** Lists the live sessions of the caller's account as JSON for their owner. */
 export const listSessions = async (
   deps: ListSessionsDeps,
   caller: { userId: string; sessionId: string },

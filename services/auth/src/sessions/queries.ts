@@ -4,8 +4,8 @@ import type { ChallengeRecord } from './challenge.ts';
 import type { SessionRecord } from './session.ts';
 
 /**
- * Stores a new session; false where the account was signed out everywhere since it was read. A change of password that is
- * under way is waited for.
+ * Stores a new session. Returns false if the account was signed out everywhere since it was read. Waits for a
+ * concurrent change of password.
  */
 export const insertSession = async (
   executor: Executor,
@@ -23,13 +23,13 @@ export const insertSession = async (
   return result.rowCount > 0;
 };
 
-/** The session of an id, unless it was ended. */
+/** Finds a session by its id, unless it was ended. */
 export const findSessionById = async (executor: Executor, id: string): Promise<SessionRecord | undefined> => {
   const row = await executor<SnakeKeys<SessionRecord>>('console_sessions').where({ id }).first();
   return row === undefined ? undefined : camelKeys(row);
 };
 
-/** Records that the person of a session proved who they are. Returns undefined if the session has ended. */
+/** Records that the person of a session has authenticated again. Returns undefined if the session has ended. */
 export const updateAuthenticatedAt = async (
   executor: Executor,
   id: string,
@@ -43,8 +43,8 @@ export const updateAuthenticatedAt = async (
 };
 
 /**
- * Holds the account of a session until the transaction ends, so that no sign-out everywhere comes in between. Returns
- * false if the session is covered by one already.
+ * Holds the account of a session until the transaction ends, so that no sign-out everywhere interleaves. Returns false
+ * if one already covers the session.
  */
 export const holdSession = async (
   trx: Transaction,
@@ -58,7 +58,7 @@ export const holdSession = async (
   return result.rowCount > 0;
 };
 
-/** Stores the open second step of a sign-in. */
+/** Stores the second step of a sign-in. */
 export const insertChallenge = async (executor: Executor, challenge: ChallengeRecord): Promise<void> => {
   await executor('sign_in_challenges').insert(snakeKeys(challenge));
 };
@@ -68,11 +68,11 @@ export const findChallenge = async (executor: Executor, digest: Buffer): Promise
   return row === undefined ? undefined : camelKeys(row);
 };
 
-/** Uses a challenge up. Returns false if it was used before. */
+/** Uses up a challenge. Returns false if it was used before. */
 export const deleteChallenge = async (trx: Transaction, digest: Buffer): Promise<boolean> =>
   (await trx('sign_in_challenges').where({ digest }).delete()) > 0;
 
-/** Deletes at most `limit` challenges that expired before an instant. Returns the number. */
+/** Deletes at most `limit` challenges that expired before the given time. Returns the number. */
 export const deleteChallengesExpiredBefore = async (
   executor: Executor,
   before: Date,
@@ -82,7 +82,7 @@ export const deleteChallengesExpiredBefore = async (
   return await executor('sign_in_challenges').whereIn('digest', old.select('digest')).delete();
 };
 
-/** Lists the sessions of a user that have not expired, the last used first. */
+/** Lists the unexpired sessions of a user, last used first. */
 export const listSessionsOfUser = async (
   executor: Executor,
   userId: string,
@@ -96,7 +96,7 @@ export const listSessionsOfUser = async (
   return rows.map((row) => camelKeys(row));
 };
 
-/** Notes the use of a session. */
+/** Records the use of a session. */
 export const markSessionUsed = async (executor: Executor, id: string, now: Date): Promise<void> => {
   await executor('console_sessions')
     .where({ id })
@@ -104,28 +104,28 @@ export const markSessionUsed = async (executor: Executor, id: string, now: Date)
     .update({ last_used_at: now });
 };
 
-/** Removes a session; false where there was none. */
+/** Deletes a session. Returns false if there was none. */
 export const deleteSession = async (trx: Transaction, id: string): Promise<boolean> =>
   (await trx('console_sessions').where({ id }).delete()) > 0;
 
-/** Removes every session of a user and answers the ids. */
+/** Deletes every session of a user and returns their ids. */
 export const deleteSessionsOfUser = async (trx: Transaction, userId: string): Promise<string[]> => {
   const rows = await trx('console_sessions').where({ user_id: userId }).delete().returning<{ id: string }[]>('id');
   return rows.map(({ id }) => id);
 };
 
-/** Removes the sessions of a user but one and returns their ids. */
+/** Deletes the sessions of a user except one, and returns their ids. */
 export const deleteSessionsExcept = async (trx: Transaction, userId: string, keptId: string): Promise<string[]> => {
   const others = trx('console_sessions').where({ user_id: userId }).whereNot({ id: keptId });
   const rows = await others.delete().returning<{ id: string }[]>('id');
   return rows.map(({ id }) => id);
 };
 
-/** Removes a session of a user; false if there is none. */
+/** Deletes a session of a user. Returns false if there is none. */
 export const deleteSessionOfUser = async (trx: Transaction, userId: string, id: string): Promise<boolean> =>
   (await trx('console_sessions').where({ id, user_id: userId }).delete()) > 0;
 
-/** Removes at most `limit` sessions that expired before an instant, and answers how many. */
+/** Deletes at most `limit` sessions that expired before the given time. Returns the number. */
 export const deleteSessionsExpiredBefore = async (executor: Executor, before: Date, limit: number): Promise<number> =>
   await executor('console_sessions')
     .whereIn('id', executor('console_sessions').where('expires_at', '<', before).limit(limit).select('id'))

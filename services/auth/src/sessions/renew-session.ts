@@ -6,7 +6,7 @@ import type { StartedSession } from './start-session.ts';
 /** A session with a new token. */
 export type RenewedSession = Omit<StartedSession, 'deviceToken'>;
 
-/** Signs a new token for a session, which says what holds for the account now. */
+/** Signs a new token for a session, with the current claims of the account. */
 export const renewSession = async (
   deps: SessionTokenDeps,
   session: SessionRecord,

@@ -5,8 +5,8 @@ import { type AuthenticateSessionDeps, findStoredSession } from './authenticate-
 import { type RenewedSession, renewSession } from './renew-session.ts';
 
 /**
- * Gives the console its session again, with a token that ends when the session does. Throws `not_authenticated` without
- * a cookie or for another origin, and `invalid_token` if the session has ended.
+ * Resumes the console's session with a token that ends with it. Throws `not_authenticated` without a cookie or for
+ * another origin, and `invalid_token` if the session has ended.
  */
 export const resumeSession = async (
   deps: AuthenticateSessionDeps,

@@ -13,7 +13,7 @@ import { signInOriginOf } from './sign-in-origin.ts';
 import { signInWithPasskey } from './sign-in-with-passkey.ts';
 import { type StartSessionDeps, signIn } from './start-session.ts';
 
-/** Serves sign-in, the current session and sign-out. */
+/** Binds the routes of sign-in, the current session and sign-out. */
 export const sessionRoutes = (deps: StartSessionDeps): Binding[] => [
   bind(routes.createSession, async ({ body, clientAddress, req, res }) => {
     const started = await signIn(deps, body, signInOriginOf({ req, clientAddress }, deps.publicBaseUrl));
@@ -58,7 +58,7 @@ export const sessionRoutes = (deps: StartSessionDeps): Binding[] => [
   }),
 ];
 
-/** The contract lets exactly one of the three through. */
+/** The contract requires exactly one of the three. */
 const toClaim = (body: z.output<typeof secondFactorRequestSchema>): FactorClaim => {
   if (body.assertion != null) return { assertion: body.assertion };
   return body.code != null ? { code: body.code } : { recoveryCode: body.recovery_code ?? '' };

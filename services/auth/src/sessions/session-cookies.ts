@@ -2,7 +2,7 @@ import { type Cookie, clearCookie, readCookie, setCookie } from '../cookie.ts';
 import { DEVICE_TOKEN_SECONDS } from './devices.ts';
 import { SESSION_SECONDS } from './session.ts';
 
-/** For the authorize pages. `Lax` sends it along when an app leads the browser there. */
+/** For the authorize pages. With `Lax`, browsers send it when an app leads them there. */
 const PAGES: Cookie = { name: 'svc_session', path: '/v1/integrations/oauth', sameSite: 'Lax' };
 /** For the console, to resume after a reload. */
 const CONSOLE: Cookie = { name: 'svc_console', path: '/v1/console/session', sameSite: 'Strict' };
@@ -15,8 +15,8 @@ interface Tokens {
 }
 
 /**
- * Returns the `Set-Cookie` headers that remember a session and its device in a browser. No endpoint that takes a bearer
- * token reads them, so another site can call none of those.
+ * Returns the `Set-Cookie` headers that store a session and its device in a browser. Endpoints for bearer tokens ignore
+ * them, so another site cannot call those.
  */
 export const sessionCookies = (tokens: Tokens, publicBaseUrl: string): string[] => [
   setCookie(PAGES, { value: tokens.token, maxAgeSeconds: SESSION_SECONDS, publicBaseUrl }),
@@ -28,25 +28,25 @@ export const sessionCookies = (tokens: Tokens, publicBaseUrl: string): string[] 
 export const renewedSessionCookies = (token: string, publicBaseUrl: string): string[] =>
   [PAGES, CONSOLE].map((cookie) => setCookie(cookie, { value: token, maxAgeSeconds: SESSION_SECONDS, publicBaseUrl }));
 
-/** Returns those that the authorize pages read. */
+/** Returns the `Set-Cookie` headers that the authorize pages read. */
 export const pagesCookies = (tokens: Tokens, publicBaseUrl: string): string[] => [
   setCookie(PAGES, { value: tokens.token, maxAgeSeconds: SESSION_SECONDS, publicBaseUrl }),
   setCookie(DEVICE, { value: tokens.deviceToken, maxAgeSeconds: DEVICE_TOKEN_SECONDS, publicBaseUrl }),
 ];
 
-/** Returns the `Set-Cookie` headers that forget the session. The device stays known. */
+/** Returns the `Set-Cookie` headers that delete the session. The device stays known. */
 export const clearedSessionCookies = (publicBaseUrl: string): string[] =>
   [PAGES, CONSOLE].map((cookie) => clearCookie(cookie, publicBaseUrl));
 
-/** Returns the session token that a `Cookie` header brings to the authorize pages. */
+/** Returns the session token of the authorize pages in a `Cookie` header. */
 export const readPagesCookie = (header: string | undefined, publicBaseUrl: string): string | undefined =>
   readCookie(PAGES, header, publicBaseUrl);
 
-/** Returns the session token that a `Cookie` header brings to the console. */
+/** Returns the session token of the console in a `Cookie` header. */
 export const readConsoleCookie = (header: string | undefined, publicBaseUrl: string): string | undefined =>
   readCookie(CONSOLE, header, publicBaseUrl);
 
-/** Returns the device token of a request: the header that API callers send, else the cookie of a browser. */
+/** Returns the device token of a request: from the header of API callers, else from the browser's cookie. */
 export const readDeviceToken = (
   headers: { cookie?: string | undefined; 'x-svc-device'?: string | string[] | undefined },
   publicBaseUrl: string,

@@ -2,7 +2,7 @@ import { toAccountJson } from '../accounts/index.ts';
 import { SECOND_MS } from '../time.ts';
 import type { RenewedSession } from './renew-session.ts';
 
-/** Returns a session as its owner sees it, with its tokens. */
+/** Maps a session to the JSON that its owner sees, with its tokens. */
 export const toSessionJson = (
   { token, tokenExpiresAt, account, deviceToken }: RenewedSession & { deviceToken?: string },
   now: Date,
@@ -14,6 +14,6 @@ export const toSessionJson = (
   ...(deviceToken === undefined ? {} : { device_token: deviceToken }),
 });
 
-/** Returns the whole seconds until an instant. */
+/** Returns the whole seconds until the given time. */
 export const secondsLeft = (until: Date, now: Date): number =>
   Math.floor((until.getTime() - now.getTime()) / SECOND_MS);

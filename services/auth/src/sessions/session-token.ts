@@ -13,7 +13,7 @@ export interface SessionTokenDeps {
   readonly clock: Clock;
   /** Time without use after which a session ends. */
   readonly sessionIdleMs: number;
-  /** Tokens of accounts without a confirmed address say so. */
+  /** If true, the tokens of accounts without a confirmed address contain `email_unverified`. */
   readonly isVerificationRequired: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface SessionClaims {
   readonly expiresAt: Date;
 }
 
-/** A session token, shown to its owner only; not stored. */
+/** A session token, shown to its owner only; never stored. */
 export interface SignedSessionToken {
   readonly token: string;
   readonly tokenExpiresAt: Date;
@@ -44,17 +44,20 @@ const claimsSchema = z.object({
   exp: z.number(),
 });
 
-/** Signs the token of a session: a JWT of a separate type and audience, so that no access token passes for one. */
+/**
+ * Signs the token of a session: a JWT with a separate type and audience, so that no access token is accepted for it.
+ */
 export const signSessionToken = async (
   deps: SessionTokenDeps,
   session: SessionRecord,
-  { accountType, emailVerifiedAt }: AccountRecord,
+  { accountType, emailVerifiedAt, locale }: AccountRecord,
 ): Promise<SignedSessionToken> => {
   const expiresAt = tokenExpiryOf(session, { now: deps.clock(), idleMs: deps.sessionIdleMs });
   const key = deps.keys.active();
   const claims = {
     sid: session.id,
     account_type: accountType,
+    locale,
     auth_time: toUnixSeconds(session.authenticatedAt),
     ...(deps.isVerificationRequired && emailVerifiedAt === null ? { email_unverified: true } : {}),
   };
@@ -69,7 +72,10 @@ export const signSessionToken = async (
   return { token, tokenExpiresAt: expiresAt };
 };
 
-/** Checks signature, type, issuer and audience. Callers check the stored session, which decides about expiry. Throws `invalid_token`. */
+/**
+ * Checks signature, type, issuer and audience. Callers check the stored session, which decides about expiry. Throws
+ * `invalid_token`.
+ */
 export const readSessionToken = async (deps: SessionTokenDeps, token: string): Promise<SessionClaims> => {
   try {
     const { payload } = await jwtVerify(token, deps.keys.resolve, {
@@ -79,7 +85,7 @@ export const readSessionToken = async (deps: SessionTokenDeps, token: string): P
       audience: consoleAudience(deps.publicBaseUrl),
       requiredClaims: ['sub', 'exp', 'iat'],
       currentDate: deps.clock(),
-      // Other services refuse an expired token; here it still names its session.
+      // Other services refuse an expired token. Here it still identifies its session.
       clockTolerance: SESSION_SECONDS,
     });
     const { sub, sid, account_type, auth_time, iat, email_unverified, exp } = claimsSchema.parse(payload);

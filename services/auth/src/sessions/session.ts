@@ -1,9 +1,9 @@
 import type { newId } from '@svc/contracts';
 import { HOUR_MS, later } from '../time.ts';
 
-/** Seconds that a console session lives. */
+/** Lifetime of a console session, in seconds. */
 export const SESSION_SECONDS = 12 * 3600;
-/** The same in milliseconds. */
+/** Lifetime of a console session, in milliseconds. */
 export const SESSION_MS = 12 * HOUR_MS;
 
 /** A signed-in person, as stored. */
@@ -11,33 +11,35 @@ export interface SessionRecord {
   readonly id: string;
   readonly userId: string;
   readonly createdAt: Date;
-  /** Last time that the person proved who they are. */
+  /** Last time that the person authenticated. */
   readonly authenticatedAt: Date;
   readonly expiresAt: Date;
-  /** Last use that this service has seen, to the minute; null if only older releases have seen the session. */
+  /** Last use seen by this service, to the minute; null if only older releases have seen the session. */
   readonly lastUsedAt: Date | null;
   readonly userAgent: string | null;
-  /** Network that the session began in, /24 or /48. */
+  /** Network in which the session started, /24 or /48. */
   readonly network: string | null;
 }
 
 /** Returns the last use of a session. */
 export const lastUseOf = ({ lastUsedAt, createdAt }: SessionRecord): Date => lastUsedAt ?? createdAt;
 
-/** Returns when a session ends if it is not used again. */
+/** Returns the time at which a session ends if it is not used again. */
 export const endOfSession = (session: SessionRecord, idleMs: number): Date =>
   earlierOf(session.expiresAt, later(lastUseOf(session), idleMs));
 
 /**
- * Returns when a token of the session expires. The other services cannot see that a session is idle, so a token lives for
- * half the idle time at most: a session in use is renewed here in time.
+ * Returns the expiry of a session's token. Other services do not see that a session is idle, so a token lives for at
+ * most half the idle time: a session in use is renewed here in time.
  */
 export const tokenExpiryOf = (session: SessionRecord, { now, idleMs }: { now: Date; idleMs: number }): Date =>
   idleMs >= SESSION_MS ? session.expiresAt : earlierOf(session.expiresAt, later(now, idleMs / 2));
 
 const earlierOf = (one: Date, other: Date): Date => (one < other ? one : other);
 
-/** Clocks of replicas differ, but a new session must sort after every one that signing out everywhere has ended. */
+/**
+ * Returns an id that sorts after every session ended by signing out everywhere, even if the clocks of replicas differ.
+ */
 export const newSessionId = (deps: { newId: typeof newId }, now: Date, revokedThrough: string | null): string => {
   let aheadMs = 0;
   let id = deps.newId('ses', now.getTime());

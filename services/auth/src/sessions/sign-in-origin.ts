@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { readDeviceToken } from './session-cookies.ts';
 
-/** Origin of a request that begins a session. */
+/** Origin of a request that starts a session. */
 export interface SignInOrigin {
   /** Network address. */
   readonly source: string;
-  /** Device token that the request brought. */
+  /** Device token of the request. */
   readonly deviceToken: string | undefined;
   readonly userAgent: string | undefined;
 }
 
-/** The longest that browsers send is about half of it. */
+/** About twice the longest that browsers send. */
 const USER_AGENT_CHARACTERS_MAX = 512;
 
 /** Returns the origin of a request. */

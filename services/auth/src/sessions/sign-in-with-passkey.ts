@@ -6,8 +6,8 @@ import type { SignInOrigin } from './sign-in-origin.ts';
 import { type StartedSession, type StartSessionDeps, startSessionIn } from './start-session.ts';
 
 /**
- * Signs the owner of a passkey in, without address and password. The assertion is used up together with the beginning of
- * the session. Throws `invalid_passkey`, and `too_many_attempts` if the source keeps failing.
+ * Signs in the owner of a passkey, without address and password. Uses up the assertion in the same transaction as the
+ * session starts. Throws `invalid_passkey`, and `too_many_attempts` if the source keeps failing.
  */
 export const signInWithPasskey = async (
   deps: StartSessionDeps,

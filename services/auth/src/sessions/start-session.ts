@@ -32,27 +32,27 @@ export interface StartSessionDeps extends BeginSessionDeps, FactorsDeps {
   readonly throttle: AttemptThrottle;
 }
 
-/** A session that has just begun. */
+/** A new session. */
 export interface StartedSession extends SignedSessionToken {
   readonly session: SessionRecord;
   readonly account: AccountRecord;
-  /** Makes this device known to the account. */
+  /** Identifies this device to the account. */
   readonly deviceToken: string;
 }
 
-/** Returns the budget that a failure to sign in to an account spends: that of a known device, or the address's and source's. */
+/** Returns the budget that a failed sign-in spends: that of a known device, or those of the address and source. */
 export const attemptSubject = (
   { devices }: { devices: Devices },
   account: AccountRecord,
   { source, deviceToken }: SignInOrigin,
 ): AttemptSubject => {
-  const deviceId = devices.recognise(deviceToken, account);
+  const deviceId = devices.recognize(deviceToken, account);
   return deviceId === undefined ? { email: account.email, source } : { deviceId, userId: account.id };
 };
 
 /**
- * Signs a person in. Known and unknown addresses cost the same work and get the same answer. Throws `invalid_credentials`,
- * `too_many_attempts`, and `second_factor_required` if the password is right but not enough.
+ * Signs a person in. Known and unknown addresses cost the same work and get the same answer. Throws
+ * `invalid_credentials`, `too_many_attempts`, and `second_factor_required` if the password is correct but not enough.
  */
 export const signIn = async (
   deps: StartSessionDeps,
@@ -80,17 +80,14 @@ const secondFactorRequired = ({ challenge, factors, passkeyOptions }: SecondStep
 };
 
 /**
- * Begins a session for a person who has just proved who they are, and mails the owner if the device is new to the account.
- * Throws `invalid_credentials` if the account was signed out everywhere since it was read, and
- * `account_deletion_pending`.
+ * Starts a session for a person who has just authenticated, and mails the owner if the device is new. Throws
+ * `invalid_credentials` if the account was signed out everywhere since it was read, and `account_deletion_pending`.
  */
 export const startSession = async (
   deps: BeginSessionDeps,
   account: AccountRecord,
   origin: SignInOrigin,
-): Promise<StartedSession> => {
-  return await deps.transact((trx) => startSessionIn(deps, trx, { account, origin }));
-};
+): Promise<StartedSession> => await deps.transact((trx) => startSessionIn(deps, trx, { account, origin }));
 
 /** As `startSession`, but in the caller's transaction. */
 export const startSessionIn = async (
@@ -99,7 +96,7 @@ export const startSessionIn = async (
   { account, origin }: { account: AccountRecord; origin: SignInOrigin },
 ): Promise<StartedSession> => {
   if (account.eraseAt !== null) throw new AppError('account_deletion_pending');
-  const isKnown = deps.devices.recognise(origin.deviceToken, account) !== undefined;
+  const isKnown = deps.devices.recognize(origin.deviceToken, account) !== undefined;
   const isFirst = account.firstSignedInAt === null && (await markFirstSignIn(trx, account.id, deps.clock()));
   const started = await insertNewSession(deps, trx, { account, origin });
   if (!isKnown && !isFirst) await mailNewDevice(deps, trx, started);
@@ -124,7 +121,7 @@ export const insertNewSession = async (
     network: coarseNetwork(origin.source),
   };
   const isStored = await insertSession(executor, session, account.sessionsRevokedThrough);
-  // The password was changed while it was checked.
+  // The password was changed during the check.
   if (!isStored) throw new AppError('invalid_credentials');
   return {
     session,

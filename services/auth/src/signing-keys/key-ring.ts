@@ -6,17 +6,17 @@ import { listSigningKeys } from './queries.ts';
 import { type RotateSigningKeysDeps, rotateSigningKeys } from './rotate-signing-keys.ts';
 import { openSigningKey, type SigningKey } from './signing-key.ts';
 
-/** A replica that missed a rotation signs with the retired key for at most this long, which is still published. */
+/** A replica that missed a rotation signs with the retired key, which is still published, for at most this long. */
 const REFRESH_MS = MINUTE_MS;
 
-/** The keys of this process: the signing one, and those published for verifiers. */
+/** Keys of this process: the signing one, and those published for verifiers. */
 export interface KeyRing {
   readonly active: () => SigningKey;
   /** Every published key. */
   readonly publicKeys: () => JSONWebKeySet;
-  /** Finds the published key that a token names, for `jwtVerify`. */
+  /** Finds the published key named by a token, for `jwtVerify`. */
   readonly resolve: JWTVerifyGetKey;
-  /** Rotates if it is time, and reads what the database holds. */
+  /** Rotates the keys if due, and reloads them from the database. */
   readonly refresh: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
@@ -32,7 +32,7 @@ interface Loaded {
   readonly resolve: JWTVerifyGetKey;
 }
 
-/** Opens the ring, making the first keys if there are none, and keeps it fresh until it is stopped. */
+/** Opens the key ring, creating the first keys if there are none, and refreshes it until stopped. */
 export const openKeyRing = async (deps: KeyRingDeps): Promise<KeyRing> => {
   await rotateSigningKeys(deps);
   let loaded = await loadKeys(deps);

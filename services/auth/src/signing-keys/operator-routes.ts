@@ -10,7 +10,7 @@ export interface SigningKeyOperatorDeps extends RotateSigningKeysDeps {
   readonly keys: KeyRing;
 }
 
-/** The operator's routes over the keys that sign tokens; for the internal application. */
+/** Binds the operator routes of signing keys. */
 export const signingKeyOperatorRoutes = (deps: SigningKeyOperatorDeps): Binding[] => [
   bind(serviceOperations.listSigningKeys, async () => ({ status: 200, body: { data: await listKeys(deps) } })),
   bind(serviceOperations.rotateSigningKeys, async ({ body }) => {

@@ -2,7 +2,7 @@ import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
 import type { Executor, Transaction } from '../transact.ts';
 import type { StoredSigningKey } from './signing-key.ts';
 
-/** All published keys, the one that signs first. */
+/** Lists all published keys, the signing one first. */
 export const listSigningKeys = async (executor: Executor): Promise<StoredSigningKey[]> => {
   const rows = await executor<SnakeKeys<StoredSigningKey>>('signing_keys')
     .select('*')
@@ -10,7 +10,7 @@ export const listSigningKeys = async (executor: Executor): Promise<StoredSigning
   return rows.map(camelKeys);
 };
 
-/** Replicas that start or rotate at one time take turns; held until the transaction ends. */
+/** Serializes rotations of replicas until the transaction ends. */
 export const lockSigningKeys = async (trx: Transaction): Promise<void> => {
   await trx.raw(`SELECT pg_advisory_xact_lock(hashtext('auth.signing_keys'))`);
 };
@@ -20,17 +20,17 @@ export const insertSigningKey = async (trx: Transaction, key: StoredSigningKey):
   await trx('signing_keys').insert(snakeKeys({ ...key, publicJwk: JSON.stringify(key.publicJwk) }));
 };
 
-/** `next` to `active`. */
+/** Changes a key from `next` to `active`. */
 export const activateSigningKey = async (trx: Transaction, kid: string, now: Date): Promise<void> => {
   await trx('signing_keys').where({ kid, state: 'next' }).update({ state: 'active', activated_at: now });
 };
 
-/** `active` to `retired`. */
+/** Changes a key from `active` to `retired`. */
 export const retireSigningKey = async (trx: Transaction, kid: string, now: Date): Promise<void> => {
   await trx('signing_keys').where({ kid, state: 'active' }).update({ state: 'retired', retired_at: now });
 };
 
-/** Removes a retired key. */
+/** Deletes a retired key. */
 export const deleteSigningKey = async (trx: Transaction, kid: string): Promise<void> => {
   await trx('signing_keys').where({ kid, state: 'retired' }).delete();
 };

@@ -11,7 +11,7 @@ import {
 } from './queries.ts';
 import { generateSigningKey, isKeyForgettable, type StoredSigningKey } from './signing-key.ts';
 
-/** Verifiers fetch the key set at least this often: a key must be published for longer before it signs. */
+/** Verifiers fetch the key set at least this often, so a key must be published longer before it signs. */
 const PUBLISHED_BEFORE_USE_MS = HOUR_MS;
 
 export interface RotateSigningKeysDeps {
@@ -22,8 +22,8 @@ export interface RotateSigningKeysDeps {
 }
 
 /**
- * Brings the key set to where it should be: one active key, one next one, no forgettable retired ones. Makes them at first
- * start, and lets the next one take over when the active one is old, or is the one that is to be replaced. Safe to run anywhere, any number of times.
+ * Ensures one active key, one next key and no obsolete retired keys. Creates them at the first start. Activates the
+ * next key when the active one is old or must be replaced. Idempotent, and safe on any replica.
  */
 export const rotateSigningKeys = async (
   deps: RotateSigningKeysDeps,
@@ -49,7 +49,7 @@ interface Replacement {
   readonly replaceActiveKid: string | undefined;
 }
 
-/** Says whether the next key became the active one. */
+/** Returns true if the next key became the active one. */
 const replaceActive = async (
   trx: Transaction,
   { active, next, now, deps, replaceActiveKid }: Replacement,

@@ -3,16 +3,19 @@ import { calculateJwkThumbprint, type JWK } from 'jose';
 import { seal, unseal } from '../encryption-key.ts';
 import { SECOND_MS } from '../time.ts';
 
-/** The one signature algorithm: ES256 signs three times as fast as RS256, and every verifier knows it (RFC 7518 section 3.4). */
+/**
+ * The only signature algorithm. ES256 signs three times as fast as RS256, and every verifier supports it (RFC 7518
+ * section 3.4).
+ */
 export const SIGNING_ALGORITHM = 'ES256';
 
 /**
- * `next` is published but does not sign yet, so that verifiers know it before they need it; `active` signs; `retired`
- * stays published until the last token that it signed has expired.
+ * `next`: published but not signing yet, so that verifiers know it in time. `active`: signs. `retired`: published until
+ * its last token has expired.
  */
 export type SigningKeyState = 'next' | 'active' | 'retired';
 
-/** A key as it is stored: its private part only sealed. */
+/** A key, as stored. Its private part is sealed. */
 export interface StoredSigningKey {
   readonly kid: string;
   readonly state: SigningKeyState;
@@ -30,14 +33,14 @@ export interface SigningKey {
   readonly privateKey: KeyObject;
 }
 
-/** Seconds that a retired key stays published: the longest token's life (12 h) and an hour for clocks. */
+/** Seconds that a retired key stays published: the longest lifetime of a token (12 h) plus an hour of clock drift. */
 const RETIRED_KEY_SECONDS = 13 * 3600;
 
-/** Says whether every token that a retired key has signed is expired by now. */
+/** Returns true if every token signed by a retired key has expired. */
 export const isKeyForgettable = (key: StoredSigningKey, now: Date): boolean =>
   key.retiredAt !== null && now.getTime() - key.retiredAt.getTime() > RETIRED_KEY_SECONDS * SECOND_MS;
 
-/** Makes a new key in state `next`; its id is its RFC 7638 thumbprint. */
+/** Generates a key in state `next`. Its id is its RFC 7638 thumbprint. */
 export const generateSigningKey = async (sealingKey: Buffer, now: Date): Promise<StoredSigningKey> => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { kty, crv, x, y } = publicKey.export({ format: 'jwk' });
@@ -57,7 +60,7 @@ export const generateSigningKey = async (sealingKey: Buffer, now: Date): Promise
   };
 };
 
-/** Opens a stored key. Throws SealBroken when the encryption key is not the one that sealed it. */
+/** Decrypts a stored key. Throws SealBroken if it was sealed with another encryption key. */
 export const openSigningKey = (sealingKey: Buffer, stored: StoredSigningKey): SigningKey => {
   const plain = unseal(sealingKey, stored.sealedPrivateKey, stored.kid);
   const privateKey = createPrivateKey({ key: plain, format: 'der', type: 'pkcs8' });

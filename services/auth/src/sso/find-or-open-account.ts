@@ -28,8 +28,8 @@ export interface FindOrOpenAccountDeps {
 const { email: emailSchema, display_name: displayNameSchema } = createAccountRequestSchema.shape;
 
 /**
- * Returns the account of an identity: the one it is linked to; else, if the provider has verified the address, the one
- * with that address or a new personal one. Returns undefined if the address is not verified.
+ * Returns the account of an identity: the linked one; else, if the provider has verified the address, the one with that
+ * address or a new personal one. Returns undefined if the address is not verified.
  */
 export const findOrOpenAccount = async (
   deps: FindOrOpenAccountDeps,
@@ -42,7 +42,7 @@ export const findOrOpenAccount = async (
   try {
     return await deps.transact((trx) => linkAccount(deps, trx, { identity, email: email.data, source }));
   } catch (error) {
-    // Two tabs at once: the other one opened or linked the account.
+    // Two concurrent tabs: the other one opened or linked the account.
     if (!isUniqueViolation(error, EMAIL_KEY) && !isUniqueViolation(error, 'sso_identities_pkey')) throw error;
     return await findLinkedAccount(deps, identity);
   }
@@ -101,8 +101,8 @@ const openPersonal = async (
 };
 
 /**
- * Hands an account to the proven owner of its address. Sign-up never proved the address, so the password, second
- * factors, identities, sessions, connections and API keys of the person who signed up end.
+ * Transfers an account to the proven owner of its address. Sign-up never proved the address, so the password, second
+ * factors, identities, sessions, connections and API keys of the previous holder end.
  */
 const takeOver = async (
   deps: FindOrOpenAccountDeps,

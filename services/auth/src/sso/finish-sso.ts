@@ -9,7 +9,7 @@ export interface FinishSsoDeps extends FindOrOpenAccountDeps, BeginSessionDeps {
 }
 
 /**
- * Signs in the person that the provider vouches for; returns undefined if they gave up there. Throws `sso_failed`.
+ * Signs in the person authenticated by the provider. Returns undefined if they cancelled there. Throws `sso_failed`.
  */
 export const finishSso = async (
   deps: FinishSsoDeps,
@@ -27,6 +27,6 @@ export const finishSso = async (
   }
 };
 
-/** Makes the one refusal of single sign-on; its cause is logged only. */
+/** Creates the only error of single sign-on. Its cause is only logged. */
 export const ssoFailed = (message?: string, cause?: unknown): AppError =>
   new AppError('sso_failed', message, { cause });

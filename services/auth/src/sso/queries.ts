@@ -7,7 +7,7 @@ export interface IdentityKey {
   readonly subject: string;
 }
 
-/** The account that an identity signs in to. */
+/** Finds the account linked to an identity. */
 export const findUserIdByIdentity = async (executor: Executor, key: IdentityKey): Promise<string | undefined> => {
   const row = await executor<{ issuer: string; subject: string; user_id: string }>('sso_identities')
     .where({ issuer: key.issuer, subject: key.subject })
@@ -24,7 +24,7 @@ export const insertIdentity = async (
   await trx('sso_identities').insert(snakeKeys({ issuer, subject, ...link }));
 };
 
-/** Removes every identity of an account. */
+/** Deletes every identity of an account. */
 export const deleteIdentitiesOfUser = async (trx: Transaction, userId: string): Promise<void> => {
   await trx('sso_identities').where({ user_id: userId }).delete();
 };

@@ -5,7 +5,7 @@ import { type FinishSsoDeps, finishSso, ssoFailed } from './finish-sso.ts';
 import { createSsoCookie } from './sso-cookie.ts';
 import { createUpstreamProvider, type SsoSettings, UpstreamFailed } from './upstream-provider.ts';
 
-/** Without settings single sign-on is off. */
+/** Without settings, single sign-on is off. */
 export interface SsoRoutesDeps extends Omit<FinishSsoDeps, 'provider'> {
   readonly sso: SsoSettings | undefined;
   readonly ssoCookieKey: Buffer;
@@ -14,14 +14,14 @@ export interface SsoRoutesDeps extends Omit<FinishSsoDeps, 'provider'> {
 
 const CALLBACK_PATH = '/v1/console/sso/callback';
 
-/** Serves single sign-on with an OpenID provider. */
+/** Binds the routes of single sign-on with an OpenID provider. */
 export const ssoRoutes = (deps: SsoRoutesDeps): Binding[] => {
   const { publicBaseUrl, sso } = deps;
   if (sso === undefined) return offRoutes();
   const cookie = createSsoCookie({ key: deps.ssoCookieKey, clock: deps.clock, publicBaseUrl });
   const provider = createUpstreamProvider(sso, { redirectUri: `${publicBaseUrl}${CALLBACK_PATH}`, clock: deps.clock });
   const logFailure = (error: unknown): void => {
-    // The library's own message names what was wrong with an answer; the answer itself is never logged.
+    // The library's message names the fault. The provider's answer is never logged.
     if (error instanceof AppError || error instanceof UpstreamFailed)
       deps.logger.warn({ err: error.cause ?? error, component: 'sso' }, 'single sign-on failed');
   };
@@ -57,7 +57,7 @@ export const ssoRoutes = (deps: SsoRoutesDeps): Binding[] => {
   ];
 };
 
-/** Tells the console whether to offer it. */
+/** Returns the route that shows the console if single sign-on is available. */
 const statusRoute = (sso: SsoSettings | undefined): Binding =>
   bind(routes.getSso, async () => ({ status: 200, body: { enabled: sso !== undefined, name: sso?.name ?? null } }));
 

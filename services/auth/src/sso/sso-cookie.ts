@@ -6,22 +6,22 @@ import { later, MINUTE_MS, SECOND_MS } from '../time.ts';
 import type { SsoChecks } from './upstream-provider.ts';
 
 const COOKIE: Cookie = { name: 'svc_sso', path: '/v1/console/sso', sameSite: 'Lax' };
-/** Time that a person may take at the OpenID provider. */
+/** Time limit at the OpenID provider. */
 const ATTEMPT_MS = 10 * MINUTE_MS;
 const SEAL_CONTEXT = 'sso-attempt';
 
-/** A sign-in that this browser has begun. */
+/** A sign-in started by this browser. */
 export interface SsoAttempt extends SsoChecks {
   readonly returnTo: string;
 }
 
-/** The cookie that ties an answer of the provider to the browser that asked (RFC 9700 section 4.7). */
+/** Cookie that binds a provider's answer to the browser that started the sign-in (RFC 9700 section 4.7). */
 export interface SsoCookie {
-  /** `Set-Cookie` header for an attempt. */
+  /** Returns the `Set-Cookie` header that stores an attempt. */
   readonly make: (attempt: SsoAttempt) => string;
-  /** `Set-Cookie` header that forgets it: an attempt has one answer. */
+  /** Returns the `Set-Cookie` header that deletes it: an attempt has one answer. */
   readonly clear: () => string;
-  /** The attempt of a `Cookie` header; undefined where there is none of ours, or it took too long. */
+  /** Returns the attempt in a `Cookie` header; undefined if it is missing, invalid or expired. */
   readonly read: (header: string | undefined) => SsoAttempt | undefined;
 }
 
@@ -33,7 +33,7 @@ const payloadSchema = z.object({
   expires: z.number(),
 });
 
-/** Makes and reads the cookie, sealed with `key`: the browser holds the verifier but cannot read it. */
+/** Creates the cookie, sealed with `key`: the browser stores the verifier but cannot read it. */
 export const createSsoCookie = (deps: { key: Buffer; clock: Clock; publicBaseUrl: string }): SsoCookie => {
   const { key, clock, publicBaseUrl } = deps;
   return {

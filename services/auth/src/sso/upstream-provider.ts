@@ -4,16 +4,16 @@ import { HOUR_MS, SECOND_MS } from '../time.ts';
 
 /** Timeout of each call to the OpenID provider. */
 const TIMEOUT_MS = 5 * SECOND_MS;
-/** Age at which its metadata is read again. */
+/** Age at which the metadata is fetched again. */
 const METADATA_MS = HOUR_MS;
 const SCOPE = 'openid email profile';
 
-/** The OpenID provider that people may sign in with, and who we are to it. */
+/** The OpenID provider for single sign-on, and our client there. */
 export interface SsoSettings {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Name that people know it by. */
+  /** Display name of the provider. */
   readonly name: string | undefined;
 }
 
@@ -24,17 +24,17 @@ export interface SsoChecks {
   readonly codeVerifier: string;
 }
 
-/** Whom the provider has signed in. */
+/** Identity of a person, as claimed by the provider. */
 export interface UpstreamIdentity {
   readonly issuer: string;
   readonly subject: string;
   readonly email: string | undefined;
-  /** Only `true` says that the address is this person's (OpenID Connect Core 1.0 section 5.1). */
+  /** The address is proven only if this is `true` (OpenID Connect Core 1.0 section 5.1). */
   readonly isEmailVerified: boolean;
   readonly name: string | undefined;
 }
 
-/** The provider's answer is not one that signs anybody in; `isRefusal` means that it says so itself. */
+/** Thrown if the provider's answer signs no one in. `isRefusal`: the provider reported that the person declined. */
 export class UpstreamFailed extends Error {
   override readonly name = 'UpstreamFailed';
   readonly isRefusal: boolean;
@@ -45,15 +45,18 @@ export class UpstreamFailed extends Error {
   }
 }
 
-/** The OpenID provider, through openid-client. Both throw UpstreamFailed. */
+/** The OpenID provider, through openid-client. Both methods throw UpstreamFailed. */
 export interface UpstreamProvider {
-  /** Returns the address for the browser, and the values to keep until it is back. */
+  /** Returns the URL for the browser, and the values to keep until it returns. */
   readonly begin: () => Promise<{ url: URL; checks: SsoChecks }>;
-  /** Checks the answer in this URL and asks who it is. */
+  /** Checks the answer in this URL and returns the identity. */
   readonly finish: (url: URL, checks: SsoChecks) => Promise<UpstreamIdentity>;
 }
 
-/** Reads the provider's metadata when it is first needed, so that its absence holds nothing else up. */
+/**
+ * Creates the client. It fetches the provider's metadata on first use, so that an outage there does not delay the
+ * start.
+ */
 export const createUpstreamProvider = (
   settings: SsoSettings,
   deps: { redirectUri: string; clock: Clock },
@@ -85,7 +88,7 @@ const wrapFailure = async <T>(work: () => Promise<T>): Promise<T> => {
   try {
     return await work();
   } catch (error) {
-    // Any failure between us and the provider means that the person is not signed in.
+    // Any failure of the exchange means that the person is not signed in.
     throw new UpstreamFailed(error);
   }
 };
@@ -108,7 +111,7 @@ const keepConfiguration = (settings: SsoSettings, clock: Clock): (() => Promise<
     if (kept === undefined) return await discover();
     if (clock().getTime() - kept.at < METADATA_MS) return kept.configuration;
     const { configuration } = kept;
-    // What was read before is better than nothing.
+    // Stale metadata is better than none.
     return await discover().catch(() => configuration);
   };
 };
@@ -117,7 +120,7 @@ const discoverProvider = (settings: SsoSettings): Promise<client.Configuration> 
   const issuer = new URL(settings.issuer);
   return client.discovery(issuer, settings.clientId, undefined, client.ClientSecretBasic(settings.clientSecret), {
     timeout: TIMEOUT_MS / SECOND_MS,
-    // The signature of the ID token is checked too, though it comes from the provider itself.
+    // Also checks the signature of the ID token, although it comes directly from the provider.
     execute: [
       client.enableNonRepudiationChecks,
       ...(issuer.protocol === 'http:' ? [client.allowInsecureRequests] : []),

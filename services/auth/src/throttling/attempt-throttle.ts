@@ -4,16 +4,16 @@ import type { Transact } from '../transact.ts';
 import { digest, sourceDigest } from './attempt-digest.ts';
 import { deleteAttemptsOn, findAttemptThatFillsQuota, insertAttempt, lockQuota } from './queries.ts';
 
-/** Failures within the window for one address, one known device or one session. */
+/** Maximum failures per window for one address, known device or session. */
 const FAILURES_PER_SUBJECT_MAX = 10;
-/** Failures within the window for one source: an office behind one address has many people. */
+/** Maximum failures per window for one source: many people may share an office's address. */
 const FAILURES_PER_SOURCE_MAX = 200;
 const WINDOW_MS = 15 * MINUTE_MS;
 
 /**
- * Caller that attempts to prove something, and so the budget that a failure spends. A stranger spends that of the source
- * and, if one is named, of the account's address. A device that has signed in to the account before, and the holder of a
- * session, spend budgets that no stranger can touch.
+ * Subject of an attempt, and so the budget that a failure spends. A stranger spends that of the source and, if an
+ * address is named, of the account. A known device and the holder of a session have separate budgets, which strangers
+ * cannot spend.
  */
 export type AttemptSubject =
   | { readonly email?: string; readonly source: string }
@@ -21,21 +21,21 @@ export type AttemptSubject =
   | { readonly sessionId: string; readonly email: string };
 
 /**
- * An attempt that was let in. Its outcome is judged by the quotas again before it is answered: a hundred parallel guesses get
- * no more answers than a hundred in a row. Both methods throw as `begin`.
+ * An admitted attempt. The quotas judge its outcome again before it is answered, so that a hundred parallel guesses get
+ * no more answers than a hundred in sequence. Both methods throw as `begin`.
  */
 export interface Attempt {
-  /** Counts it as failed. */
+  /** Counts the attempt as failed. */
   readonly fail: () => Promise<void>;
-  /** Lets it pass; the caller gets nothing before this has resolved. */
+  /** Accepts the attempt. Await it before answering the caller. */
   readonly succeed: () => Promise<void>;
 }
 
-/** Counts failed attempts in the database, for all replicas and across restarts. */
+/** Counts failed attempts in the database, across replicas and restarts. */
 export interface AttemptThrottle {
   /** Throws `too_many_attempts` with `Retry-After` if a quota is used up. */
   readonly begin: (subject: AttemptSubject) => Promise<Attempt>;
-  /** Forgets the failures of strangers on an address, once its owner has proved to receive mail there. */
+  /** Deletes the failures of strangers on an address, once its owner has proved to receive mail there. */
   readonly forgive: (email: string) => Promise<void>;
 }
 
@@ -75,7 +75,9 @@ interface AttemptDigests {
   readonly sourceDigest: Buffer;
 }
 
-/** Digests that a failure is stored under, and the quotas that decide; a row of the table can count for two of them. */
+/**
+ * Returns the digests under which a failure is stored, and the quotas that decide. One row can count for two of them.
+ */
 const budgetOf = (subject: AttemptSubject): { digests: AttemptDigests; quotas: Quota[] } => {
   const perAddress = (value: Buffer): Quota => ({ column: 'address_digest', value, max: FAILURES_PER_SUBJECT_MAX });
   if ('deviceId' in subject) {
@@ -83,7 +85,8 @@ const budgetOf = (subject: AttemptSubject): { digests: AttemptDigests; quotas: Q
     return { digests: { addressDigest: address, sourceDigest: digest('source:') }, quotas: [perAddress(address)] };
   }
   if ('sessionId' in subject) {
-    // Guesses with a session also close the address to strangers; strangers' guesses do not close it to the session.
+    // Guesses within a session also lock out strangers for the address. Guesses of strangers do not lock out the
+    // session.
     const session = digest(`session:${subject.sessionId}`);
     return {
       digests: { addressDigest: digest(`address:${subject.email}`), sourceDigest: session },
@@ -96,7 +99,7 @@ const budgetOf = (subject: AttemptSubject): { digests: AttemptDigests; quotas: Q
   return { digests, quotas: email === undefined ? [perSource] : [perAddress(digests.addressDigest), perSource] };
 };
 
-/** Makes the refusal, with the seconds until a place is free. */
+/** Creates the refusal, with the seconds until a place is free. */
 export const tooManyAttempts = (until: Date, now: Date): AppError => {
   const seconds = Math.max(1, Math.ceil((until.getTime() - now.getTime()) / SECOND_MS));
   return new AppError('too_many_attempts', undefined, { headers: { 'retry-after': String(seconds) } });

@@ -1,12 +1,12 @@
 import { snakeKeys } from '../key-case.ts';
 import type { Executor, Transaction } from '../transact.ts';
 
-/** Attempts on one quota take turns until the transaction ends, so that none slips in between counting and storing. */
+/** Serializes attempts on one quota until the transaction ends, so that none is added between counting and storing. */
 export const lockQuota = async (trx: Transaction, digest: Buffer): Promise<void> => {
   await trx.raw('SELECT pg_advisory_xact_lock(?::bigint)', [digest.readBigInt64BE().toString()]);
 };
 
-/** The quota to look at. */
+/** Quota to check. */
 export interface Quota {
   readonly column: 'address_digest' | 'source_digest';
   readonly value: Buffer;
@@ -14,7 +14,10 @@ export interface Quota {
   readonly since: Date;
 }
 
-/** Returns the time of the oldest of the last `max` attempts; undefined if there are fewer. Once it is too old, one is free. */
+/**
+ * Returns the time of the oldest of the last `max` attempts; undefined if there are fewer. A place is free once that is
+ * old enough.
+ */
 export const findAttemptThatFillsQuota = async (executor: Executor, quota: Quota): Promise<Date | undefined> => {
   const row = await executor<{ attempted_at: Date }>('sign_in_attempts')
     .where(quota.column, quota.value)
@@ -25,7 +28,7 @@ export const findAttemptThatFillsQuota = async (executor: Executor, quota: Quota
   return row?.attempted_at;
 };
 
-/** Stores an attempt that failed. */
+/** Stores a failed attempt. */
 export const insertAttempt = async (
   trx: Transaction,
   attempt: { addressDigest: Buffer; sourceDigest: Buffer; attemptedAt: Date },
@@ -33,12 +36,12 @@ export const insertAttempt = async (
   await trx('sign_in_attempts').insert(snakeKeys(attempt));
 };
 
-/** Removes the attempts on an address. */
+/** Deletes the attempts on an address. */
 export const deleteAttemptsOn = async (trx: Transaction, addressDigest: Buffer): Promise<void> => {
   await trx('sign_in_attempts').where({ address_digest: addressDigest }).delete();
 };
 
-/** Removes at most `limit` attempts made before an instant, and answers how many. */
+/** Deletes at most `limit` attempts made before the given time. Returns the number. */
 export const deleteAttemptsBefore = async (executor: Executor, before: Date, limit: number): Promise<number> =>
   await executor('sign_in_attempts')
     .whereIn('id', executor('sign_in_attempts').where('attempted_at', '<', before).limit(limit).select('id'))

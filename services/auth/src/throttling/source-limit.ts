@@ -4,11 +4,11 @@ import { digest, type LimitedPurpose, sourceDigest } from './attempt-digest.ts';
 import { type AttemptThrottleDeps, tooManyAttempts } from './attempt-throttle.ts';
 import { findAttemptThatFillsQuota, insertAttempt, lockQuota } from './queries.ts';
 
-/** Limits how often one source does something in an hour, over all replicas. Both methods throw `too_many_attempts`. */
+/** Limits how often one source does something per hour, across replicas. Both methods throw `too_many_attempts`. */
 export interface SourceLimit {
-  /** Checks that the source has one left, without taking it. */
+  /** Checks that the source has a place left, without taking it. */
   readonly check: (source: string) => Promise<void>;
-  /** Takes one of the source. */
+  /** Takes a place of the source. */
   readonly take: (source: string) => Promise<void>;
 }
 

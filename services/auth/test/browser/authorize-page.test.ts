@@ -72,7 +72,7 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
     return `${service.url}/v1/integrations/oauth/authorize?${new URLSearchParams(query)}`;
   };
   const signIn = async (page: Page, email = person.email, password = PASSWORD): Promise<void> => {
-    await page.getByLabel(/Email address|Indirizzo e-mail/).fill(email);
+    await page.getByLabel(/Email address|Indirizzo email/).fill(email);
     await page.getByLabel('Password').fill(password);
     await page.getByRole('button', { name: /^(Sign in|Accedi)$/ }).click();
   };
@@ -89,7 +89,7 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
   };
   const grantsOf = async (who: Person) => await service.database('grants').where({ user_id: who.userId });
 
-  test('sign in, see who asks for what and who pays, allow, and the app has its tokens', async () => {
+  test('gives the app its tokens after sign-in and approval, and shows who asks, for what, and who pays', async () => {
     const page = await openConsent();
     const main = page.getByRole('main');
     for (const text of ['Acme', person.email, new URL(partner.origin).host, 'Your subscription pays', 'It can never']) {
@@ -103,13 +103,13 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
     expect(textAt(tokens, 'svc_user_id')).toBe(person.userId);
   });
 
-  test('an app that only reads limits is shown as costing nothing', async () => {
+  test('shows that an app which only reads limits costs nothing', async () => {
     const page = await openConsent({ scope: 'usage:read' });
     expect(await page.getByText('It costs nothing').isVisible()).toBe(true);
     expect(await page.getByText('Your subscription pays').count()).toBe(0);
   });
 
-  test('deny leads back with access_denied, state and iss, and leaves nothing', async () => {
+  test('redirects a denial with access_denied, state and iss, and stores nothing', async () => {
     const page = await openConsent();
     await page.getByRole('button', { name: 'Deny' }).click();
     const answer = await callback(page);
@@ -117,13 +117,13 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
     expect(await grantsOf(person)).toEqual([]);
   });
 
-  test('one may leave before signing in', async () => {
+  test('lets a person leave before signing in', async () => {
     const page = await chromium.open(address());
     await page.getByRole('button', { name: /Cancel/ }).click();
     expect((await callback(page)).get('error')).toBe('access_denied');
   });
 
-  test('sign up on the way, and be told what is wrong with each field', async () => {
+  test('opens an account during the flow, and names the fault of each field', async () => {
     const page = await chromium.open(address());
     await page.getByRole('link', { name: 'Create one' }).click();
     const email = newEmail();
@@ -140,10 +140,10 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
     expect((await callback(page)).get('code')).toMatch(/^svc_ac_/);
   });
 
-  test('a wrong password is said aloud, keeps the address and not the password, and can be mended', async () => {
+  test('announces a wrong password, keeps the address but not the password, and accepts the right one', async () => {
     const page = await chromium.open(address());
     await signIn(page, person.email, 'certainly not this one');
-    await page.getByRole('alert').getByText('Address or password are wrong').waitFor();
+    await page.getByRole('alert').getByText('The email address or the password is wrong').waitFor();
     expect(await page.getByLabel('Email address').inputValue()).toBe(person.email);
     expect(await page.getByLabel('Password').inputValue()).toBe('');
     await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('password');
@@ -163,7 +163,7 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
     expect([await grantsOf(person), (await grantsOf(other)).length]).toEqual([[], 1]);
   });
 
-  test('a second tab: signing in there is enough, and another person there is asked, not decided for', async () => {
+  test('uses a sign-in from a second tab, and asks if another person has signed in there', async () => {
     const first = await chromium.open(address());
     const second = await chromium.openTab(first, address());
     await signIn(second);
@@ -180,27 +180,27 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
     expect([await grantsOf(person), await grantsOf(other)]).toEqual([[], []]);
   });
 
-  test('back from the app: one is asked again, and the connection that stands is not hurt', async () => {
+  test('asks again after going back from the app, and keeps the connection', async () => {
     const page = await openConsent();
     await allow(page).click();
     const code = (await callback(page)).get('code') ?? '';
     expect((await redeem(service, { app, code, verifier })).status).toBe(200);
     await page.goBack();
-    await page.getByText('connected already').waitFor();
+    await page.getByText('already connected').waitFor();
     await allow(page).click();
     const again = (await callback(page)).get('code') ?? '';
     expect(again).not.toBe(code);
     expect(await grantsOf(person)).toHaveLength(2);
   });
 
-  test('back to the sign-in page: a signed-in person is not asked for a password again', async () => {
+  test('asks no signed-in person for a password after going back to the sign-in page', async () => {
     const page = await openConsent();
     await page.goBack();
     await allow(page).waitFor();
     expect(await page.getByLabel('Password').count()).toBe(0);
   });
 
-  test('a double click, and impatient ones after it, make one grant and lead to one place', async () => {
+  test('repeated clicks make one grant and one redirect', async () => {
     const page = await openConsent();
     await allow(page).dblclick();
     await allow(page)
@@ -211,7 +211,7 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
     expect((await redeem(service, { app, code, verifier })).status).toBe(200);
   });
 
-  test('a page that lay open for too long asks again, for the same', async () => {
+  test('asks again for the same request after the page has expired', async () => {
     const page = await openConsent();
     service.clock.advanceMs(31 * 60_000);
     await allow(page).click();
@@ -221,7 +221,7 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
     service.clock.advanceMs(-31 * 60_000);
   });
 
-  test('a pushed request that was opened before is refused in words, and nothing is redirected', async () => {
+  test('explains that a pushed request was opened before, and does not redirect', async () => {
     const pushed = await call(`${service.url}/v1/integrations/oauth/par`, {
       form: {
         client_id: app.clientId,
@@ -241,7 +241,7 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
     expect(partner.callbacks).toEqual([]);
   });
 
-  test('by keyboard alone, in the order of reading, with the focus in sight', async () => {
+  test('works by keyboard alone, in reading order, with visible focus', async () => {
     const page = await chromium.open(address());
     await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('email');
     await page.keyboard.type(person.email);
@@ -261,11 +261,11 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
     expect((await callback(page)).get('code')).toMatch(/^svc_ac_/);
   });
 
-  test('in Italian unless asked otherwise, and the other language is one link away with the same request', async () => {
+  test('is in Italian by default, and links to the same request in the other language', async () => {
     const page = await openConsent({ locale: 'it' });
     const lang = () => page.locator('html').getAttribute('lang');
     expect(await lang()).toBe('it');
-    expect(await page.getByText('Paga il tuo abbonamento').isVisible()).toBe(true);
+    expect(await page.getByText('A carico del tuo abbonamento').isVisible()).toBe(true);
     await page.getByRole('link', { name: 'English' }).click();
     await page.getByRole('link', { name: 'Italiano' }).waitFor();
     expect(await lang()).toBe('en');
@@ -273,7 +273,7 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
     expect((await callback(page)).get('state')).toBe(STATE);
   });
 
-  test('without scripts all of it works', async () => {
+  test('works without scripts', async () => {
     const page = await chromium.open(address(), { javaScriptEnabled: false });
     await signIn(page);
     await allow(page).click();
@@ -309,7 +309,7 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
     },
   );
 
-  test('names as long as they may be break nothing', async () => {
+  test('shows names of the maximum length without breaking the layout', async () => {
     const long = await newApp(service, owner, {
       name: 'W'.repeat(80),
       redirect_uris: [`https://${'long-label-of-a-host.'.repeat(9)}example/callback`],
@@ -322,7 +322,7 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
     await inspectPage(page, 'long-names');
   });
 
-  test('the console is entered without script, by address, password and account type', async () => {
+  test('signs in and up at the console without script', async () => {
     const context = { javaScriptEnabled: false, locale: 'en-GB' };
     const page = await chromium.open(`${service.url}/sign-up?next=%2Fhealthz`, context);
     expect(await page.getByLabel('Business name').isVisible()).toBe(false);

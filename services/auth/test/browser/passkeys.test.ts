@@ -65,14 +65,14 @@ describe.skipIf(chromiumPath === undefined)('passkeys on the authorize pages', {
   };
   const consentOf = (page: Page, person: Person) => page.getByText(person.email);
 
-  test('sign in without a password, and again after the passkey was refused', async () => {
+  test('sign in without a password, also after a refused attempt', async () => {
     const person = await newPerson(service);
     const page = await chromium.open(`${base}${path}`);
     await addPasskey(page, person);
     await inspectPage(page, 'passkey-sign-in');
     await service.database('passkeys').where({ user_id: person.userId }).update({ counter: 1_000 });
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-    await page.getByRole('alert').getByText('This passkey is not valid here').waitFor();
+    await page.getByRole('alert').getByText('This passkey does not work here').waitFor();
     await service.database('passkeys').where({ user_id: person.userId }).update({ counter: 0 });
     await page.getByRole('button', { name: 'Sign in with a passkey' }).press('Enter');
     await consentOf(page, person).waitFor();
@@ -94,7 +94,7 @@ describe.skipIf(chromiumPath === undefined)('passkeys on the authorize pages', {
     await consentOf(page, person).waitFor();
   });
 
-  test('are not offered at an IP address, where browsers have none, nor without script', async () => {
+  test('are not offered at an IP address, where browsers do not support them, nor without script', async () => {
     const page = await chromium.open(`${service.url}${path}`);
     await page.getByLabel('Password').waitFor();
     expect(await page.getByRole('button', { name: 'Sign in with a passkey' }).count()).toBe(0);
@@ -103,12 +103,12 @@ describe.skipIf(chromiumPath === undefined)('passkeys on the authorize pages', {
     expect(await plain.getByRole('button', { name: 'Sign in with a passkey' }).count()).toBe(0);
   });
 
-  test('say what to do when the person cancels', async () => {
+  test('explain what to do when the person cancels', async () => {
     const page = await chromium.open(`${base}${path}`);
     const session = await page.context().newCDPSession(page);
     await session.send('WebAuthn.enable');
     await page.evaluate(`navigator.credentials.get = () => Promise.reject(new DOMException('', 'NotAllowedError'))`);
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-    await page.getByRole('alert').getByText('The passkey was not used').waitFor();
+    await page.getByRole('alert').getByText('You did not use the passkey').waitFor();
   });
 });

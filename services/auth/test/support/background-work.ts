@@ -1,13 +1,20 @@
 import { newId } from '@svc/contracts';
+import { withOutbox } from '@svc/messaging';
 import { createLogger } from '@svc/service-kit';
 import { stepSuspension } from '../../src/apps/run-suspensions.ts';
 import { tidyUp } from '../../src/housekeeping.ts';
-import { createTransact } from '../../src/transact.ts';
+import type { Transact } from '../../src/transact.ts';
 import type { AuthService } from './auth-service.ts';
+
+const relay = { hint: () => undefined };
+const transactOf =
+  ({ database }: AuthService): Transact =>
+  (work) =>
+    withOutbox({ database, relay }, work);
 
 const depsOf = (service: AuthService) => ({
   database: service.database,
-  transact: createTransact(service.database, () => undefined),
+  transact: transactOf(service),
   clock: service.clock,
   newId,
   logger: createLogger({ service: 'auth', level: 'silent' }),

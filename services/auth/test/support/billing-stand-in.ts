@@ -1,4 +1,4 @@
-import { type AppTerms, type AppTermsChange, appTermsChangeSchema } from '@svc/contracts';
+import { type AppTerms, type AppTermsChange, appTermsChangeSchema, type PlanServices } from '@svc/contracts';
 import { listen } from '@svc/service-kit';
 
 /** Speaks billing's routes of app terms by their contract, and keeps what it was told. */
@@ -9,6 +9,8 @@ export interface BillingStandIn {
   readonly terms: Map<string, AppTerms>;
   /** Typical use of every app. */
   typicalPercent: number | null;
+  /** Services of every user's plan. */
+  services: PlanServices;
   /** Answers nothing but 503 while set. */
   isDown: boolean;
   readonly stop: () => Promise<void>;
@@ -29,6 +31,7 @@ export const startBillingStandIn = async (): Promise<BillingStandIn> => {
     changes: [],
     terms: new Map(),
     typicalPercent: null,
+    services: { chat: true, audio_transcription: true },
     isDown: false,
     stop: async () => void (await listener.drain(0)),
   };
@@ -41,6 +44,7 @@ const answer = (billing: BillingStandIn, path: string, text: string): { status: 
   if (billing.isDown) return { status: 503, body: { detail: { code: 'service_unavailable', message: '' } } };
   if (changed !== null) return { status: 200, body: change(billing, `${changed[1]} ${changed[2]}`, text) };
   if (path.endsWith('/typical-use')) return { status: 200, body: { week_share_percent: billing.typicalPercent } };
+  if (path.endsWith('/entitlements')) return { status: 200, body: { services: billing.services } };
   const prefix = `${listed?.[1]} `;
   const data = [...billing.terms]
     .filter(([key]) => key.startsWith(prefix))

@@ -72,7 +72,7 @@ export const startCallbackPage = async (): Promise<CallbackPage> => {
   return { redirectUri: `${origin}/callback`, origin, callbacks, close: () => server.close() };
 };
 
-/** Colours do not depend on the width, nor widths on the colours. */
+/** Colors do not depend on the width, nor widths on the colors. */
 const LOOKS = [
   { width: 1280, height: 900, colorScheme: 'light' },
   { width: 360, height: 780, colorScheme: 'dark' },

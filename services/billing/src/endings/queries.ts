@@ -1,3 +1,4 @@
+import { recordColumns } from '@svc/database';
 import type { Knex } from 'knex';
 
 /** `cancel`: the subscription ends with its period. `keep`: the deletion was cancelled. `erase`: it ends now. */
@@ -10,6 +11,12 @@ export interface AccountEnding {
   readonly cancelledSubscriptionId: string | null;
 }
 
+const COLUMNS = recordColumns<AccountEnding>({
+  userId: 'svc_user_id text',
+  wanted: 'wanted text',
+  cancelledSubscriptionId: 'cancelled_subscription_id text',
+});
+
 export const upsertEnding = async (trx: Knex.Transaction, userId: string, wanted: WantedEnding): Promise<void> => {
   await trx('account_endings')
     .insert({ svc_user_id: userId, wanted, is_applied: false, updated_at: trx.raw('billing_now()') })
@@ -18,18 +25,12 @@ export const upsertEnding = async (trx: Knex.Transaction, userId: string, wanted
 };
 
 /** Lists endings that wait, the longest waiting first. */
-export const listWaitingEndings = async (database: Knex, limit: number): Promise<AccountEnding[]> => {
-  const rows = await database('account_endings')
+export const listWaitingEndings = async (database: Knex, limit: number): Promise<AccountEnding[]> =>
+  await database('account_endings')
+    .select<AccountEnding[]>(database.raw(COLUMNS.select('account_endings')))
     .where({ is_applied: false })
     .orderBy('updated_at')
-    .limit(limit)
-    .select('svc_user_id', 'wanted', 'cancelled_subscription_id');
-  return rows.map((row) => ({
-    userId: row.svc_user_id,
-    wanted: row.wanted,
-    cancelledSubscriptionId: row.cancelled_subscription_id,
-  }));
-};
+    .limit(limit);
 
 /** Moves an ending that failed behind the others, so that none waits for it. */
 export const deferEnding = async (database: Knex, userId: string): Promise<void> => {

@@ -1,4 +1,3 @@
-import { inTransaction } from '@svc/database';
 import type { Logger } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { creditRefusedRefund, reverseTopUp } from '../wallets/index.ts';
@@ -33,7 +32,7 @@ interface ReversalDeps {
  * Sessions that credited nothing are ignored.
  */
 export const applyReversals = (deps: ReversalDeps, { sessionId, ticket, reversals }: ReversalReport): Promise<void> =>
-  inTransaction(deps.database, async (trx) => {
+  deps.database.transaction(async (trx) => {
     const session = await lockCheckoutSession(trx, sessionId);
     if (session?.kind !== 'top_up' || session.status !== 'complete') return;
     for (const reversal of reversals) {

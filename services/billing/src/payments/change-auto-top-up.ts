@@ -1,4 +1,4 @@
-import type { AutoTopUp } from '@svc/contracts';
+import type { AutoTopUp, Locale } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { upsertAutoTopUp } from './auto-top-up-queries.ts';
@@ -11,11 +11,12 @@ import type { PaymentProvider } from './provider.ts';
  */
 export const changeAutoTopUp = async (
   { database, provider }: { readonly database: Knex; readonly provider: PaymentProvider },
-  userId: string,
+  { userId, locale }: { readonly userId: string; readonly locale?: Locale },
   settings: AutoTopUp,
 ): Promise<AutoTopUp> => {
   checkPayable(provider.topUps, settings.amount_micros);
   if (settings.enabled && !(await provider.hasPaymentMethod(userId))) throw new AppError('payment_method_missing');
+  if (settings.enabled && locale !== undefined) await provider.preferLocale(userId, locale);
   await upsertAutoTopUp(database, userId, settings);
   return settings;
 };

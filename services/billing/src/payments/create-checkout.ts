@@ -1,3 +1,4 @@
+import type { Locale } from '@svc/contracts';
 import { AppError, invalidField } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { PlanOffer } from '../plans/index.ts';
@@ -21,6 +22,11 @@ export interface StartedCheckout {
   readonly expires_at: string;
 }
 
+interface Buyer {
+  readonly userId: string;
+  readonly locale?: Locale;
+}
+
 interface ReturnUrls {
   readonly success_url: string;
   readonly cancel_url: string;
@@ -31,26 +37,26 @@ interface ReturnUrls {
  */
 export const createSubscriptionCheckout = async (
   deps: CheckoutDeps,
-  userId: string,
+  buyer: Buyer,
   request: ReturnUrls & { readonly plan_id: string },
 ): Promise<StartedCheckout> => {
   const plan = deps.offer.find(request.plan_id);
   if (plan === undefined) throw invalidField(['body', 'plan_id'], 'value_error', 'Value error, there is no such plan');
-  if ((await findLiveSubscription(deps.database, userId)) !== undefined) {
+  if ((await findLiveSubscription(deps.database, buyer.userId)) !== undefined) {
     throw new AppError('subscription_already_active');
   }
-  return startCheckout(deps, userId, { kind: 'subscription', plan }, request);
+  return startCheckout(deps, buyer, { kind: 'subscription', plan }, request);
 };
 
 /** Starts a wallet top-up. Throws 422 for an amount that the provider does not accept. */
 export const createTopUpCheckout = async (
   deps: CheckoutDeps,
-  userId: string,
+  buyer: Buyer,
   request: ReturnUrls & { readonly amount_micros: number },
 ): Promise<StartedCheckout> => {
   checkPayable(deps.provider.topUps, request.amount_micros);
   const purchase = { kind: 'top_up', amountMicros: request.amount_micros, currency: deps.currency } as const;
-  return startCheckout(deps, userId, purchase, request);
+  return startCheckout(deps, buyer, purchase, request);
 };
 
 /** Throws 422 for an amount that the provider does not accept. */
@@ -66,7 +72,7 @@ export const checkPayable = ({ minMicros, stepMicros }: Payable, amountMicros: n
 
 const startCheckout = async (
   deps: CheckoutDeps,
-  userId: string,
+  { userId, locale }: Buyer,
   purchase: Purchase,
   urls: ReturnUrls,
 ): Promise<StartedCheckout> => {
@@ -89,6 +95,7 @@ const startCheckout = async (
     asked,
     successUrl: withSessionId(urls.success_url, id),
     cancelUrl: urls.cancel_url,
+    locale,
     expiresAt,
   });
   await updateProviderSession(database, id, hosted.providerSessionId);

@@ -8,7 +8,7 @@ import { lockCheckoutSession, updateSessionStatus } from './queries.ts';
 
 /** Ends an automatic charge that failed, turns automatic top-ups off and publishes that, once. */
 export const failAutoTopUp = async (
-  deps: { readonly database: Knex; readonly relay: { hint(): void }; readonly currency: string },
+  deps: { readonly database: Knex; readonly relay: { readonly hint: () => void }; readonly currency: string },
   { id, userId, amountMicros }: CheckoutSession,
   reason: ChargeFailure,
 ): Promise<void> => {

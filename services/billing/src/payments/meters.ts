@@ -2,7 +2,7 @@ import type { Metrics } from '@svc/service-kit';
 
 /** Metrics of payments. */
 export interface PaymentMeters {
-  mismatched(count: number): void;
+  readonly mismatched: (count: number) => void;
 }
 
 export const createPaymentMeters = (metrics: Metrics): PaymentMeters => {

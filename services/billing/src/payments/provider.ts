@@ -1,4 +1,4 @@
-import type { AutoTopUpFailure, ConfiguredPlan, Invoice } from '@svc/contracts';
+import type { AutoTopUpFailure, ConfiguredPlan, Invoice, Locale } from '@svc/contracts';
 import type { ProviderName, ProviderSubscription } from '../subscriptions/index.ts';
 
 export type Purchase =
@@ -15,6 +15,7 @@ export interface CheckoutOrder {
   /** Includes the session id in its query. */
   readonly successUrl: string;
   readonly cancelUrl: string;
+  readonly locale: Locale | undefined;
   readonly expiresAt: Date;
 }
 
@@ -79,11 +80,19 @@ export interface ProviderInvoice {
   readonly pdfUrl: string | null;
 }
 
+/** Order of the provider's portal. */
+export interface PortalOrder {
+  readonly userId: string;
+  readonly returnUrl: string;
+  readonly locale: Locale | undefined;
+}
+
 /** A page of an account's invoices to list. `after` is the last id of the previous page. */
 export interface InvoicePage {
   readonly userId: string;
   readonly after: string | undefined;
   readonly limit: number;
+  readonly locale: Locale | undefined;
 }
 
 export interface InvoicesPage {
@@ -116,28 +125,30 @@ export interface Payable {
 export interface PaymentProvider {
   readonly name: ProviderName;
   readonly topUps: Payable;
-  createCheckout(order: CheckoutOrder): Promise<HostedCheckout>;
+  readonly createCheckout: (order: CheckoutOrder) => Promise<HostedCheckout>;
   /** Returns undefined if the provider does not know the session. */
-  readCheckout(providerSessionId: string): Promise<CheckoutState | undefined>;
+  readonly readCheckout: (providerSessionId: string) => Promise<CheckoutState | undefined>;
   /** Returns undefined if the subscription belongs to no account of this deployment. */
-  readSubscription(providerSubscriptionId: string): Promise<HostedSubscription | undefined>;
+  readonly readSubscription: (providerSubscriptionId: string) => Promise<HostedSubscription | undefined>;
   /** Cancels a subscription immediately and refunds its payment. Used for the second of two purchases. */
-  revertSubscription(providerSubscriptionId: string): Promise<void>;
+  readonly revertSubscription: (providerSubscriptionId: string) => Promise<void>;
   /** Ends a subscription with its paid period, or resumes one that would end then. Does nothing if it has ended. */
-  setCancelAtPeriodEnd(providerSubscriptionId: string, isCancelled: boolean): Promise<void>;
+  readonly setCancelAtPeriodEnd: (providerSubscriptionId: string, isCancelled: boolean) => Promise<void>;
   /** Ends a subscription immediately, without a refund. */
-  endSubscription(providerSubscriptionId: string): Promise<void>;
+  readonly endSubscription: (providerSubscriptionId: string) => Promise<void>;
   /** Erases what the provider and this service hold to charge a customer. Payments stay. */
-  forgetCustomer(userId: string): Promise<void>;
+  readonly forgetCustomer: (userId: string) => Promise<void>;
   /** Refunds once per refund id. `refused` is final. */
-  refundPayment(refund: ProviderRefund): Promise<'refunded' | 'refused'>;
+  readonly refundPayment: (refund: ProviderRefund) => Promise<'refunded' | 'refused'>;
   /** Returns true if the customer has a payment method that can be charged without them. */
-  hasPaymentMethod(userId: string): Promise<boolean>;
+  readonly hasPaymentMethod: (userId: string) => Promise<boolean>;
+  /** Writes later invoices and mails for charges without the customer in this language. */
+  readonly preferLocale: (userId: string, locale: Locale) => Promise<void>;
   /** Charges the saved payment method once per charge id, and returns the state of that one charge. */
-  chargeSaved(charge: SavedCharge): Promise<ChargeState>;
+  readonly chargeSaved: (charge: SavedCharge) => Promise<ChargeState>;
   /** Writes the invoice of a completed charge, once. Hosted checkouts and subscriptions write theirs themselves. */
-  invoiceCharge(charge: SavedCharge & { readonly providerSessionId: string }): Promise<void>;
+  readonly invoiceCharge: (charge: SavedCharge & { readonly providerSessionId: string }) => Promise<void>;
   /** Lists the invoices of an account, newest first. */
-  listInvoices(page: InvoicePage): Promise<InvoicesPage>;
-  createPortal(portal: { readonly userId: string; readonly returnUrl: string }): Promise<{ readonly url: string }>;
+  readonly listInvoices: (page: InvoicePage) => Promise<InvoicesPage>;
+  readonly createPortal: (portal: PortalOrder) => Promise<{ readonly url: string }>;
 }

@@ -1,3 +1,4 @@
+import { recordColumns } from '@svc/database';
 import type { Knex } from 'knex';
 import type { ProviderName } from '../subscriptions/index.ts';
 import type { CheckoutSession } from './checkout-session.ts';
@@ -11,6 +12,29 @@ const ALERT_HOURS = 24;
 
 /** Open checkouts listed per account; far more than a user starts within CHECKOUT_HOURS. */
 const UNSETTLED_MAX = 50;
+
+/** A session with its price in two columns. */
+interface StoredSession extends Omit<CheckoutSession, 'asked'> {
+  readonly askedMicros: number | null;
+  readonly askedCurrency: string | null;
+}
+
+const COLUMNS = recordColumns<StoredSession>({
+  id: 'id text',
+  userId: 'svc_user_id text',
+  kind: 'kind text',
+  planId: 'plan_id text',
+  amountMicros: 'amount_micros bigint',
+  askedMicros: 'asked_micros bigint',
+  askedCurrency: 'asked_currency text',
+  provider: 'provider text',
+  providerSessionId: 'provider_session_id text',
+  isAutomatic: 'is_automatic boolean',
+  status: 'status text',
+  subscriptionId: 'subscription_id text',
+  startedAt: 'created_at timestamptz',
+  expiresAt: 'expires_at timestamptz',
+});
 
 /** A session that the provider does not know yet. */
 export interface NewCheckoutSession {
@@ -56,10 +80,13 @@ export const updateProviderSession = async (database: Knex, id: string, provider
     .update({ provider_session_id: providerSessionId });
 };
 
+const selectSessions = (database: Knex) =>
+  database('checkout_sessions').select<StoredSession[]>(database.raw(COLUMNS.select('checkout_sessions')));
+
 /** Finds a session by its id. */
 export const findCheckoutSession = async (database: Knex, id: string): Promise<CheckoutSession | undefined> => {
-  const row = await database('checkout_sessions').where({ id }).first();
-  return row === undefined ? undefined : toSession(row);
+  const session = await selectSessions(database).where({ id }).first();
+  return session && toSession(session);
 };
 
 /** Finds a session by its id at the provider. */
@@ -68,14 +95,14 @@ export const findCheckoutByProvider = async (
   provider: ProviderName,
   providerSessionId: string,
 ): Promise<CheckoutSession | undefined> => {
-  const row = await database('checkout_sessions').where({ provider, provider_session_id: providerSessionId }).first();
-  return row === undefined ? undefined : toSession(row);
+  const session = await selectSessions(database).where({ provider, provider_session_id: providerSessionId }).first();
+  return session && toSession(session);
 };
 
 /** Finds a session and locks it until the transaction ends. */
 export const lockCheckoutSession = async (trx: Knex.Transaction, id: string): Promise<CheckoutSession | undefined> => {
-  const row = await trx('checkout_sessions').where({ id }).forUpdate().first();
-  return row === undefined ? undefined : toSession(row);
+  const session = await selectSessions(trx).where({ id }).forUpdate().first();
+  return session && toSession(session);
 };
 
 /** Lists the open subscription checkouts of an account, oldest first. */
@@ -84,12 +111,12 @@ export const listOpenSubscriptionCheckouts = async (
   userId: string,
   provider: ProviderName,
 ): Promise<CheckoutSession[]> => {
-  const rows: SessionRow[] = await database('checkout_sessions')
+  const sessions = await selectSessions(database)
     .where({ svc_user_id: userId, kind: 'subscription', status: 'open', provider })
     .whereNotNull('provider_session_id')
     .orderBy('id')
     .limit(UNSETTLED_MAX);
-  return rows.map(toSession);
+  return sessions.map(toSession);
 };
 
 /** Ends an open session as paid, reverted or expired. */
@@ -145,38 +172,7 @@ export const countMismatchedSessions = async (database: Knex): Promise<number> =
   return row?.count ?? 0;
 };
 
-interface SessionRow {
-  id: string;
-  svc_user_id: string;
-  kind: CheckoutSession['kind'];
-  plan_id: string | null;
-  amount_micros: number | null;
-  asked_micros: number | null;
-  asked_currency: string | null;
-  provider: ProviderName;
-  provider_session_id: string | null;
-  is_automatic: boolean;
-  status: CheckoutSession['status'];
-  subscription_id: string | null;
-  created_at: Date;
-  expires_at: Date;
-}
-
-const toSession = (row: SessionRow): CheckoutSession => {
-  const { asked_micros: amountMicros, asked_currency: currency } = row;
-  return {
-    id: row.id,
-    userId: row.svc_user_id,
-    kind: row.kind,
-    planId: row.plan_id,
-    amountMicros: row.amount_micros,
-    asked: amountMicros === null || currency === null ? null : { amountMicros, currency },
-    provider: row.provider,
-    providerSessionId: row.provider_session_id,
-    isAutomatic: row.is_automatic,
-    status: row.status,
-    subscriptionId: row.subscription_id,
-    startedAt: row.created_at,
-    expiresAt: row.expires_at,
-  };
-};
+const toSession = ({ askedMicros, askedCurrency, ...session }: StoredSession): CheckoutSession => ({
+  ...session,
+  asked: askedMicros === null || askedCurrency === null ? null : { amountMicros: askedMicros, currency: askedCurrency },
+});

@@ -1,4 +1,5 @@
 import type { Refund } from '@svc/contracts';
+import { recordColumns } from '@svc/database';
 import type { Knex } from 'knex';
 
 export interface TopUpRefund {
@@ -9,27 +10,28 @@ export interface TopUpRefund {
   readonly state: Refund['state'];
 }
 
-export const findRefund = async (database: Knex, id: string): Promise<TopUpRefund | undefined> => {
-  const row = await database('wallet_refunds').where({ id }).first();
-  return row === undefined ? undefined : toRefund(row);
-};
+const COLUMNS = recordColumns<TopUpRefund>({
+  id: 'id text',
+  userId: 'svc_user_id text',
+  sessionId: 'session_id text',
+  amountMicros: 'amount_micros bigint',
+  state: 'state text',
+});
+
+const selectRefunds = (database: Knex) =>
+  database('wallet_refunds').select<TopUpRefund[]>(database.raw(COLUMNS.select('wallet_refunds')));
+
+export const findRefund = async (database: Knex, id: string): Promise<TopUpRefund | undefined> =>
+  await selectRefunds(database).where({ id }).first();
 
 /** Finds a refund and locks it until the transaction ends. */
-export const lockRefund = async (trx: Knex.Transaction, id: string): Promise<TopUpRefund | undefined> => {
-  const row = await trx('wallet_refunds').where({ id }).forUpdate().first();
-  return row === undefined ? undefined : toRefund(row);
-};
+export const lockRefund = async (trx: Knex.Transaction, id: string): Promise<TopUpRefund | undefined> =>
+  await selectRefunds(trx).where({ id }).forUpdate().first();
 
 /** Inserts a pending refund. Returns false if the id is taken. */
 export const insertRefund = async (trx: Knex.Transaction, refund: Omit<TopUpRefund, 'state'>): Promise<boolean> => {
   const inserted = await trx('wallet_refunds')
-    .insert({
-      id: refund.id,
-      svc_user_id: refund.userId,
-      session_id: refund.sessionId,
-      amount_micros: refund.amountMicros,
-      created_at: trx.raw('billing_now()'),
-    })
+    .insert({ ...COLUMNS.toRow({ ...refund, state: 'pending' }), created_at: trx.raw('billing_now()') })
     .onConflict('id')
     .ignore()
     .returning('id');
@@ -57,24 +59,5 @@ export const sumRefunds = async (database: Knex, sessionId: string): Promise<num
 };
 
 /** Lists refunds that the payment provider has not answered yet, oldest first. */
-export const listPendingRefunds = async (database: Knex, limit: number): Promise<string[]> => {
-  return await database('wallet_refunds').where({ state: 'pending' }).orderBy('created_at').limit(limit).pluck('id');
-};
-
-interface RefundRow {
-  id: string;
-  svc_user_id: string;
-  session_id: string;
-  amount_micros: number;
-  state: TopUpRefund['state'];
-}
-
-const toRefund = (row: RefundRow): TopUpRefund => {
-  return {
-    id: row.id,
-    userId: row.svc_user_id,
-    sessionId: row.session_id,
-    amountMicros: row.amount_micros,
-    state: row.state,
-  };
-};
+export const listPendingRefunds = async (database: Knex, limit: number): Promise<string[]> =>
+  await database('wallet_refunds').where({ state: 'pending' }).orderBy('created_at').limit(limit).pluck('id');

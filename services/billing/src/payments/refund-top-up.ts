@@ -1,5 +1,4 @@
 import type { Refund } from '@svc/contracts';
-import { inTransaction } from '@svc/database';
 import { AppError, invalidField } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { creditRefusedRefund, debitRefund } from '../wallets/index.ts';
@@ -34,7 +33,7 @@ const PENDING_MAX = 50;
  * pending, and `finishRefunds` retries it.
  */
 export const refundTopUp = async (deps: RefundDeps, request: RefundRequest): Promise<Refund> => {
-  const refund = await inTransaction(deps.database, (trx) => debit(trx, request));
+  const refund = await deps.database.transaction((trx) => debit(trx, request));
   return finish(deps, refund);
 };
 
@@ -77,7 +76,7 @@ const finish = async (deps: RefundDeps, refund: TopUpRefund): Promise<Refund> =>
   const providerSessionId = session?.providerSessionId;
   if (providerSessionId === undefined || providerSessionId === null) throw new Error('a paid top-up has no session');
   const state = await deps.provider.refundPayment({ providerSessionId, refundId: id, amountMicros });
-  await inTransaction(deps.database, async (trx) => {
+  await deps.database.transaction(async (trx) => {
     const locked = await lockRefund(trx, id);
     if (locked?.state !== 'pending') return;
     await updateRefundState(trx, id, state);

@@ -14,10 +14,10 @@ import type { SettleCheckoutDeps } from './settle-checkout.ts';
 export const paymentRoutes = (deps: CheckoutDeps & SettleCheckoutDeps & { readonly stepUp: StepUp }): Binding[] => [
   bind(routes.createCheckout, async ({ caller, body }) => ({
     status: 200,
-    body: await createSubscriptionCheckout(deps, caller.userId, body),
+    body: await createSubscriptionCheckout(deps, caller, body),
   })),
   bind(routes.createTopUp, async ({ caller, body }) => {
-    const { session_id, url } = await createTopUpCheckout(deps, caller.userId, body);
+    const { session_id, url } = await createTopUpCheckout(deps, caller, body);
     return { status: 200, body: { session_id, url } };
   }),
   bind(routes.confirmCheckout, async ({ caller, body }) => ({
@@ -26,7 +26,12 @@ export const paymentRoutes = (deps: CheckoutDeps & SettleCheckoutDeps & { readon
   })),
   bind(routes.listInvoices, async ({ caller, query }) => ({
     status: 200,
-    body: await listInvoices(deps, { userId: caller.userId, after: query.after, limit: query.limit }),
+    body: await listInvoices(deps, {
+      userId: caller.userId,
+      after: query.after,
+      limit: query.limit,
+      locale: caller.locale,
+    }),
   })),
   bind(routes.getAutoTopUp, async ({ caller }) => ({
     status: 200,
@@ -34,11 +39,11 @@ export const paymentRoutes = (deps: CheckoutDeps & SettleCheckoutDeps & { readon
   })),
   bind(routes.changeAutoTopUp, async ({ caller, body }) => {
     if (body.enabled) requireRecentAuthentication(caller, deps.stepUp);
-    return { status: 200, body: await changeAutoTopUp(deps, caller.userId, body) };
+    return { status: 200, body: await changeAutoTopUp(deps, caller, body) };
   }),
   bind(routes.createPortalSession, async ({ caller, body }) => ({
     status: 200,
-    body: await openPortal(deps, caller.userId, body.return_url),
+    body: await openPortal(deps, { userId: caller.userId, returnUrl: body.return_url, locale: caller.locale }),
   })),
 ];
 

@@ -1,4 +1,3 @@
-import { inTransaction } from '@svc/database';
 import type { Knex } from 'knex';
 import { listDueAutoTopUps, listOpenCharges, lockAutoTopUp } from './auto-top-up-queries.ts';
 import type { CheckoutSession } from './checkout-session.ts';
@@ -32,7 +31,7 @@ export const runAutoTopUps = async (deps: AutoTopUpDeps): Promise<void> => {
 };
 
 const topUp = async (deps: AutoTopUpDeps, userId: string): Promise<void> => {
-  const session = await inTransaction(deps.database, (trx) => startCharge(deps, trx, userId));
+  const session = await deps.database.transaction((trx) => startCharge(deps, trx, userId));
   if (session !== undefined) await settleCheckout(deps, session);
 };
 

@@ -17,7 +17,7 @@ import { lockCheckoutSession, updateProviderSession, updateSessionMismatched, up
 
 export interface SettleCheckoutDeps extends ReducerDeps {
   readonly database: Knex;
-  readonly relay: { hint(): void };
+  readonly relay: { hint: () => void };
   readonly provider: PaymentProvider;
   readonly offer: PlanOffer;
   readonly currency: string;

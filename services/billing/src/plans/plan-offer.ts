@@ -1,17 +1,16 @@
 import type { ConfiguredPlan, Plan } from '@svc/contracts';
-import { inTransaction } from '@svc/database';
 import type { Knex } from 'knex';
 import { replaceOffer } from './queries.ts';
 
 /** Plans that can be bought now. */
 export interface PlanOffer {
   readonly plans: readonly ConfiguredPlan[];
-  find(id: string): ConfiguredPlan | undefined;
+  readonly find: (id: string) => ConfiguredPlan | undefined;
 }
 
 /** Publishes the configured plans as the offer, in memory and in the database, whose functions use their limits. */
 export const openPlanOffer = async (database: Knex, plans: readonly ConfiguredPlan[]): Promise<PlanOffer> => {
-  await inTransaction(database, (trx) => replaceOffer(trx, plans));
+  await database.transaction((trx) => replaceOffer(trx, plans));
   const byId = new Map(plans.map((plan) => [plan.id, plan]));
   return { plans, find: (id) => byId.get(id) };
 };

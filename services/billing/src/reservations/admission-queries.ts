@@ -1,21 +1,10 @@
-import type { ReservationState } from '@svc/contracts';
+import type { AdmissionRequest, ReservationState } from '@svc/contracts';
 import { runPrepared } from '@svc/database';
 import type { Knex } from 'knex';
 import type { AdmissionVerdict } from './reservation.ts';
 
-export interface DelegatedAdmissionInput {
-  readonly requestId: string;
-  readonly userId: string;
-  readonly clientId: string;
-  readonly service: string;
-  readonly estimateMicros: number;
-  /** Maximum cost; null if only the estimate is known. */
-  readonly holdMicros: number | null;
-  /** Smallest useful hold; null if only the whole hold is useful. */
-  readonly holdMinMicros: number | null;
-  readonly idempotencyKey: string | null;
-  readonly holderId: string | null;
-}
+export type DelegatedRequest = Extract<AdmissionRequest, { kind: 'delegated' }>;
+export type KeyRequest = Extract<AdmissionRequest, { kind: 'api_key' }>;
 
 export interface DelegatedDecision {
   readonly verdict: AdmissionVerdict;
@@ -24,24 +13,6 @@ export interface DelegatedDecision {
   readonly duplicate_state: ReservationState | null;
   /** Hold of an admitted request; null otherwise. */
   readonly hold_micros: number | null;
-}
-
-export interface KeyAdmissionInput {
-  readonly requestId: string;
-  readonly userId: string;
-  readonly keyId: string;
-  readonly holdMicros: number;
-  readonly requestsPerMinute: number | null;
-  readonly monthlyLimitMicros: number | null;
-  readonly holderId: string | null;
-  /** Cost of the input; null if only the hold is known. */
-  readonly estimateMicros: number | null;
-  readonly idempotencyKey: string | null;
-  readonly tokensPerMinute: number | null;
-  /** Upper bound of the request's tokens. */
-  readonly tokens: number | null;
-  /** Fewest tokens that can serve the request. */
-  readonly tokensLeast: number | null;
 }
 
 export interface KeyDecision {
@@ -56,7 +27,7 @@ export interface KeyDecision {
   readonly duplicate_state: ReservationState | null;
 }
 
-/** A decision with the position of its input, from 1. The database decides in lock order, not in input order. */
+/** A decision with the position of its request, from 1. The database decides in lock order. */
 type Placed<T> = T & { readonly place: number };
 
 const ADMIT_DELEGATED = {
@@ -65,25 +36,25 @@ const ADMIT_DELEGATED = {
     FROM admit_delegated_requests($1, $2, $3, $4, $5, $6, $7, $8, $9, make_interval(days => $10))`,
 };
 
-/** Decides on delegated requests in one round trip. Returns the decisions in input order. */
+/** Decides on delegated requests in one round trip. Returns the decisions in their order. */
 export const admitDelegatedRequests = async (
   database: Knex,
-  inputs: readonly DelegatedAdmissionInput[],
+  requests: readonly DelegatedRequest[],
   graceDays: number,
 ): Promise<DelegatedDecision[]> => {
   const rows = await runPrepared<Placed<DelegatedDecision>>(database, ADMIT_DELEGATED, [
-    inputs.map(({ requestId }) => requestId),
-    inputs.map(({ userId }) => userId),
-    inputs.map(({ clientId }) => clientId),
-    inputs.map(({ service }) => service),
-    inputs.map(({ estimateMicros }) => estimateMicros),
-    inputs.map(({ idempotencyKey }) => idempotencyKey),
-    inputs.map(({ holderId }) => holderId),
-    inputs.map(({ holdMicros }) => holdMicros),
-    inputs.map(({ holdMinMicros }) => holdMinMicros),
+    requests.map(({ request_id }) => request_id),
+    requests.map(({ svc_user_id }) => svc_user_id),
+    requests.map(({ client_id }) => client_id),
+    requests.map(({ service }) => service),
+    requests.map(({ estimate_micros }) => estimate_micros),
+    requests.map(({ idempotency_key }) => idempotency_key ?? null),
+    requests.map(({ holder_id }) => holder_id ?? null),
+    requests.map(({ hold_micros }) => hold_micros ?? null),
+    requests.map(({ hold_min_micros }) => hold_min_micros ?? null),
     graceDays,
   ]);
-  return inInputOrder(rows);
+  return inOrder(rows);
 };
 
 const ADMIT_KEYED = {
@@ -92,26 +63,23 @@ const ADMIT_KEYED = {
     FROM admit_key_requests($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 };
 
-/** Decides on API-key requests in one round trip. Returns the decisions in input order. */
-export const admitKeyRequests = async (
-  database: Knex,
-  inputs: readonly KeyAdmissionInput[],
-): Promise<KeyDecision[]> => {
+/** Decides on API-key requests in one round trip. Returns the decisions in their order. */
+export const admitKeyRequests = async (database: Knex, requests: readonly KeyRequest[]): Promise<KeyDecision[]> => {
   const rows = await runPrepared<Placed<KeyDecision>>(database, ADMIT_KEYED, [
-    inputs.map(({ requestId }) => requestId),
-    inputs.map(({ userId }) => userId),
-    inputs.map(({ keyId }) => keyId),
-    inputs.map(({ holdMicros }) => holdMicros),
-    inputs.map(({ requestsPerMinute }) => requestsPerMinute),
-    inputs.map(({ monthlyLimitMicros }) => monthlyLimitMicros),
-    inputs.map(({ holderId }) => holderId),
-    inputs.map(({ estimateMicros }) => estimateMicros),
-    inputs.map(({ idempotencyKey }) => idempotencyKey),
-    inputs.map(({ tokensPerMinute }) => tokensPerMinute),
-    inputs.map(({ tokens }) => tokens),
-    inputs.map(({ tokensLeast }) => tokensLeast),
+    requests.map(({ request_id }) => request_id),
+    requests.map(({ svc_user_id }) => svc_user_id),
+    requests.map(({ key_id }) => key_id),
+    requests.map(({ hold_micros }) => hold_micros),
+    requests.map(({ requests_per_minute }) => requests_per_minute),
+    requests.map(({ monthly_limit_micros }) => monthly_limit_micros),
+    requests.map(({ holder_id }) => holder_id ?? null),
+    requests.map(({ estimate_micros }) => estimate_micros ?? null),
+    requests.map(({ idempotency_key }) => idempotency_key ?? null),
+    requests.map(({ tokens_per_minute }) => tokens_per_minute ?? null),
+    requests.map(({ tokens }) => tokens ?? null),
+    requests.map(({ tokens_least }) => tokens_least ?? null),
   ]);
-  return inInputOrder(rows);
+  return inOrder(rows);
 };
 
-const inInputOrder = <T>(rows: Placed<T>[]): T[] => rows.sort((one, other) => one.place - other.place);
+const inOrder = <T>(rows: Placed<T>[]): T[] => rows.sort((one, other) => one.place - other.place);

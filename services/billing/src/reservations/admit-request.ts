@@ -4,10 +4,10 @@ import type { Knex } from 'knex';
 import {
   admitDelegatedRequests,
   admitKeyRequests,
-  type DelegatedAdmissionInput,
   type DelegatedDecision,
-  type KeyAdmissionInput,
+  type DelegatedRequest,
   type KeyDecision,
+  type KeyRequest,
 } from './admission-queries.ts';
 import { batchByOwner } from './batch-by-owner.ts';
 import { limitState } from './limit-state.ts';
@@ -20,9 +20,7 @@ export interface AdmissionDeps {
   readonly meters: ReservationMeters;
 }
 
-type DelegatedRequest = Extract<AdmissionRequest, { kind: 'delegated' }>;
-type KeyRequest = Extract<AdmissionRequest, { kind: 'api_key' }>;
-const ownerOf = ({ userId }: { readonly userId: string }): string => userId;
+const ownerOf = ({ svc_user_id }: AdmissionRequest): string => svc_user_id;
 
 /**
  * Creates the operation that decides if a request may be forwarded, and reserves its cost. Idempotent by request id: a
@@ -31,52 +29,22 @@ const ownerOf = ({ userId }: { readonly userId: string }): string => userId;
  */
 export const createAdmission = (deps: AdmissionDeps): ((request: AdmissionRequest) => Promise<Admission>) => {
   const { database, pastDueGraceDays, meters } = deps;
-  const admitDelegated = batchByOwner<DelegatedAdmissionInput, DelegatedDecision>(
-    (inputs) => admitDelegatedRequests(database, inputs, pastDueGraceDays),
+  const admitDelegated = batchByOwner<DelegatedRequest, DelegatedDecision>(
+    (requests) => admitDelegatedRequests(database, requests, pastDueGraceDays),
     ownerOf,
   );
-  const admitKeyed = batchByOwner<KeyAdmissionInput, KeyDecision>(
-    (inputs) => admitKeyRequests(database, inputs),
-    ownerOf,
-  );
+  const admitKeyed = batchByOwner<KeyRequest, KeyDecision>((requests) => admitKeyRequests(database, requests), ownerOf);
   return async (request) => {
     if (request.kind === 'delegated') {
-      const decision = await admitDelegated(toDelegatedInput(request));
+      const decision = await admitDelegated(request);
       meters.admission(request.kind, decision.verdict);
       return toDelegatedAdmission(decision, request.hold_micros ?? 0);
     }
-    const decision = await admitKeyed(toKeyInput(request));
+    const decision = await admitKeyed(request);
     meters.admission(request.kind, decision.verdict);
     return toKeyAdmission(decision, request);
   };
 };
-
-const toDelegatedInput = (request: DelegatedRequest): DelegatedAdmissionInput => ({
-  requestId: request.request_id,
-  userId: request.svc_user_id,
-  clientId: request.client_id,
-  service: request.service,
-  estimateMicros: request.estimate_micros,
-  holdMicros: request.hold_micros ?? null,
-  holdMinMicros: request.hold_min_micros ?? null,
-  idempotencyKey: request.idempotency_key ?? null,
-  holderId: request.holder_id ?? null,
-});
-
-const toKeyInput = (request: KeyRequest): KeyAdmissionInput => ({
-  requestId: request.request_id,
-  userId: request.svc_user_id,
-  keyId: request.key_id,
-  holdMicros: request.hold_micros,
-  requestsPerMinute: request.requests_per_minute,
-  monthlyLimitMicros: request.monthly_limit_micros,
-  holderId: request.holder_id ?? null,
-  estimateMicros: request.estimate_micros ?? null,
-  idempotencyKey: request.idempotency_key ?? null,
-  tokensPerMinute: request.tokens_per_minute ?? null,
-  tokens: request.tokens ?? null,
-  tokensLeast: request.tokens_least ?? null,
-});
 
 /** Maps a decision to the contract. Includes the hold only if it is lower than requested. */
 const toDelegatedAdmission = (decision: DelegatedDecision, requestedMicros: number): Admission => ({

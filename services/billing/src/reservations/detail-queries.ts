@@ -1,7 +1,7 @@
 import type { UsageFact } from '@svc/contracts';
-import { runPrepared } from '@svc/database';
+import { recordColumns, runPrepared } from '@svc/database';
 import type { Knex } from 'knex';
-import type { RequestDetails, SettledReservation } from './reservation.ts';
+import type { SettledReservation } from './reservation.ts';
 
 const INSERT_DETAILS = {
   name: 'insert_request_details',
@@ -31,47 +31,28 @@ export const insertRequestDetails = async (trx: Knex.Transaction, facts: readonl
   ]);
 };
 
-interface Row {
-  readonly kind: SettledReservation['kind'];
-  readonly svc_user_id: string;
-  readonly client_id: string | null;
-  readonly key_id: string | null;
-  readonly service: string | null;
-  readonly state: SettledReservation['state'];
-  readonly settled_by: SettledReservation['settledBy'];
-  readonly cost_micros: number | null;
-  readonly created_at: Date;
-  readonly ended_at: Date | null;
-  readonly adjusted_at: Date | null;
-  readonly details: RequestDetails | null;
-}
+const columns = recordColumns<Omit<SettledReservation, 'endedAt' | 'details'>>({
+  requestId: 'request_id text',
+  kind: 'kind text',
+  userId: 'svc_user_id text',
+  clientId: 'client_id text',
+  keyId: 'key_id text',
+  service: 'service text',
+  state: 'state text',
+  settledBy: 'settled_by text',
+  costMicros: 'cost_micros bigint',
+  createdAt: 'created_at timestamptz',
+});
 
 const FIND_FOR_RECEIPT = {
   name: 'find_for_receipt',
   text: `
-    SELECT r.kind, r.svc_user_id, r.client_id, r.key_id, r.service, r.state, r.settled_by, r.cost_micros, r.created_at,
-      r.ended_at, r.adjusted_at, to_jsonb(d) - 'request_id' AS details
+    SELECT ${columns.select('r')}, coalesce(r.adjusted_at, r.ended_at) AS "endedAt",
+      to_jsonb(d) - 'request_id' AS details
     FROM reservations AS r LEFT JOIN request_details AS d ON d.request_id = r.request_id
     WHERE r.request_id = $1 AND r.kind <> 'given_up'`,
 };
 
 /** Finds a request of any owner, with its details. */
-export const findForReceipt = async (database: Knex, requestId: string): Promise<SettledReservation | undefined> => {
-  const [row] = await runPrepared<Row>(database, FIND_FOR_RECEIPT, [requestId]);
-  return (
-    row && {
-      requestId,
-      kind: row.kind,
-      userId: row.svc_user_id,
-      clientId: row.client_id,
-      keyId: row.key_id,
-      service: row.service,
-      state: row.state,
-      settledBy: row.settled_by,
-      costMicros: row.cost_micros,
-      createdAt: row.created_at,
-      endedAt: row.adjusted_at ?? row.ended_at,
-      details: row.details,
-    }
-  );
-};
+export const findForReceipt = async (database: Knex, requestId: string): Promise<SettledReservation | undefined> =>
+  (await runPrepared<SettledReservation>(database, FIND_FOR_RECEIPT, [requestId])).at(0);

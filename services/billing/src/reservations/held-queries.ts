@@ -1,4 +1,4 @@
-import { runPrepared } from '@svc/database';
+import { recordColumns, runPrepared } from '@svc/database';
 import type { Knex } from 'knex';
 
 /** Cost so far of an API-key request. */
@@ -13,6 +13,12 @@ export interface HeldRequest {
   /** Cost so far; null if the holder has reported none. */
   readonly reportedMicros: number | null;
 }
+
+const heldColumns = recordColumns<HeldRequest>({
+  requestId: 'request_id text',
+  kind: 'kind text',
+  reportedMicros: 'reported_micros bigint',
+});
 
 /** Skips from holder to holder in the index of reserved requests, so the cost does not grow with their number. */
 const LIST_HOLDERS = {
@@ -36,18 +42,21 @@ export const listHolders = async (database: Knex): Promise<string[]> => {
 export const listHeld = async (
   database: Knex,
   { holderIds, ageSeconds, limit }: { holderIds: readonly string[]; ageSeconds: number; limit: number },
-): Promise<HeldRequest[]> => {
-  const rows: { request_id: string; kind: HeldRequest['kind']; reported_micros: number | null }[] = await database(
-    'reservations',
-  )
-    .where({ state: 'reserved' })
+): Promise<HeldRequest[]> =>
+  await selectReserved(database, limit)
     .whereIn('holder_id', holderIds)
-    .whereRaw('created_at < (SELECT billing_now()) - make_interval(secs => ?)', [ageSeconds])
+    .whereRaw('created_at < (SELECT billing_now()) - make_interval(secs => ?)', [ageSeconds]);
+
+/** Lists reserved requests that were admitted until a moment, oldest first. */
+export const listReservedUntil = async (database: Knex, until: Date, limit: number): Promise<HeldRequest[]> =>
+  await selectReserved(database, limit).where('created_at', '<=', until);
+
+const selectReserved = (database: Knex, limit: number) =>
+  database('reservations')
+    .select<HeldRequest[]>(database.raw(heldColumns.select('reservations')))
+    .where({ state: 'reserved' })
     .orderBy('created_at')
-    .limit(limit)
-    .select('request_id', 'kind', 'reported_micros');
-  return rows.map((row) => ({ requestId: row.request_id, kind: row.kind, reportedMicros: row.reported_micros }));
-};
+    .limit(limit);
 
 /** Skips locked rows: a request that is being settled needs no estimate. */
 const NOTE_ESTIMATES = {

@@ -2,7 +2,7 @@ export { type AccountEntitlement, entitleAccount } from './account-queries.ts';
 export type { AdmissionDeps } from './admit-request.ts';
 export { startUsageConsumer } from './consumer.ts';
 export { findForReceipt } from './detail-queries.ts';
-export { endHeldRequests, HELD_BATCH } from './end-held-requests.ts';
+export { endHeldRequests, endRestoredRequests, HELD_BATCH } from './end-held-requests.ts';
 export { listHolders, noteEstimates } from './held-queries.ts';
 export { createReservationMeters, type ReservationMeters } from './meters.ts';
 export { reservationOperatorRoutes } from './operator-routes.ts';

@@ -3,12 +3,12 @@ import type { AdmissionVerdict, SettlementEffect } from './reservation.ts';
 
 /** Metrics of admission and settlement. */
 export interface ReservationMeters {
-  admission(kind: 'delegated' | 'api_key', verdict: AdmissionVerdict): void;
-  settlement(effect: SettlementEffect, source: SettlementSource): void;
-  settledAtEstimate(count: number): void;
-  unadmittedUsage(count: number): void;
-  writtenOff(micros: number): void;
-  open(counts: { reserved: number; uncertain: number }): void;
+  readonly admission: (kind: 'delegated' | 'api_key', verdict: AdmissionVerdict) => void;
+  readonly settlement: (effect: SettlementEffect, source: SettlementSource) => void;
+  readonly settledAtEstimate: (count: number) => void;
+  readonly unadmittedUsage: (count: number) => void;
+  readonly writtenOff: (micros: number) => void;
+  readonly open: (counts: { reserved: number; uncertain: number }) => void;
 }
 
 /** Source of a reported outcome. */

@@ -1,6 +1,15 @@
 import type { ReservationState, UncertainReservation } from '@svc/contracts';
+import { recordColumns } from '@svc/database';
 import type { Knex } from 'knex';
 import type { RequestRecord } from './reservation.ts';
+
+const COLUMNS = recordColumns<RequestRecord>({
+  requestId: 'request_id text',
+  state: 'state text',
+  costMicros: 'cost_micros bigint',
+  createdAt: 'created_at timestamptz',
+  endedAt: 'ended_at timestamptz',
+});
 
 interface UncertainRow extends Pick<UncertainReservation, 'request_id' | 'svc_user_id' | 'estimate_micros'> {
   readonly kind: string;
@@ -45,33 +54,23 @@ export const findRequestByOwner = async (
   database: Knex,
   requestId: string,
   owner: { userId: string; clientId: string },
-): Promise<RequestRecord | undefined> => {
-  const row = await database('reservations')
+): Promise<RequestRecord | undefined> =>
+  await selectRequests(database)
     .where({ request_id: requestId, svc_user_id: owner.userId, client_id: owner.clientId })
-    .first('state', 'cost_micros', 'created_at', 'ended_at');
-  if (row === undefined) return undefined;
-  return {
-    requestId,
-    state: row.state,
-    costMicros: row.cost_micros,
-    createdAt: row.created_at,
-    endedAt: row.ended_at,
-  };
-};
+    .first();
 
 /** Returns the states of requests, in the given order; null for requests that were never admitted. */
 export const listRequestStates = async (
   database: Knex,
   requestIds: readonly string[],
 ): Promise<(Pick<RequestRecord, 'state' | 'costMicros'> | null)[]> => {
-  const rows: { request_id: string; state: ReservationState; cost_micros: number | null }[] = await database(
-    'reservations',
-  )
-    .whereIn('request_id', requestIds)
-    .select('request_id', 'state', 'cost_micros');
-  const found = new Map(rows.map((row) => [row.request_id, { state: row.state, costMicros: row.cost_micros }]));
+  const requests = await selectRequests(database).whereIn('request_id', requestIds);
+  const found = new Map(requests.map((request) => [request.requestId, request]));
   return requestIds.map((requestId) => found.get(requestId) ?? null);
 };
+
+const selectRequests = (database: Knex) =>
+  database('reservations').select<RequestRecord[]>(database.raw(COLUMNS.select('reservations')));
 
 /** Use of one service through one app on one day. */
 export interface DayUse {

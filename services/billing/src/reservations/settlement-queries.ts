@@ -1,4 +1,4 @@
-import { runPrepared } from '@svc/database';
+import { recordColumns, runPrepared } from '@svc/database';
 import type { Knex } from 'knex';
 import type { SettledRequest } from './reservation.ts';
 
@@ -11,17 +11,17 @@ export interface SettlementInput {
   readonly tokens?: number | null;
 }
 
-interface SettlementRow extends Pick<SettledRequest, 'state' | 'effect'> {
-  readonly place: number;
-  readonly request_id: string;
-  readonly over_hold_micros: number;
-  readonly written_off_micros: number;
-}
+const settledColumns = recordColumns<SettledRequest>({
+  requestId: 'request_id text',
+  state: 'state text',
+  effect: 'effect text',
+  overHoldMicros: 'over_hold_micros bigint',
+  writtenOffMicros: 'written_off_micros bigint',
+});
 
 const SETTLE = {
   name: 'settle_requests',
-  text: `SELECT place, request_id, state, effect, over_hold_micros, written_off_micros
-    FROM settle_requests($1, $2, $3, $4, $5)`,
+  text: `SELECT ${settledColumns.select('s')} FROM settle_requests($1, $2, $3, $4, $5) AS s ORDER BY s.place`,
 };
 
 /** Ends reservations in one round trip. Returns the results in input order. */
@@ -29,44 +29,32 @@ export const settleReservations = async (
   database: Knex,
   settlements: readonly SettlementInput[],
   currency: string,
-): Promise<SettledRequest[]> => {
-  const rows = await runPrepared<SettlementRow>(database, SETTLE, [
+): Promise<SettledRequest[]> =>
+  await runPrepared<SettledRequest>(database, SETTLE, [
     settlements.map(({ requestId }) => requestId),
     settlements.map(({ outcome }) => outcome),
     settlements.map(({ costMicros }) => costMicros),
     currency,
     settlements.map(({ tokens }) => tokens ?? null),
   ]);
-  return rows
-    .sort((one, other) => one.place - other.place)
-    .map((row) => ({
-      requestId: row.request_id,
-      state: row.state,
-      effect: row.effect,
-      overHoldMicros: row.over_hold_micros,
-      writtenOffMicros: row.written_off_micros,
-    }));
-};
 
 /** Lists reserved requests without a holder that are older than `ageSeconds`, oldest first. */
-export const listOverdueReserved = async (database: Knex, ageSeconds: number, limit: number): Promise<string[]> => {
-  return await database('reservations')
+export const listOverdueReserved = async (database: Knex, ageSeconds: number, limit: number): Promise<string[]> =>
+  await database('reservations')
     .where({ state: 'reserved', holder_id: null })
     .whereRaw('created_at < (SELECT billing_now()) - make_interval(secs => ?)', [ageSeconds])
     .orderBy('created_at')
     .limit(limit)
     .pluck('request_id');
-};
 
 /** Lists requests that have been uncertain for longer than `ageSeconds`, oldest first. */
-export const listOverdueUncertain = async (database: Knex, ageSeconds: number, limit: number): Promise<string[]> => {
-  return await database('reservations')
+export const listOverdueUncertain = async (database: Knex, ageSeconds: number, limit: number): Promise<string[]> =>
+  await database('reservations')
     .where({ state: 'uncertain' })
     .whereRaw('uncertain_at < (SELECT billing_now()) - make_interval(secs => ?)', [ageSeconds])
     .orderBy('uncertain_at')
     .limit(limit)
     .pluck('request_id');
-};
 
 /** Counts open reservations by state, for the metrics. */
 export const countOpen = async (database: Knex): Promise<{ reserved: number; uncertain: number }> => {

@@ -7,6 +7,7 @@ import {
   findLiveSubscription,
   findSubscriptionByProvider,
   lockCustomer,
+  nextRevision,
   readNow,
   updateCustomer,
   upsertSubscription,
@@ -62,7 +63,7 @@ export const applyProviderState = async (
 
   const isCurrent = stored === undefined || !isEnded(state.status) || customer.currentSubscriptionId === stored.id;
   const isVisible = isCurrent && (stored === undefined || isVisibleChange(stored, state));
-  const revision = isVisible ? customer.revision + 1 : (stored?.revision ?? customer.revision);
+  const revision = isVisible ? nextRevision(customer) : (stored?.revision ?? customer.revision);
   const subscription = merge(report, {
     id: stored?.id ?? deps.newId('sub'),
     stored,
@@ -75,6 +76,7 @@ export const applyProviderState = async (
     userId: state.userId,
     revision: Math.max(customer.revision, revision),
     currentSubscriptionId: subscription.id,
+    isAnnounced: customer.isAnnounced || isVisible,
   });
   await entitle(trx, subscription);
   if (!isVisible) return { outcome: 'unchanged', subscription };

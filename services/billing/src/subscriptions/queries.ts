@@ -1,17 +1,40 @@
+import { recordColumns } from '@svc/database';
 import type { Knex } from 'knex';
 import type { ProviderName, StoredSubscription } from './subscription.ts';
 
+const COLUMNS = recordColumns<StoredSubscription>({
+  id: 'id text',
+  userId: 'svc_user_id text',
+  provider: 'provider text',
+  providerSubscriptionId: 'provider_subscription_id text',
+  providerTicket: 'provider_ticket bigint',
+  status: 'status text',
+  planId: 'plan_id text',
+  anchor: 'anchor timestamptz',
+  periodStart: 'current_period_start timestamptz',
+  periodEnd: 'current_period_end timestamptz',
+  cancelAtPeriodEnd: 'cancel_at_period_end boolean',
+  pastDueSince: 'past_due_since timestamptz',
+  endedAt: 'ended_at timestamptz',
+  revision: 'revision integer',
+});
 const ENDED = ['canceled', 'unpaid', 'incomplete_expired'];
 
 /** Exceeds the number of revisions that a restore of the database can lose. */
-export const REVISIONS_PER_EPOCH = 1_000_000;
+const REVISIONS_PER_EPOCH = 1_000_000;
 
 /** Row of an account that every change of its subscriptions locks first. */
 export interface Customer {
   readonly userId: string;
   readonly revision: number;
   readonly currentSubscriptionId: string | null;
+  /** False until the state is published in the epoch that a restore has begun. */
+  readonly isAnnounced: boolean;
 }
+
+/** Returns the revision of the next published state. The first of an epoch exceeds all that a restore may have lost. */
+export const nextRevision = ({ revision, isAnnounced }: Customer): number =>
+  revision + (isAnnounced ? 1 : REVISIONS_PER_EPOCH);
 
 /** Returns a number that grows with each call. Take it before calling a provider, to order the provider's answers. */
 export const nextProviderTicket = async (database: Knex): Promise<number> => {
@@ -21,7 +44,10 @@ export const nextProviderTicket = async (database: Knex): Promise<number> => {
   return row.ticket;
 };
 
-/** Locks an account's customer row until the transaction ends. Creates the row at the first purchase. */
+/**
+ * Locks an account's customer row until the transaction ends. Creates the row at the first purchase. The first statement
+ * reads `epochs`, so no epoch begins before the transaction ends (`beginEpoch`).
+ */
 export const lockCustomer = async (trx: Knex.Transaction, userId: string): Promise<Customer> => {
   await trx('customers')
     .insert({
@@ -32,21 +58,28 @@ export const lockCustomer = async (trx: Knex.Transaction, userId: string): Promi
     })
     .onConflict('svc_user_id')
     .ignore();
-  const row = await trx('customers').where({ svc_user_id: userId }).forUpdate().first();
-  return { userId, revision: row.revision, currentSubscriptionId: row.current_subscription_id };
+  const row = await trx('customers')
+    .where({ svc_user_id: userId })
+    .forUpdate()
+    .first('revision', 'current_subscription_id', trx.raw('announced_epoch = current_epoch() AS is_announced'));
+  const { revision, current_subscription_id: currentSubscriptionId, is_announced: isAnnounced } = row;
+  return { userId, revision, currentSubscriptionId, isAnnounced };
 };
 
 /** Returns true if the account has ever bought anything. */
-export const isCustomer = async (database: Knex, userId: string): Promise<boolean> => {
-  return (await database('customers').where({ svc_user_id: userId }).first('svc_user_id')) !== undefined;
-};
+export const isCustomer = async (database: Knex, userId: string): Promise<boolean> =>
+  (await database('customers').where({ svc_user_id: userId }).first('svc_user_id')) !== undefined;
 
-/** Stores the account's current subscription and its newest revision. */
+/** Stores the account's current subscription, its newest revision, and if it is announced in the current epoch. */
 export const updateCustomer = async (trx: Knex.Transaction, customer: Customer): Promise<void> => {
-  const { userId, revision, currentSubscriptionId } = customer;
+  const { userId, revision, currentSubscriptionId, isAnnounced } = customer;
   await trx('customers')
     .where({ svc_user_id: userId })
-    .update({ revision, current_subscription_id: currentSubscriptionId });
+    .update({
+      revision,
+      current_subscription_id: currentSubscriptionId,
+      ...(isAnnounced ? { announced_epoch: trx.raw('current_epoch()') } : {}),
+    });
 };
 
 /** Lists customers whose state was not announced in the epoch, ordered by id, starting after the given id. */
@@ -61,11 +94,6 @@ export const listUnannouncedCustomers = async (
     .limit(limit)
     .pluck('svc_user_id');
 
-/** Records that the customer's state was announced in the epoch. */
-export const updateCustomerAnnounced = async (trx: Knex.Transaction, userId: string, epoch: string): Promise<void> => {
-  await trx('customers').where({ svc_user_id: userId }).update({ announced_epoch: epoch });
-};
-
 /** Reads the database's clock. */
 export const readNow = async (database: Knex): Promise<Date> => {
   const { rows } = await database.raw<{ rows: { now: Date }[] }>('SELECT billing_now() AS now');
@@ -74,62 +102,46 @@ export const readNow = async (database: Knex): Promise<Date> => {
   return row.now;
 };
 
+const selectSubscriptions = (database: Knex) =>
+  database('subscriptions').select<StoredSubscription[]>(database.raw(COLUMNS.select('subscriptions')));
+
+const selectCurrent = (database: Knex) =>
+  selectSubscriptions(database).join('customers', 'customers.current_subscription_id', 'subscriptions.id');
+
 /** Finds the account's current subscription: the live one, or else the last one. */
 export const findCurrentSubscription = async (
   database: Knex,
   userId: string,
-): Promise<StoredSubscription | undefined> => {
-  const row = await database('subscriptions')
-    .join('customers', 'customers.current_subscription_id', 'subscriptions.id')
-    .where({ 'customers.svc_user_id': userId })
-    .first('subscriptions.*');
-  return row === undefined ? undefined : toSubscription(row);
-};
+): Promise<StoredSubscription | undefined> =>
+  await selectCurrent(database).where({ 'customers.svc_user_id': userId }).first();
 
 /** Lists the current subscriptions of accounts. Omits accounts without one. */
 export const listCurrentSubscriptions = async (
   database: Knex,
   userIds: readonly string[],
-): Promise<StoredSubscription[]> => {
-  const rows: SubscriptionRow[] = await database('subscriptions')
-    .join('customers', 'customers.current_subscription_id', 'subscriptions.id')
-    .whereIn('customers.svc_user_id', userIds)
-    .select('subscriptions.*');
-  return rows.map(toSubscription);
-};
+): Promise<StoredSubscription[]> => await selectCurrent(database).whereIn('customers.svc_user_id', userIds);
 
-export const findSubscriptionById = async (database: Knex, id: string): Promise<StoredSubscription | undefined> => {
-  const row: SubscriptionRow | undefined = await database('subscriptions').where({ id }).first();
-  return row === undefined ? undefined : toSubscription(row);
-};
+export const findSubscriptionById = async (database: Knex, id: string): Promise<StoredSubscription | undefined> =>
+  await selectSubscriptions(database).where({ id }).first();
 
 export const findSubscriptionByProvider = async (
   database: Knex,
   provider: ProviderName,
   providerSubscriptionId: string,
-): Promise<StoredSubscription | undefined> => {
-  const row: SubscriptionRow | undefined = await database('subscriptions')
-    .where({ provider, provider_subscription_id: providerSubscriptionId })
-    .first();
-  return row === undefined ? undefined : toSubscription(row);
-};
+): Promise<StoredSubscription | undefined> =>
+  await selectSubscriptions(database).where({ provider, provider_subscription_id: providerSubscriptionId }).first();
 
 /** Finds the live subscription of an account. The database allows only one. */
-export const findLiveSubscription = async (database: Knex, userId: string): Promise<StoredSubscription | undefined> => {
-  const row: SubscriptionRow | undefined = await database('subscriptions')
-    .where({ svc_user_id: userId })
-    .whereNotIn('status', ENDED)
-    .first();
-  return row === undefined ? undefined : toSubscription(row);
-};
+export const findLiveSubscription = async (database: Knex, userId: string): Promise<StoredSubscription | undefined> =>
+  await selectSubscriptions(database).where({ svc_user_id: userId }).whereNotIn('status', ENDED).first();
 
 /** Lists live subscriptions of a provider whose period has ended and that have not been updated for an hour. */
 export const listSilentSubscriptions = async (
   database: Knex,
   provider: ProviderName,
   limit: number,
-): Promise<string[]> => {
-  return await database('subscriptions')
+): Promise<string[]> =>
+  await database('subscriptions')
     .where({ provider })
     .whereNotIn('status', ENDED)
     .whereRaw(
@@ -138,68 +150,13 @@ export const listSilentSubscriptions = async (
     .orderBy('updated_at')
     .limit(limit)
     .pluck('provider_subscription_id');
-};
 
-/** Inserts or updates a subscription. */
+/** Inserts or updates a subscription. Its owner and its id at the provider never change. */
 export const upsertSubscription = async (trx: Knex.Transaction, subscription: StoredSubscription): Promise<void> => {
-  const changing = {
-    provider_ticket: subscription.providerTicket,
-    status: subscription.status,
-    plan_id: subscription.planId,
-    anchor: subscription.anchor,
-    current_period_start: subscription.periodStart,
-    current_period_end: subscription.periodEnd,
-    cancel_at_period_end: subscription.cancelAtPeriodEnd,
-    past_due_since: subscription.pastDueSince,
-    ended_at: subscription.endedAt,
-    revision: subscription.revision,
-    updated_at: trx.raw('billing_now()'),
-  };
+  const now = trx.raw('billing_now()');
+  const { id, svc_user_id, provider, provider_subscription_id, ...changing } = COLUMNS.toRow(subscription);
   await trx('subscriptions')
-    .insert({
-      id: subscription.id,
-      svc_user_id: subscription.userId,
-      provider: subscription.provider,
-      provider_subscription_id: subscription.providerSubscriptionId,
-      created_at: trx.raw('billing_now()'),
-      ...changing,
-    })
+    .insert({ ...COLUMNS.toRow(subscription), created_at: now, updated_at: now })
     .onConflict('id')
-    .merge(Object.keys(changing));
-};
-
-interface SubscriptionRow {
-  id: string;
-  svc_user_id: string;
-  provider: ProviderName;
-  provider_subscription_id: string;
-  provider_ticket: number;
-  status: StoredSubscription['status'];
-  plan_id: string;
-  anchor: Date;
-  current_period_start: Date;
-  current_period_end: Date;
-  cancel_at_period_end: boolean;
-  past_due_since: Date | null;
-  ended_at: Date | null;
-  revision: number;
-}
-
-const toSubscription = (row: SubscriptionRow): StoredSubscription => {
-  return {
-    id: row.id,
-    userId: row.svc_user_id,
-    provider: row.provider,
-    providerSubscriptionId: row.provider_subscription_id,
-    providerTicket: row.provider_ticket,
-    status: row.status,
-    planId: row.plan_id,
-    anchor: row.anchor,
-    periodStart: row.current_period_start,
-    periodEnd: row.current_period_end,
-    cancelAtPeriodEnd: row.cancel_at_period_end,
-    pastDueSince: row.past_due_since,
-    endedAt: row.ended_at,
-    revision: row.revision,
-  };
+    .merge([...Object.keys(changing), 'updated_at']);
 };

@@ -8,9 +8,8 @@ export interface WalletRow {
 }
 
 /** Finds the wallet of an account; undefined until its first top-up. */
-export const findWallet = async (database: Knex, userId: string): Promise<WalletRow | undefined> => {
-  return await database('wallets').where({ svc_user_id: userId }).first('balance_micros', 'held_micros', 'currency');
-};
+export const findWallet = async (database: Knex, userId: string): Promise<WalletRow | undefined> =>
+  await database('wallets').where({ svc_user_id: userId }).first('balance_micros', 'held_micros', 'currency');
 
 /** Credits a payment once per reference. Returns the wallet's new revision, or null if it was credited before. */
 export const creditOnce = async (
@@ -57,6 +56,4 @@ export const reverseTopUp = async (
 };
 
 /** Returns the ledger reference of a refund. The prefix keeps ids chosen by operators apart from request ids. */
-const referenceOf = (refundId: string): string => {
-  return `refund:${refundId}`;
-};
+const referenceOf = (refundId: string): string => `refund:${refundId}`;

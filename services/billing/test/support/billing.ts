@@ -44,18 +44,21 @@ export interface TestBilling {
   readonly publicUrl: string;
   readonly internalUrl: string;
   /** Calls a public route. Redirects are not followed. */
-  call(method: string, path: string, sent?: Sent): Promise<Answer>;
+  readonly call: (method: string, path: string, sent?: Sent) => Promise<Answer>;
   /** Calls an internal route with the credential of an allowed caller. */
-  internal(method: string, path: string, json?: unknown): Promise<Answer>;
+  readonly internal: (method: string, path: string, json?: unknown) => Promise<Answer>;
   /** Monotonic clock of the process, moved only by tests. */
   readonly monotonic: { ms: number };
   /** Stops the database's clock at the given time. */
-  setClock(at: string | Date): Promise<void>;
+  readonly setClock: (at: string | Date) => Promise<void>;
   /** Creates an account that buys a subscription through the checkout. */
-  subscribe(planId?: string, userId?: string): Promise<{ userId: string; token: string; subscriptionId: string }>;
-  admit(userId: string, more?: Record<string, unknown>): Promise<{ requestId: string; answer: Answer }>;
-  settle(requestId: string, result: object): Promise<string | null>;
-  stop(): Promise<void>;
+  readonly subscribe: (
+    planId?: string,
+    userId?: string,
+  ) => Promise<{ userId: string; token: string; subscriptionId: string }>;
+  readonly admit: (userId: string, more?: Record<string, unknown>) => Promise<{ requestId: string; answer: Answer }>;
+  readonly settle: (requestId: string, result: object) => Promise<string | null>;
+  readonly stop: () => Promise<void>;
 }
 
 /** Starts the service for one test file. */
@@ -85,6 +88,7 @@ export const testBilling = async (settings: Record<string, string> = {}): Promis
     offer,
     relay: { hint: () => undefined },
     operatorBindings: [],
+    readAgain: async () => 0,
     logger: createLogger({ service: 'billing', level: 'silent' }),
     metrics: createMetrics('billing'),
     authenticate: createTokenAuthenticators({
@@ -176,7 +180,7 @@ const subscribe = async (
   return { userId, token, subscriptionId: confirmed.body.subscription.id };
 };
 
-const serve = async (app: RequestListener): Promise<{ url: string; close(): Promise<void> }> => {
+const serve = async (app: RequestListener): Promise<{ url: string; close: () => Promise<void> }> => {
   const server = await new Promise<Server>((resolve) => {
     const listening = createServer(app).listen(0, '127.0.0.1', () => resolve(listening));
   });

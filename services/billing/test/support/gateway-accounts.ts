@@ -8,17 +8,17 @@ export interface GatewayAccount {
   readonly token: string;
 }
 
-/** Fields of an admission input for an API-key request without limits. */
-export const NO_LIMITS = {
-  requestsPerMinute: null,
-  monthlyLimitMicros: null,
-  holderId: null,
-  estimateMicros: null,
-  idempotencyKey: null,
-  tokensPerMinute: null,
-  tokens: null,
-  tokensLeast: null,
-} as const;
+/** Returns the admission of an API-key request without limits. `more` replaces any field. */
+export const keyRequest = <T extends object>(owner: Pick<GatewayAccount, 'userId' | 'keyId'>, more: T) => ({
+  kind: 'api_key' as const,
+  request_id: newId('req'),
+  svc_user_id: owner.userId,
+  key_id: owner.keyId,
+  hold_micros: 1_000_000,
+  requests_per_minute: null,
+  monthly_limit_micros: null,
+  ...more,
+});
 
 /** Creates helpers that act as gateway customers and as the gateway on their wallets. */
 export const gatewayAccounts = (billing: TestBilling) => {
@@ -43,16 +43,7 @@ export const gatewayAccounts = (billing: TestBilling) => {
     },
     /** Requests admission of an API-key request. `more` replaces any field. */
     ask: async (owner: Pick<GatewayAccount, 'userId' | 'keyId'>, more: Record<string, unknown> = {}) => {
-      const request = {
-        kind: 'api_key',
-        request_id: newId('req'),
-        svc_user_id: owner.userId,
-        key_id: owner.keyId,
-        hold_micros: 1_000_000,
-        requests_per_minute: null,
-        monthly_limit_micros: null,
-        ...more,
-      };
+      const request = keyRequest(owner, more);
       const { body } = await billing.internal('POST', '/internal/admissions', request);
       return { requestId: request.request_id, body };
     },

@@ -1,6 +1,6 @@
 import { newId } from '@svc/contracts';
+import { StripeStandIn } from '@svc/testing';
 import { RETURNS, type TestBilling, testBilling } from './billing.ts';
-import { StripeStandIn } from './stripe-stand-in.ts';
 
 /** A rotated signing secret that is still accepted. */
 export const OLD_SECRET = 'whsec_of_yesterday';

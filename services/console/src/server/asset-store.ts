@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join, sep } from 'node:path';
 
-/** Encodings in which the build leaves a file beside the plain one, best first. */
+/** Encodings in which the build stores a file beside the plain one, best first. */
 const ENCODINGS = [
   { name: 'br', suffix: '.br' },
   { name: 'gzip', suffix: '.gz' },
@@ -22,7 +22,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** The name of an encoding as `Content-Encoding` says it. */
+/** Name of an encoding in `Content-Encoding`. */
 export type Encoding = (typeof ENCODINGS)[number]['name'];
 
 /** One built file. */
@@ -30,20 +30,20 @@ export interface Asset {
   readonly contentType: string;
   /** Strong validator of the plain bytes, without quotes. */
   readonly digest: string;
-  /** The name holds a hash of the content, so it never changes. */
+  /** True if the name contains a hash of the content, which therefore never changes. */
   readonly isImmutable: boolean;
   readonly plain: Buffer;
   readonly encoded: ReadonlyMap<Encoding, Buffer>;
 }
 
-/** The built pages, held in memory; a new build is noticed by its `index.html`. */
+/** The built pages, held in memory. A changed `index.html` means that there is a new build. */
 export interface AssetStore {
-  /** The file at a URL path such as `/assets/x.js`; undefined where there is none. */
+  /** Returns the file at a URL path such as `/assets/x.js`; undefined if there is none. */
   readonly find: (path: string) => Promise<Asset | undefined>;
   readonly isBuilt: () => Promise<boolean>;
 }
 
-/** Path of the one page. */
+/** Path of the single page. */
 export const INDEX_PATH = '/index.html';
 
 interface Loaded {
@@ -51,7 +51,7 @@ interface Loaded {
   readonly files: ReadonlyMap<string, Asset>;
 }
 
-/** Opens the built pages of a directory, which may not be there yet. */
+/** Opens the built pages of a directory, which need not exist yet. */
 export const createAssetStore = (directory: string): AssetStore => {
   let loaded: Promise<Loaded> | undefined;
   let stampOfLoaded = Number.NaN;

@@ -8,12 +8,12 @@ export interface InternalHandlerOptions {
   readonly life: { readonly isStopping: boolean };
 }
 
-/** Answers `/healthz`, `/readyz` and `/metrics`, as every service does on its internal port. */
-export const createInternalHandler = (options: InternalHandlerOptions): RequestListener => {
-  return (req, res) => {
+/** Serves `/healthz`, `/readyz` and `/metrics`, as every service does on its internal port. */
+export const createInternalHandler =
+  (options: InternalHandlerOptions): RequestListener =>
+  (req, res) => {
     answer(req.url, res, options).catch(() => res.destroy());
   };
-};
 
 const answer = async (path: string | undefined, res: ServerResponse, options: InternalHandlerOptions) => {
   switch (path) {

@@ -1,13 +1,15 @@
 import type { ServerResponse } from 'node:http';
 
 /**
- * Nothing but our own files and our own API. Icons come as `data:` because reading them wants the session's bearer token, and Trusted
- * Types leave no way to turn text into script. `style` attributes are not used: scripts set single properties instead, which is allowed.
+ * Allows our files and our API only. Icons are `data:` URLs because reading them requires the session's bearer token.
+ * With Trusted Types, no text can become a script; the one policy allows workers from this origin's files. `style`
+ * attributes are not used: scripts may set single properties instead.
  */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
+  "font-src 'self'",
   "img-src 'self' data:",
   "connect-src 'self'",
   "manifest-src 'self'",
@@ -15,7 +17,7 @@ const CONTENT_SECURITY_POLICY = [
   "base-uri 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
+  'trusted-types svc-workers',
 ].join('; ');
 
 const HEADERS: Readonly<Record<string, string>> = {
@@ -29,7 +31,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 };
 const HSTS = 'max-age=31536000';
 
-/** Sets the headers that every answer of the console carries. */
+/** Sets the headers of every response of the console. */
 export const setSecurityHeaders = (res: ServerResponse, isHttps: boolean): void => {
   for (const [name, value] of Object.entries(HEADERS)) res.setHeader(name, value);
   if (isHttps) res.setHeader('Strict-Transport-Security', HSTS);

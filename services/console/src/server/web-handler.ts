@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { idPattern, newId } from '@svc/contracts';
-import { type Logger, type Metrics, repeatsHost } from '@svc/service-kit';
+import { acceptedEncodings, type Logger, type Metrics, repeatsHost } from '@svc/service-kit';
 import { type Asset, type AssetStore, type Encoding, INDEX_PATH } from './asset-store.ts';
 import { setSecurityHeaders } from './security-headers.ts';
 
@@ -8,12 +8,16 @@ export interface WebHandlerOptions {
   readonly assets: AssetStore;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  /** The product's base URL is https: browsers must stay on it. */
+  /** True if the product's base URL is https, which browsers must keep using. */
   readonly isHttps: boolean;
+  /** Address of a sample app that people can connect; undefined if none runs. */
+  readonly sampleAppUrl: string | undefined;
 }
 
-/** Below this path stands the documentation: pages of their own, without the console's script. */
+/** The documentation is below this path: separate pages, without the console's script. */
 const DOCS_PATH = '/docs';
+/** Leads to the sample app, or to the guide on how to build one. */
+const SAMPLE_APP_PATH = '/sample-app';
 const REQUEST_ID = idPattern('req');
 const NOT_BUILT = `<!doctype html>
 <html lang="en">
@@ -27,9 +31,10 @@ const NOT_BUILT = `<!doctype html>
 /** Kind of a request, for logs and metrics. Never its path, which any caller can choose. */
 type Operation = 'page' | 'asset' | 'unmatched';
 
-/** Serves built files, and the one page at every address that a browser navigates to. */
-export const createWebHandler = (options: WebHandlerOptions): RequestListener => {
-  return (req, res) => {
+/** Serves built files, and the single page at every address that a browser navigates to. */
+export const createWebHandler =
+  (options: WebHandlerOptions): RequestListener =>
+  (req, res) => {
     const startedAt = process.hrtime.bigint();
     const incoming = req.headers['x-request-id'];
     const requestId = typeof incoming === 'string' && REQUEST_ID.test(incoming) ? incoming : newId('req');
@@ -43,7 +48,7 @@ export const createWebHandler = (options: WebHandlerOptions): RequestListener =>
       const fields = { request_id: requestId, operation, method, status: res.statusCode };
       options.logger.info({ ...fields, duration_ms: Math.round(seconds * 1000) }, 'request');
     });
-    answer(req, res, options.assets).then(
+    answer(req, res, options).then(
       (answered) => {
         operation = answered;
       },
@@ -54,9 +59,12 @@ export const createWebHandler = (options: WebHandlerOptions): RequestListener =>
       },
     );
   };
-};
 
-const answer = async (req: IncomingMessage, res: ServerResponse, assets: AssetStore): Promise<Operation> => {
+const answer = async (
+  req: IncomingMessage,
+  res: ServerResponse,
+  { assets, sampleAppUrl }: WebHandlerOptions,
+): Promise<Operation> => {
   if (repeatsHost(req)) {
     res.setHeader('Connection', 'close');
     answerError(res, 400, { code: 'repeated_host', message: 'The request has more than one Host header.' });
@@ -68,7 +76,11 @@ const answer = async (req: IncomingMessage, res: ServerResponse, assets: AssetSt
     return 'unmatched';
   }
   const path = (req.url ?? '/').split('?', 1)[0] ?? '/';
-  const asset = path === INDEX_PATH ? undefined : await assets.find(path);
+  if (path === SAMPLE_APP_PATH) {
+    answerSampleApp(req, res, sampleAppUrl);
+    return 'page';
+  }
+  const asset = await assets.find(path);
   if (asset !== undefined) {
     answerAsset(req, res, asset);
     return 'asset';
@@ -84,9 +96,15 @@ const answer = async (req: IncomingMessage, res: ServerResponse, assets: AssetSt
   return 'page';
 };
 
+const answerSampleApp = (req: IncomingMessage, res: ServerResponse, sampleAppUrl: string | undefined): void => {
+  const isItalian = new URLSearchParams(req.url?.split('?', 2)[1]).get('locale') === 'it';
+  res.setHeader('Cache-Control', 'no-store');
+  res.writeHead(302, { Location: sampleAppUrl ?? `${DOCS_PATH}${isItalian ? '/it' : ''}/quick-start` }).end();
+};
+
 const isBelowDocs = (path: string): boolean => path === DOCS_PATH || path.startsWith(`${DOCS_PATH}/`);
 
-/** A page of the documentation by its address without an ending; what is none of them is a 404 with a way back. */
+/** Serves a page of the documentation at its address without an extension, or a 404 with a link back. */
 const answerDocs = async (
   req: IncomingMessage,
   res: ServerResponse,
@@ -97,13 +115,16 @@ const answerDocs = async (
     answerAsset(req, res, page);
     return 'page';
   }
-  const notFound = isNavigation(req, path) ? await assets.find(`${DOCS_PATH}/404.html`) : undefined;
+  const isItalian = path.startsWith(`${DOCS_PATH}/it/`);
+  const notFound = isNavigation(req, path)
+    ? await assets.find(`${DOCS_PATH}${isItalian ? '/it' : ''}/404.html`)
+    : undefined;
   if (notFound === undefined) answerError(res, 404, { code: 'not_found', message: 'There is nothing at this path.' });
   else answerAsset(req, res, notFound, 404);
   return 'unmatched';
 };
 
-/** Only what a browser opens as a page gets the page: a missing script must be a 404, and so must a mistyped API path. */
+/** Returns true if a browser opens the address as a page: a missing script or mistyped API path must get a 404. */
 const isNavigation = (req: IncomingMessage, path: string): boolean => {
   if (path.startsWith('/assets/')) return false;
   const mode = req.headers['sec-fetch-mode'];
@@ -128,15 +149,9 @@ const answerAsset = (req: IncomingMessage, res: ServerResponse, asset: Asset, st
   res.writeHead(status).end(req.method === 'HEAD' ? undefined : bytes);
 };
 
-/** The best encoding that the client names and does not refuse (RFC 9110 section 12.5.3, without weighing). */
+/** Returns the best encoding that the client accepts. */
 const chooseEncoding = (accepted: string | undefined, asset: Asset): Encoding | undefined => {
-  const named = new Set(
-    (accepted ?? '')
-      .split(',')
-      .map((item) => item.trim().toLowerCase())
-      .filter((item) => !/;\s*q=0(\.0*)?$/.test(item))
-      .map((item) => item.split(';', 1)[0]),
-  );
+  const named = acceptedEncodings(accepted);
   return [...asset.encoded.keys()].find((encoding) => named.has(encoding));
 };
 

@@ -1,64 +1,74 @@
 import { CSPProvider } from '@base-ui/react/csp-provider';
-import { QueryClientProvider } from '@tanstack/react-query';
+import { hydrate, QueryClientProvider } from '@tanstack/react-query';
 import { type ReactElement, type ReactNode, useMemo } from 'react';
-import { BrowserRouter } from 'react-router';
 import { ApiContext, createClient, createQueryClient, type Transport } from './api/index.ts';
+import { type Snapshot, useSnapshot } from './offline/index.ts';
 import { type Preferences, PreferencesContext } from './preferences.ts';
 import { Pages } from './routes.tsx';
-import { createStepUp, type Session, SessionContext, StepUpDialog, useSessionState } from './session/index.ts';
+import { createStepUp, type Session, SessionContext, StepUpQuestion, useSessionState } from './session/index.ts';
 import { CrashBoundary, LanguageProvider, type loadLanguage, ThemeProvider } from './shell/index.ts';
-import { Toasts } from './ui/index.ts';
+import { Toasts } from './toasts/index.ts';
 
 export interface AppProps {
   readonly transport: Transport;
   readonly session: Session;
   readonly preferences: Preferences;
   readonly language: Awaited<ReturnType<typeof loadLanguage>>;
+  /** Stored content of the pages, for a load without a connection. */
+  readonly snapshot: Snapshot | undefined;
 }
 
-/** The console. */
-export const App = ({ transport, session, preferences, language }: AppProps): ReactElement => (
-  // Style elements that components write would be blocked, and are not needed.
+/** Renders the console. */
+export const App = ({ transport, session, preferences, language, snapshot }: AppProps): ReactElement => (
+  // The policy would block style elements of components. They are not needed.
   <CSPProvider disableStyleElements>
     <SessionContext value={session}>
       <LanguageProvider initial={language} preferences={preferences}>
         <ThemeProvider preferences={preferences}>
-          <BrowserRouter>
-            <PreferencesContext value={preferences}>
-              <AccountScope transport={transport} session={session}>
-                <Pages />
-              </AccountScope>
-            </PreferencesContext>
-          </BrowserRouter>
+          <PreferencesContext value={preferences}>
+            <AccountScope {...{ transport, session, snapshot }}>
+              <Pages />
+            </AccountScope>
+          </PreferencesContext>
         </ThemeProvider>
       </LanguageProvider>
     </SessionContext>
   </CSPProvider>
 );
 
-/** Keeps the data of one account from another one. */
+/** Separates the data of one account from those of another. */
 const AccountScope = ({
   transport,
   session,
+  snapshot,
   children,
-}: {
-  transport: Transport;
-  session: Session;
+}: Pick<AppProps, 'transport' | 'session' | 'snapshot'> & {
   children: ReactNode;
 }): ReactElement => {
   const state = useSessionState();
   const userId = state.status === 'signed_in' ? state.account.svc_user_id : undefined;
   const stepUp = useMemo(createStepUp, []);
   const client = useMemo(() => createClient(transport, session, stepUp.ask), [transport, session, stepUp]);
-  const queries = useMemo(createQueryClient, [userId]);
+  const queries = useMemo(() => {
+    const created = createQueryClient();
+    if (userId !== undefined && snapshot?.account.svc_user_id === userId) hydrate(created, snapshot.queries);
+    return created;
+  }, [userId, snapshot]);
   return (
     <ApiContext value={client}>
       <QueryClientProvider client={queries}>
+        <KeepSnapshot />
         <Toasts>
           <CrashBoundary>{children}</CrashBoundary>
-          {userId !== undefined && <StepUpDialog stepUp={stepUp} />}
+          {userId !== undefined && <StepUpQuestion stepUp={stepUp} />}
         </Toasts>
       </QueryClientProvider>
     </ApiContext>
   );
+};
+
+/** Stores the content of the pages for a load without a connection. */
+const KeepSnapshot = (): null => {
+  useSnapshot();
+  return null;
 };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createPreferences } from './preferences.ts';
 
-test('lasts as long as the page where storage is denied', () => {
+test('lasts as long as the page if storage is denied', () => {
   const preferences = createPreferences(() => {
     throw new Error('denied');
   });

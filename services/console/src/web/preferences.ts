@@ -1,7 +1,7 @@
 import type { Locale } from '@svc/contracts';
 import { createContext, use } from 'react';
 
-/** Look of the pages. */
+/** Color theme of the pages. */
 export type Theme = 'system' | 'light' | 'dark';
 
 const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
@@ -9,13 +9,13 @@ const LOCALE_KEY = 'svc.locale';
 const THEME_KEY = 'svc.theme';
 const FIRST_STEPS_KEY = 'svc.first-steps';
 
-/** Choices of a person in this browser. The pages store nothing else, and none of it is secret. */
+/** A person's choices in this browser. The pages store nothing else, and none of it is secret. */
 export interface Preferences {
   readonly locale: () => string | undefined;
   readonly setLocale: (locale: Locale) => void;
   readonly theme: () => Theme;
   readonly setTheme: (theme: Theme) => void;
-  /** Id of the account that hid its first steps here last. */
+  /** Returns the id of the account that last hid its first steps here. */
   readonly firstStepsHiddenBy: () => string | undefined;
   readonly hideFirstSteps: (userId: string) => void;
 }
@@ -23,14 +23,14 @@ export interface Preferences {
 /** The preferences that all pages share. */
 export const PreferencesContext = createContext<Preferences | undefined>(undefined);
 
-/** The preferences of this browser. */
+/** Returns the preferences of this browser. */
 export const usePreferences = (): Preferences => {
   const preferences = use(PreferencesContext);
   if (preferences === undefined) throw new Error('there is no PreferencesContext above');
   return preferences;
 };
 
-/** Reads and writes preferences; where storage is denied they last as long as the page. */
+/** Creates the preferences. If storage is denied, they last as long as the page. */
 export const createPreferences = (storage: () => Storage): Preferences => {
   const memory = new Map<string, string>();
   const read = (key: string): string | undefined => {
@@ -45,7 +45,7 @@ export const createPreferences = (storage: () => Storage): Preferences => {
     try {
       storage().setItem(key, value);
     } catch {
-      // Denied or full: the page keeps it in memory.
+      // Denied or full: the page keeps the choice in memory.
     }
   };
   return {

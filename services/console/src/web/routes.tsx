@@ -1,7 +1,7 @@
-import { lazy, type ReactElement, type ReactNode, Suspense } from 'react';
-import { Route, Routes, useLocation } from 'react-router';
+import { type ComponentType, lazy, type ReactElement, type ReactNode, Suspense } from 'react';
+import { Route, Switch, useLocation } from 'wouter';
+import { documentLocale, loadPageMessages } from './i18n/index.ts';
 import { OverviewPage } from './overview/index.ts';
-import { PlansPage, ReturnPage } from './plans/index.ts';
 import { type SessionState, useAccount, useSessionState } from './session/index.ts';
 import {
   BusinessOnlyPage,
@@ -13,25 +13,34 @@ import {
 } from './shell/index.ts';
 import { Loading } from './ui/index.ts';
 
-const AccountPage = lazy(async () => ({ default: (await import('./account/index.ts')).AccountPage }));
-const DeletedPage = lazy(async () => ({ default: (await import('./account/index.ts')).DeletedPage }));
-const MailedLinkPages = lazy(async () => ({ default: (await import('./mailed-links/index.ts')).MailedLinkPages }));
-const ConnectionsPage = lazy(async () => ({ default: (await import('./connections/index.ts')).ConnectionsPage }));
-const KeysPage = lazy(async () => ({ default: (await import('./keys/index.ts')).KeysPage }));
-const WalletPage = lazy(async () => ({ default: (await import('./wallet/index.ts')).WalletPage }));
-const UsagePage = lazy(async () => ({ default: (await import('./usage/index.ts')).UsagePage }));
-const AlertsPage = lazy(async () => ({ default: (await import('./alerts/index.ts')).AlertsPage }));
-const AppsPage = lazy(async () => ({ default: (await import('./apps/index.ts')).AppsPage }));
-const RegisterAppPage = lazy(async () => ({ default: (await import('./apps/index.ts')).RegisterAppPage }));
-const AppSettingsPage = lazy(async () => ({ default: (await import('./apps/index.ts')).AppSettingsPage }));
-const WebhookPage = lazy(async () => ({ default: (await import('./webhooks/index.ts')).WebhookPage }));
+/** Loads a page's script when it is opened, in parallel with its texts. */
+const page = <P extends object>(load: () => Promise<ComponentType<P>>) =>
+  lazy(async () => {
+    const [component] = await Promise.all([load(), loadPageMessages(documentLocale())]);
+    return { default: component };
+  });
+
+const PlansPage = page(async () => (await import('./plans/index.ts')).PlansPage);
+const ReturnPage = page(async () => (await import('./plans/index.ts')).ReturnPage);
+const AccountPage = page(async () => (await import('./account/index.ts')).AccountPage);
+const DeletedPage = page(async () => (await import('./account/index.ts')).DeletedPage);
+const MailedLinkPages = page(async () => (await import('./mailed-links/index.ts')).MailedLinkPages);
+const ConnectionsPage = page(async () => (await import('./connections/index.ts')).ConnectionsPage);
+const KeysPage = page(async () => (await import('./keys/index.ts')).KeysPage);
+const WalletPage = page(async () => (await import('./wallet/index.ts')).WalletPage);
+const UsagePage = page(async () => (await import('./usage/index.ts')).UsagePage);
+const AlertsPage = page(async () => (await import('./alerts/index.ts')).AlertsPage);
+const AppsPage = page(async () => (await import('./apps/index.ts')).AppsPage);
+const RegisterAppPage = page(async () => (await import('./apps/index.ts')).RegisterAppPage);
+const AppSettingsPage = page(async () => (await import('./apps/index.ts')).AppSettingsPage);
+const WebhookPage = page(async () => (await import('./webhooks/index.ts')).WebhookPage);
 
 const MAILED_LINKS = new Set(['/reset-password', '/verify-email', '/confirm-email', '/undo-email', '/cancel-deletion']);
 
-/** The pages of mailed links, and the others by whether a person is signed in. */
+/** Renders the pages of mailed links, and the others depending on the session. */
 export const Pages = (): ReactElement => {
   const state = useSessionState();
-  const { pathname } = useLocation();
+  const [pathname] = useLocation();
   if (MAILED_LINKS.has(pathname)) {
     return (
       <SignedOutLayout>
@@ -57,28 +66,58 @@ const SignedOutPages = ({ state }: { state: Exclude<SessionState, { status: 'sig
 );
 
 const SignedInPages = (): ReactElement => {
-  const { pathname } = useLocation();
+  const [pathname] = useLocation();
   return (
     <SignedInLayout>
       <CrashBoundary key={pathname}>
         <Suspense fallback={<Loading lines={6} />}>
-          <Routes>
-            <Route path="/" element={<OverviewPage />} />
-            <Route path="/account" element={<AccountPage />} />
-            <Route path="/plans" element={<PlansPage />} />
-            <Route path="/plans/return" element={<ReturnPage />} />
-            <Route path="/connections" element={<ConnectionsPage />} />
-            <Route path="/keys" element={<KeysPage />} />
-            <Route path="/wallet" element={<WalletPage />} />
-            <Route path="/wallet/return" element={<ReturnPage />} />
-            <Route path="/usage" element={<UsagePage />} />
-            <Route path="/usage/alerts" element={<AlertsPage />} />
-            <Route path="/apps" element={<ForBusiness page={<AppsPage />} />} />
-            <Route path="/apps/new" element={<ForBusiness page={<RegisterAppPage />} />} />
-            <Route path="/apps/:clientId" element={<ForBusiness page={<AppSettingsPage />} />} />
-            <Route path="/apps/:clientId/webhook" element={<ForBusiness page={<WebhookPage />} />} />
-            <Route path="*" element={<NotFoundPage />} />
-          </Routes>
+          <Switch>
+            <Route path="/">
+              <OverviewPage />
+            </Route>
+            <Route path="/account">
+              <AccountPage />
+            </Route>
+            <Route path="/plans">
+              <PlansPage />
+            </Route>
+            <Route path="/plans/return">
+              <ReturnPage />
+            </Route>
+            <Route path="/connections">
+              <ConnectionsPage />
+            </Route>
+            <Route path="/keys">
+              <KeysPage />
+            </Route>
+            <Route path="/wallet">
+              <WalletPage />
+            </Route>
+            <Route path="/wallet/return">
+              <ReturnPage />
+            </Route>
+            <Route path="/usage">
+              <UsagePage />
+            </Route>
+            <Route path="/usage/alerts">
+              <AlertsPage />
+            </Route>
+            <Route path="/apps">
+              <ForBusiness page={<AppsPage />} />
+            </Route>
+            <Route path="/apps/new">
+              <ForBusiness page={<RegisterAppPage />} />
+            </Route>
+            <Route path="/apps/:clientId">
+              <ForBusiness page={<AppSettingsPage />} />
+            </Route>
+            <Route path="/apps/:clientId/webhook">
+              <ForBusiness page={<WebhookPage />} />
+            </Route>
+            <Route>
+              <NotFoundPage />
+            </Route>
+          </Switch>
         </Suspense>
       </CrashBoundary>
     </SignedInLayout>

@@ -18,6 +18,13 @@ const downloadBy = async (page: Page, name: string): Promise<string> => {
   return await readFile(await (await download).path(), 'utf8');
 };
 
+/** Returns true if an element is scrolled into the visible part of a frame. */
+const isWithin = async (page: Page, element: string, frame: string): Promise<boolean> => {
+  const [inner, outer] = await Promise.all([element, frame].map((each) => page.locator(each).boundingBox()));
+  if (inner == null || outer == null) return false;
+  return inner.y >= outer.y && inner.y + inner.height <= outer.y + outer.height;
+};
+
 describe.skipIf(!hasChromium())('the account', () => {
   const console = useConsole();
   const browser = useBrowser();
@@ -41,7 +48,7 @@ describe.skipIf(!hasChromium())('the account', () => {
     expect(person.account).toMatchObject({ account_type: 'business', business_name: 'Bianchi srl' });
   });
 
-  test('signs out one device, and all others after asking once', async () => {
+  test('signs out one device, and all others after a confirmation', async () => {
     const person = addPerson(console, 'personal');
     furnish(console, person);
     person.has.otherSessions.push(...Array.from({ length: 4 }, () => newSession('curl/8.5.0', 3)));
@@ -50,16 +57,16 @@ describe.skipIf(!hasChromium())('the account', () => {
     expect(await first.textContent()).toContain('Chrome, Linux');
     await page.getByRole('button', { name: 'Show all 7' }).click();
     await page.getByRole('button', { name: /^Sign out Chrome, iOS, signed in on / }).click();
-    await page.getByText('The device is signed out').first().waitFor();
+    await page.getByText('Device signed out').first().waitFor();
     await expect.poll(() => page.getByText('Chrome, iOS').count()).toBe(0);
     await page.getByRole('button', { name: 'Sign out all others' }).click();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Sign out all others' }).click();
-    await page.getByText('All other devices are signed out').first().waitFor();
+    await page.getByText('All other devices signed out').first().waitFor();
     await expect.poll(() => page.getByRole('button', { name: /^Sign out / }).count()).toBe(0);
     expect(person.has.otherSessions).toEqual([]);
   });
 
-  test('downloads what is held about the person, and closes the account with the password', async () => {
+  test('downloads the person’s data, and closes the account with the password', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person }, '/account');
     expect(JSON.parse(await downloadBy(page, 'Download your data'))).toMatchObject({
@@ -71,12 +78,12 @@ describe.skipIf(!hasChromium())('the account', () => {
     const dialog = page.getByRole('dialog', { name: 'Delete your account?' });
     await dialog.getByLabel('Password', { exact: true }).fill('not the password');
     await page.keyboard.press('Enter');
-    await dialog.getByText('The current password is not right').waitFor();
+    await dialog.getByText('The current password is wrong').waitFor();
     expect(person.has.isDeleted).toBe(false);
     await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Your account is closed' }).waitFor();
-    await page.getByText('the link in the mail that we have sent you keeps your account').waitFor();
+    await page.getByText('the link in the email we sent you keeps your account').waitFor();
     expect(person.has.isDeleted).toBe(true);
   });
 });
@@ -86,15 +93,17 @@ describe.skipIf(!hasChromium())('second factors', () => {
   const browser = useBrowser();
   beforeEach(() => browser.expectComplaints('Failed to load resource'));
 
-  test('adds an authenticator app with its first code, and then proves with a code who the person is', async () => {
+  test('adds an authenticator app with its first code, and then authenticates with a code', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person }, '/account');
+    await page.setViewportSize({ width: 360, height: 640 });
     await page.getByRole('button', { name: 'Add an authenticator app' }).click();
     await page.getByRole('img', { name: /^QR code/ }).waitFor();
     const secret = await page.getByRole('textbox', { name: 'Key' }).inputValue();
     await page.getByLabel('Code', { exact: true }).fill('not a code');
     await page.keyboard.press('Enter');
-    await page.getByText('The code or passkey is not right').waitFor();
+    await expect.poll(() => isWithin(page, '.dialog .fault', '.dialog')).toBe(true);
+    await page.getByText('The code or passkey is wrong').waitFor();
     await page.getByLabel('Code', { exact: true }).fill(newTotpCode(secret));
     await page.keyboard.press('Enter');
     const list = page.getByRole('list', { name: 'Recovery codes' });
@@ -107,10 +116,14 @@ describe.skipIf(!hasChromium())('second factors', () => {
     await expect.poll(() => page.content()).not.toContain(secret);
     person.has.recoveryCodes = person.has.recoveryCodes.slice(0, 2);
     ageSessions(console);
-    await page.getByRole('button', { name: 'Make new codes' }).click();
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Make new codes' }).click();
+    await page.getByRole('button', { name: 'Create new codes' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Create new codes' }).click();
     const question = page.getByRole('dialog', { name: 'Confirm that it is you' });
+    await question.getByLabel('Password', { exact: true }).fill('not the password');
+    await page.keyboard.press('Enter');
+    await question.getByRole('alert').waitFor();
     await question.getByRole('button', { name: 'Use a code instead' }).click();
+    expect(await question.getByRole('alert').count()).toBe(0);
     await page.keyboard.type(newTotpCode(secret));
     await page.keyboard.press('Enter');
     await list.waitFor();
@@ -126,11 +139,11 @@ describe.skipIf(!hasChromium())('second factors', () => {
     await page.getByRole('button', { name: 'Remove Authenticator app' }).click();
     await page.getByText('It is your last one').waitFor();
     await page.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
-    await page.getByText('You have none yet.').waitFor();
+    await page.getByText('None yet.').waitFor();
     expect(await page.getByText('Few recovery codes left').count()).toBe(0);
   });
 
-  test('adds a passkey, proves with it who the person is, and refuses to add it twice (WebAuthn Level 3)', async () => {
+  test('adds a passkey, authenticates with it, and refuses to add it twice (WebAuthn Level 3)', async () => {
     const local = atLocalhost(console);
     const person = addPerson(local, 'personal');
     const page = await openAs({ browser, console: local, person }, '/account');
@@ -158,13 +171,13 @@ describe.skipIf(!hasChromium())('second factors', () => {
     const question = page.getByRole('dialog', { name: 'Confirm that it is you' });
     await authenticator.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
     await question.getByRole('button', { name: 'Use a passkey' }).click();
-    await question.getByText('The passkey was not used').waitFor();
+    await question.getByText('You did not use the passkey').waitFor();
     await authenticator.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true });
     const download = page.waitForEvent('download');
     await question.getByRole('button', { name: 'Use a passkey' }).click();
     await download;
     await create();
-    await page.getByText('This passkey is registered already.').waitFor();
+    await page.getByText('You have already added this passkey.').waitFor();
     expect(person.has.factors).toHaveLength(1);
   });
 });

@@ -36,7 +36,7 @@ describe.skipIf(!hasChromium())('apps of a business', () => {
     expect(await page.content()).not.toContain(secret);
   });
 
-  test('edits an app, and keeps what was typed when the service refuses', async () => {
+  test('edits an app, and keeps the input if the service refuses it', async () => {
     const person = addPerson(console, 'business');
     const app = furnish(console, person);
     const page = await openAs({ browser, console, person }, `/apps/${app.client_id}`);
@@ -45,9 +45,9 @@ describe.skipIf(!hasChromium())('apps of a business', () => {
     await page.getByLabel('Redirect URI 2', { exact: true }).fill('http://127.0.0.1/callback');
     failNext(console.faults, 'updateApp', 'service_unavailable');
     await page.getByRole('button', { name: 'Save changes' }).click();
-    await page.getByText('unavailable for the moment').waitFor();
+    await page.getByText('temporarily unavailable').waitFor();
     await page.getByRole('button', { name: 'Save changes' }).click();
-    await page.getByText('The changes are saved').first().waitFor();
+    await page.getByText('Changes saved').first().waitFor();
     await page.getByRole('heading', { name: 'Notes', level: 1, exact: true }).waitFor();
     expect(person.has.apps[0]?.redirect_uris).toEqual(['https://notes.example/callback', 'http://127.0.0.1/callback']);
     await page.getByRole('button', { name: 'Remove redirect URI 1' }).click();
@@ -55,7 +55,7 @@ describe.skipIf(!hasChromium())('apps of a business', () => {
     await expect.poll(() => person.has.apps[0]?.redirect_uris).toEqual(['http://127.0.0.1/callback']);
   });
 
-  test('stores an icon, and says what is wrong with a file that is none', async () => {
+  test('stores an icon, and names the fault of a file that is not an image', async () => {
     const person = addPerson(console, 'business');
     const app = furnish(console, person);
     const page = await openAs({ browser, console, person }, `/apps/${app.client_id}`);
@@ -65,7 +65,7 @@ describe.skipIf(!hasChromium())('apps of a business', () => {
     await input.setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: Buffer.from('no picture') });
     await page.getByText('Choose a PNG, JPEG or WebP image').waitFor();
     await input.setInputFiles({ name: 'a.png', mimeType: 'image/png', buffer: PNG });
-    await page.getByText('The icon is stored').first().waitFor();
+    await page.getByText('Icon saved').first().waitFor();
     expect(console.state.icons.has(app.client_id)).toBe(true);
   });
 
@@ -87,7 +87,7 @@ describe.skipIf(!hasChromium())('apps of a business', () => {
     await shown.waitFor({ state: 'detached' });
   });
 
-  test('deactivates after asking, activates, and deletes only with the name typed', async () => {
+  test('deactivates after a confirmation, activates, and deletes only with the name typed', async () => {
     const person = addPerson(console, 'business');
     const app = furnish(console, person);
     const page = await openAs({ browser, console, person }, `/apps/${app.client_id}`);
@@ -110,16 +110,16 @@ describe.skipIf(!hasChromium())('apps of a business', () => {
     expect(person.has.apps.map(({ name }) => name)).toEqual(['Pocket']);
   });
 
-  test('proves a domain: copies what to publish, reads what was found where, then sees it verified, and removes it', async () => {
+  test('proves a domain: copies the proof, shows the content of each place, then verifies and removes it', async () => {
     const person = addPerson(console, 'business');
     const page = await openAs({ browser, console, person }, '/apps');
     const card = page.getByRole('region', { name: 'Verified domain' });
     await card.getByRole('textbox', { name: 'Domain' }).fill('https://acme.example');
     await card.getByRole('button', { name: 'Add a domain' }).click();
-    await card.getByText('Write a host name such as example.com').first().waitFor();
+    await card.getByText('Enter a host name such as example.com').first().waitFor();
     await card.getByRole('textbox', { name: 'Domain' }).fill('taken.example');
     await card.getByRole('button', { name: 'Add a domain' }).click();
-    await card.getByText('Another account has proven').waitFor();
+    await card.getByText('Another account has already verified').waitFor();
     await card.getByRole('textbox', { name: 'Domain' }).fill('Acme.example');
     await card.getByRole('button', { name: 'Add a domain' }).click();
     await card.getByRole('heading', { name: 'acme.example' }).waitFor();
@@ -128,7 +128,7 @@ describe.skipIf(!hasChromium())('apps of a business', () => {
     await card.getByRole('button', { name: 'Copied' }).waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(person.has.domains[0]?.txt_value);
     await card.getByRole('button', { name: 'Check acme.example' }).click();
-    await card.getByText('DNS TXT record: another text is there').waitFor();
+    await card.getByText('DNS TXT record: different text').waitFor();
     await card.getByText('File: could not be reached').waitFor();
     await card.getByRole('button', { name: 'Check acme.example' }).click();
     await card.getByText('verified', { exact: true }).waitFor();
@@ -148,16 +148,16 @@ describe.skipIf(!hasChromium())('apps of a business', () => {
     expect(await page.getByRole('button', { name: 'Activate' }).count()).toBe(0);
   });
 
-  test('tells personal accounts what business accounts are for', async () => {
+  test('explains business accounts to personal accounts', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person }, '/apps');
     await page.getByText('For business accounts').waitFor();
   });
 
-  test('says so when an app does not exist', async () => {
+  test('shows that an app does not exist', async () => {
     const person = addPerson(console, 'business');
     const page = await openAs({ browser, console, person }, '/apps/app_missing');
-    await page.getByRole('heading', { name: 'There is no such app' }).waitFor();
+    await page.getByRole('heading', { name: 'App not found' }).waitFor();
   });
 });
 
@@ -194,9 +194,12 @@ describe.skipIf(!hasChromium())('the webhook of an app', () => {
     const app = furnish(console, person);
     const page = await openAs({ browser, console, person }, `/apps/${app.client_id}/webhook`);
     await page.getByText('Deliveries are blocked').waitFor();
+    await page.getByText('Event 2 (subscription.updated) failed on every attempt.').waitFor();
+    await page.getByText(/Waiting since/).waitFor();
     await page.getByText('connection refused, after 12ms').waitFor();
     await page.getByRole('button', { name: 'Retry event 2' }).click();
-    await page.getByText('The event is queued again').first().waitFor();
+    await page.getByText('Event queued again').first().waitFor();
+    await expect.poll(() => page.getByRole('cell', { name: '0 of 8' }).count()).toBe(2);
     await page.getByText('Deliveries are blocked').waitFor({ state: 'detached' });
     expect(console.state.events.get(app.client_id)?.map(({ status }) => status)).toEqual([
       'queued',
@@ -205,7 +208,28 @@ describe.skipIf(!hasChromium())('the webhook of an app', () => {
     ]);
   });
 
-  test('skips a failed event after asking once', async () => {
+  test('finds an event by its id, and says what blocks the others under every filter', async () => {
+    const person = addPerson(console, 'business');
+    const app = furnish(console, person);
+    const [, failed, connected] = console.state.events.get(app.client_id) ?? [];
+    Object.assign(connected?.last_attempt ?? {}, { status_code: 302, error: 'unexpected_status' });
+    const page = await openAs({ browser, console, person }, `/apps/${app.client_id}/webhook?status=delivered`);
+    await page.getByRole('alert').getByText('Event 2 (subscription.updated)').waitFor();
+    await page.getByText('redirects are not followed').waitFor();
+    await page.getByLabel('Event ID').fill(` ${failed?.event_id} `);
+    await page.getByRole('rowheader', { name: '2' }).waitFor();
+    expect(await page.getByRole('rowheader').count()).toBe(1);
+    expect(new URL(page.url()).search).toBe(`?event_id=${failed?.event_id}`);
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await page.getByLabel('Event ID').fill('evt_half');
+    await page.getByText('This app has no event with this ID.').waitFor();
+    expect(asked.filter((path) => path.includes('/events/'))).toEqual([]);
+    await page.getByRole('alert').getByRole('button', { name: 'Retry event 2' }).click();
+    await page.getByText('Deliveries are blocked').waitFor({ state: 'detached' });
+  });
+
+  test('skips a failed event after a confirmation', async () => {
     const person = addPerson(console, 'business');
     const app = furnish(console, person);
     const page = await openAs({ browser, console, person }, `/apps/${app.client_id}/webhook`);
@@ -214,7 +238,7 @@ describe.skipIf(!hasChromium())('the webhook of an app', () => {
     await page.getByRole('cell', { name: 'skipped' }).waitFor();
   });
 
-  test('reads the list again when an event was recovered elsewhere', async () => {
+  test('refreshes the list if an event was recovered elsewhere', async () => {
     const person = addPerson(console, 'business');
     const app = furnish(console, person);
     const page = await openAs({ browser, console, person }, `/apps/${app.client_id}/webhook`);
@@ -232,8 +256,11 @@ describe.skipIf(!hasChromium())('the webhook of an app', () => {
     await page.getByRole('button', { name: 'Details of event 3' }).click();
     await page.getByRole('region', { name: 'Payload' }).getByText('"message": "Hello"').waitFor();
     await page.getByText('No attempt yet.').waitFor();
+    await page.getByRole('button', { name: 'Copy: Event ID' }).click();
+    const [newest] = console.state.events.get(app.client_id) ?? [];
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(newest?.event_id);
     await page.getByRole('button', { name: 'Deliver now: event 3' }).click();
-    await page.getByText('No event has this state.').waitFor();
+    await page.getByText('No events in this state.').waitFor();
     await page.getByLabel('Show').selectOption({ label: 'failed' });
     await expect.poll(() => new URL(page.url()).search).toBe('?status=failed');
     await page.getByRole('button', { name: 'Details of event 2' }).click();
@@ -275,8 +302,8 @@ describe.skipIf(!hasChromium())('the webhook of an app', () => {
     const code = String(await page.evaluate('navigator.clipboard.readText()'));
     const { isGenuine } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
     const body = Buffer.from('{"event":"integration.test"}');
-    const sign = (seconds: number): string => {
-      const digest = createHmac('sha256', 'whsec_x').update(`${seconds}.`).update(body).digest('hex');
+    const sign = (seconds: number, secret = 'whsec_x'): string => {
+      const digest = createHmac('sha256', secret).update(`${seconds}.`).update(body).digest('hex');
       return `t=${seconds},v1=${digest}`;
     };
     const now = Math.floor(Date.now() / 1000);
@@ -284,6 +311,11 @@ describe.skipIf(!hasChromium())('the webhook of an app', () => {
     expect(isGenuine(body, sign(now - 301), 'whsec_x')).toBe(false);
     expect(isGenuine(Buffer.from('{}'), sign(now), 'whsec_x')).toBe(false);
     expect(isGenuine(body, sign(now), 'whsec_y')).toBe(false);
-    expect(isGenuine(body, undefined, 'whsec_x')).toBe(false);
+    for (const malformed of [undefined, '', 'v1', `t=${now}`, `${sign(now)}0`, 't=x,v1=é']) {
+      expect(isGenuine(body, malformed, 'whsec_x')).toBe(false);
+    }
+    // Both secrets sign while one replaces the other.
+    const [, other] = sign(now, 'whsec_y').split(',');
+    for (const secret of ['whsec_x', 'whsec_y']) expect(isGenuine(body, `${sign(now)},${other}`, secret)).toBe(true);
   });
 });

@@ -34,7 +34,8 @@ describe.skipIf(!hasChromium())('a page of the documentation', () => {
     const arrived = new Promise<void>((resolve) => {
       arrive = resolve;
     });
-    await page.route(/\/assets\/docs-.*\.js$/, async (route) => {
+    // The early script blocks the first paint: it applies what the reader chose before.
+    await page.route(/\/assets\/docs-(?!early-).*\.js$/, async (route) => {
       await arrived;
       await route.continue();
     });

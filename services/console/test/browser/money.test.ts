@@ -13,7 +13,7 @@ describe.skipIf(!hasChromium())('alerts', () => {
   test('chooses, adds and drops thresholds, and turns the alert of the wallet off', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person }, '/usage');
-    await page.getByRole('link', { name: 'Alerts by mail' }).click();
+    await page.getByRole('link', { name: 'Email alerts' }).click();
     const chip = (name: string) => page.getByRole('button', { name, exact: true });
     await expect.poll(() => chip('80%').getAttribute('aria-pressed')).toBe('true');
     await chip('80%').click();
@@ -27,7 +27,7 @@ describe.skipIf(!hasChromium())('alerts', () => {
     await page.getByLabel('Another percentage').fill('');
     await page.getByLabel('When the wallet falls below').fill('');
     await page.getByRole('button', { name: 'Save changes' }).click();
-    await page.getByText('The alerts are saved').first().waitFor();
+    await page.getByText('Alerts saved').first().waitFor();
     expect(person.has.alerts).toEqual({ thresholds_percent: [33, 50, 90, 100], wallet_below_micros: null });
   });
 });
@@ -37,11 +37,11 @@ describe.skipIf(!hasChromium())('the automatic top-up', () => {
   const browser = useBrowser();
   beforeEach(() => browser.expectComplaints('Failed to load resource'));
 
-  test('asks for the password and a saved payment method before it is on, and turns off at once', async () => {
+  test('requires the password and a saved payment method to turn on, and turns off at once', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person }, '/wallet');
     for (const token of console.state.sessions.keys()) console.state.staleSessions.add(token);
-    await page.getByRole('button', { name: 'Set it up' }).click();
+    await page.getByRole('button', { name: 'Set up' }).click();
     const dialog = page.getByRole('dialog', { name: 'Automatic top-up' });
     await dialog.getByLabel('Add (EUR)').fill('25,50');
     await dialog.getByLabel('At most in a month').fill('25');
@@ -52,8 +52,8 @@ describe.skipIf(!hasChromium())('the automatic top-up', () => {
     const question = page.getByRole('dialog', { name: 'Confirm that it is you' });
     await question.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.keyboard.press('Enter');
-    await dialog.getByText('No payment method is saved yet.').waitFor();
-    await dialog.getByRole('link', { name: 'Look at plans' }).waitFor();
+    await dialog.getByText('You have no saved payment method.').waitFor();
+    await dialog.getByRole('link', { name: 'See plans' }).waitFor();
     person.has.hasPaymentMethod = true;
     await dialog.getByRole('button', { name: 'Turn on' }).click();
     await page.getByText('When less than €5.00 is available, €25.50 is added.').waitFor();
@@ -61,17 +61,17 @@ describe.skipIf(!hasChromium())('the automatic top-up', () => {
     expect(person.has.autoTopUp).toMatchObject({ enabled: true, below_micros: 5_000_000 });
     for (const token of console.state.sessions.keys()) console.state.staleSessions.add(token);
     await page.getByRole('button', { name: 'Turn off' }).click();
-    await page.getByRole('button', { name: 'Set it up' }).waitFor();
+    await page.getByRole('button', { name: 'Set up' }).waitFor();
     expect(person.has.autoTopUp).toMatchObject({ enabled: false, amount_micros: 25_500_000 });
   });
 
-  test('says that nothing was charged while the payment provider does not answer', async () => {
+  test('shows that nothing was charged if the payment provider does not respond', async () => {
     const person = addPerson(console, 'personal');
     failNext(console.faults, 'changeAutoTopUp', 'payment_provider_unavailable');
     const page = await openAs({ browser, console, person }, '/wallet');
-    await page.getByRole('button', { name: 'Set it up' }).click();
+    await page.getByRole('button', { name: 'Set up' }).click();
     await page.getByRole('button', { name: 'Turn on' }).click();
-    await page.getByText('The payment provider does not answer. Nothing was charged').waitFor();
+    await page.getByText('The payment provider is not answering. You were not charged').waitFor();
   });
 });
 
@@ -79,7 +79,7 @@ describe.skipIf(!hasChromium())('invoices', () => {
   const console = useConsole();
   const browser = useBrowser();
 
-  test('are listed page by page, each with the links that it has', async () => {
+  test('are listed page by page, each with its links', async () => {
     const person = addPerson(console, 'personal');
     furnish(console, person);
     const page = await openAs({ browser, console, person }, '/wallet');

@@ -9,7 +9,7 @@ describe.skipIf(!hasChromium())('without a connection', () => {
   const console = useConsole();
   const browser = useBrowser();
 
-  test('a loaded page says how old it is, another one waits inside the frame, and both come back', async () => {
+  test('a loaded page shows its age, another one waits inside the frame, and both recover', async () => {
     browser.expectComplaints('Failed to load resource', 'Failed to fetch dynamically imported module');
     const person = addPerson(console, 'personal');
     furnish(console, person);
@@ -17,20 +17,20 @@ describe.skipIf(!hasChromium())('without a connection', () => {
     const meter = page.getByRole('meter', { name: 'This week' });
     await meter.waitFor();
     await page.context().setOffline(true);
-    await page.getByText(/The service cannot be reached. Last updated/).waitFor();
+    await page.getByText(/We cannot reach the service. Last updated/).waitFor();
     await meter.waitFor();
     await page.getByRole('link', { name: 'API keys', exact: true }).first().click();
-    await page.getByRole('heading', { name: 'This page is not loaded yet' }).waitFor();
+    await page.getByRole('heading', { name: 'Waiting for a connection' }).waitFor();
     expect(await findViolations(page)).toEqual([]);
     await page.getByRole('link', { name: 'Overview' }).click();
     await meter.waitFor();
     await page.getByRole('link', { name: 'API keys', exact: true }).first().click();
     await page.context().setOffline(false);
     await page.getByRole('rowheader', { name: 'Nightly report' }).waitFor();
-    expect(await page.getByText('The service cannot be reached').count()).toBe(0);
+    expect(await page.getByText('We cannot reach the service').count()).toBe(0);
   });
 
-  test('a page says so as well while the network is there and the service is not', async () => {
+  test('a page also shows its age if only the service is down', async () => {
     browser.expectComplaints('Failed to load resource');
     const person = addPerson(console, 'personal');
     furnish(console, person);
@@ -41,12 +41,12 @@ describe.skipIf(!hasChromium())('without a connection', () => {
     await page.getByRole('link', { name: 'Overview' }).click();
     await page.clock.runFor(20_000);
     await page
-      .getByText(/The service cannot be reached/)
+      .getByText(/We cannot reach the service/)
       .first()
       .waitFor();
     await page.unroute('**/v1/**');
     await page.clock.runFor(20_000);
     await page.getByRole('meter', { name: 'This week' }).waitFor();
-    await expect.poll(() => page.getByText('The service cannot be reached').count()).toBe(0);
+    await expect.poll(() => page.getByText('We cannot reach the service').count()).toBe(0);
   });
 });

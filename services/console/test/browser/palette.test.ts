@@ -9,7 +9,7 @@ describe.skipIf(!hasChromium())('the command palette', () => {
   const console = useConsole();
   const browser = useBrowser();
 
-  test('opens by Ctrl+K, finds an app by its name and goes there by keys alone', async () => {
+  test('opens with Ctrl+K, finds an app by its name and opens it by keyboard', async () => {
     const person = addPerson(console, 'business');
     const app = furnish(console, person);
     const page = await openAs({ browser, console, person }, '/wallet');

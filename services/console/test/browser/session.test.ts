@@ -10,7 +10,7 @@ describe.skipIf(!hasChromium())('the session of the console', () => {
   // A browser reports every answer of 400 and above; here they are the point.
   beforeEach(() => browser.expectComplaints('Failed to load resource'));
 
-  test('leaves for the sign-in page, which knows the way back', async () => {
+  test('redirects to the sign-in page, which leads back', async () => {
     const page = await browser.open(`${console.url}/usage?days=7`);
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     const { pathname, searchParams } = new URL(page.url());
@@ -26,7 +26,7 @@ describe.skipIf(!hasChromium())('the session of the console', () => {
     expect(stored).toBe('[{},{},""]');
   });
 
-  test('asks for the session again when it is refused, and leaves for the sign-in page if it has ended', async () => {
+  test('resumes a refused session, and redirects to the sign-in page if it has ended', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person });
     // All that the overview reads is read.
@@ -49,15 +49,15 @@ describe.skipIf(!hasChromium())('the session of the console', () => {
     await password.getByText('This password is too easy to guess. Use more words').waitFor();
     await password.getByLabel('New password').fill('a fresh set of four words');
     await password.getByRole('button', { name: 'Change the password' }).click();
-    await page.getByText('The current password is not right').waitFor();
+    await page.getByText('The current password is wrong').waitFor();
     await password.getByLabel('Current password').fill(PASSWORD);
     await password.getByRole('button', { name: 'Change the password' }).click();
-    await page.getByText('The password is changed').first().waitFor();
+    await page.getByText('Password changed').first().waitFor();
     const address = page.getByRole('form', { name: 'Change your email address' });
     await address.getByLabel('New address').fill('ada@example.com');
     await address.getByLabel('Current password').fill('a fresh set of four words');
     await address.getByRole('button', { name: 'Change your email address' }).click();
-    await page.getByText('open the link that we have sent to ada@example.com').waitFor();
+    await page.getByText('open the link we sent to ada@example.com').waitFor();
     await page.getByRole('link', { name: 'Plan', exact: true }).click();
     await page.getByRole('button', { name: 'Choose Standard' }).waitFor();
   });
@@ -66,8 +66,8 @@ describe.skipIf(!hasChromium())('the session of the console', () => {
     const person = addPerson(console, 'personal');
     const page = await browser.open(`${console.url}/reset-password`);
     await page.getByLabel('Email address').fill(person.account.email);
-    await page.getByRole('button', { name: 'Mail me a link' }).click();
-    await page.getByText(`If there is an account with ${person.account.email}`).waitFor();
+    await page.getByRole('button', { name: 'Send me a link' }).click();
+    await page.getByText(`If ${person.account.email} has an account`).waitFor();
     await page.goto(`${console.url}/reset-password?token=${person.account.email}`);
     await page.getByRole('textbox', { name: 'New password' }).fill('a fresh set of four words');
     await expect.poll(() => page.url()).toBe(`${console.url}/reset-password`);
@@ -77,7 +77,7 @@ describe.skipIf(!hasChromium())('the session of the console', () => {
     expect(console.state.accounts.get(person.account.email)?.password).toBe('a fresh set of four words');
   });
 
-  test('confirms an address once the button is pressed, and says so if the link is no longer good', async () => {
+  test('confirms an address when the button is pressed, and shows if the link is no longer valid', async () => {
     const person = addPerson(console, 'personal');
     person.account.email_verified = false;
     const page = await browser.open(`${console.url}/verify-email?token=${person.account.email}`);
@@ -86,9 +86,10 @@ describe.skipIf(!hasChromium())('the session of the console', () => {
     expect(person.account.email_verified).toBe(false);
     await button.click();
     await page.getByText('Your address is confirmed.').waitFor();
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('content');
     await page.goto(`${console.url}/undo-email?token=unknown`);
     await page.getByRole('button', { name: 'Undo the change' }).click();
-    await page.getByText('This link was used before').waitFor();
+    await page.getByText('This link has expired').waitFor();
   });
 
   test('signs out everywhere', async () => {
@@ -101,7 +102,7 @@ describe.skipIf(!hasChromium())('the session of the console', () => {
     expect(console.state.sessions.size).toBe(0);
   });
 
-  test('follows the language of the account, and the one chosen in this browser before it', async () => {
+  test('uses the language chosen in this browser, else that of the account', async () => {
     const person = addPerson(console, 'personal', 'it');
     const page = await openAs({ browser, console, person });
     await page.getByRole('heading', { name: 'Panoramica' }).waitFor();

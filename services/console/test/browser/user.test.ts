@@ -18,7 +18,7 @@ describe.skipIf(!hasChromium())('plans and wallet', () => {
     await page.getByRole('link', { name: 'Choose a plan' }).click();
     await page.getByRole('button', { name: 'Choose Standard' }).click();
     await page.getByRole('button', { name: 'Pay' }).click();
-    await page.getByText('You are subscribed to Standard').waitFor();
+    await page.getByText('You are now on Standard').waitFor();
     expect(new URL(page.url()).searchParams.get('session_id')).toMatch(/^cs_/);
     await page.getByRole('link', { name: 'Go to the overview' }).click();
     await page.getByRole('meter', { name: 'This week' }).waitFor();
@@ -36,26 +36,26 @@ describe.skipIf(!hasChromium())('plans and wallet', () => {
     console.faults.delayMs.set('confirmCheckout', 1_500);
     await page.getByRole('button', { name: 'Pay' }).click();
     await page.getByText('Confirming your purchase').first().waitFor();
-    await page.getByText('You are subscribed to Starter').waitFor();
+    await page.getByText('You are now on Starter').waitFor();
   });
 
-  test('says what to do when a checkout was never paid, or does not exist', async () => {
+  test('names the next step if a checkout was never paid or does not exist', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person }, '/plans/return?session_id=cs_unknown');
-    await page.getByText('It does not exist any more').waitFor();
-    await page.getByRole('link', { name: 'Look at plans' }).waitFor();
+    await page.getByText('It no longer exists').waitFor();
+    await page.getByRole('link', { name: 'See plans' }).waitFor();
   });
 
-  test('comes back from a checkout that was left, without a charge', async () => {
+  test('returns from a cancelled checkout without a charge', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person }, '/plans');
     await page.getByRole('button', { name: 'Choose Standard' }).click();
     await page.getByRole('button', { name: 'Cancel' }).click();
-    await page.getByText('Nothing was charged').waitFor();
+    await page.getByText('You were not charged').waitFor();
     await page.getByRole('button', { name: 'Choose Standard' }).waitFor();
   });
 
-  test('opens the billing portal, and tells what a failed payment means', async () => {
+  test('opens the billing portal, and explains a failed payment', async () => {
     const person = addPerson(console, 'personal');
     furnish(console, person);
     if (person.has.subscription !== null) person.has.subscription.status = 'past_due';
@@ -67,7 +67,7 @@ describe.skipIf(!hasChromium())('plans and wallet', () => {
     await page.waitForURL('**/plans?from=portal');
   });
 
-  test('tops up the wallet with an amount typed as people type', async () => {
+  test('tops up the wallet with an amount in the person’s notation', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person }, '/wallet');
     const amount = page.getByLabel('Amount', { exact: true });
@@ -87,7 +87,7 @@ describe.skipIf(!hasChromium())('the plan by day', () => {
   const console = useConsole();
   const browser = useBrowser();
 
-  test('charts cost and requests of all apps or of one, for a period, with the figures in a table', async () => {
+  test('charts cost and requests of all apps or one, for a period, also as a table', async () => {
     const person = addPerson(console, 'personal');
     furnish(console, person);
     const page = await openAs({ browser, console, person });
@@ -102,7 +102,7 @@ describe.skipIf(!hasChromium())('the plan by day', () => {
     await page.getByRole('button', { name: 'Show as a table' }).click();
     expect(await page.getByRole('table', { name: 'Requests of your plan by day' }).getByRole('row').count()).toBe(8);
   });
-  test('is read by arrow keys, as a table without empty rows, as CSV and as a picture', async () => {
+  test('is available by arrow keys, as a table without empty rows, as CSV and as a picture', async () => {
     const person = addPerson(console, 'personal');
     furnish(console, person);
     const use = {
@@ -111,17 +111,17 @@ describe.skipIf(!hasChromium())('the plan by day', () => {
     const apps = [{ client_id: person.has.apps[0]?.client_id ?? '', requests: 2, cost_micros: 300 }];
     person.has.planUse = new Map([0, 9, 40].map((daysAgo) => [daysAgo, { ...use, apps }]));
     const page = await openAs({ browser, console, person });
-    await page.getByText('100% more than in the 30 days before').waitFor();
+    await page.getByText('100% more than in the previous 30 days').waitFor();
     await page.getByText('Days in UTC time').waitFor();
     await page.getByRole('application', { name: 'Cost of your plan by day' }).focus();
     const spoken = page.locator('[role=application] [aria-live]');
     await page.keyboard.press('End');
     await expect
       .poll(() => spoken.textContent())
-      .toMatch(/: €0.00045. Notes for teams €0.0003. App no longer connected €0.00015. Period before €0.00$/);
+      .toMatch(/: €0.00045. Notes for teams €0.0003. App no longer connected €0.00015. Previous period €0.00$/);
     expect(await findViolations(page)).toEqual([]);
     await page.keyboard.press('ArrowLeft');
-    await expect.poll(() => spoken.textContent()).toMatch(/: €0.00. Period before €0.00$/);
+    await expect.poll(() => spoken.textContent()).toMatch(/: €0.00. Previous period €0.00$/);
     await page.keyboard.press('Escape');
     await expect.poll(() => spoken.textContent()).toBe('');
     const saved = async (name: string): Promise<Buffer> => {
@@ -141,7 +141,7 @@ describe.skipIf(!hasChromium())('the plan by day', () => {
     expect(await rows.count()).toBe(1 + 4);
     expect(await findViolations(page)).toEqual([]);
   });
-  test('names no app as one that left before it knows those that are connected', async () => {
+  test('names no app as a former one before the connected ones are known', async () => {
     const person = addPerson(console, 'personal');
     furnish(console, person);
     const page = await openAs({ browser, console, person });
@@ -161,7 +161,7 @@ describe.skipIf(!hasChromium())('the plan by day', () => {
     await page.getByRole('row', { name: /App no longer connected/ }).waitFor();
     expect(await page.getByRole('row', { name: /App no longer connected/ }).count()).toBe(1);
   });
-  test('says that nothing was used, and does not show where there is no plan', async () => {
+  test('shows that nothing was used, and is hidden without a plan', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person });
     await page.getByText('No plan yet').waitFor();
@@ -178,11 +178,11 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
   const browser = useBrowser();
   beforeEach(() => browser.expectComplaints('Failed to load resource'));
 
-  test('disconnects an app after asking once', async () => {
+  test('disconnects an app after a confirmation', async () => {
     const person = addPerson(console, 'personal');
     furnish(console, person);
     const page = await openAs({ browser, console, person }, '/connections');
-    await page.getByText('use chat and audio on your subscription and see your limits and usage').waitFor();
+    await page.getByText('use your subscription and see your limits and usage').waitFor();
     await page.getByText('2 hours ago').waitFor();
     await page.getByRole('button', { name: 'History of Notes for teams' }).click();
     await page.getByText('in a browser, from 192.0.2.0/24').waitFor();
@@ -196,10 +196,13 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
     console.faults.delayMs.set('deleteConnection', 400);
     await dialog.getByRole('button', { name: 'Disconnect' }).click();
     await dialog.getByRole('button', { name: 'Working…' }).waitFor();
-    await page.getByText('No app is connected').waitFor();
+    await page.getByText('No connected apps').waitFor();
     expect(person.has.connections).toHaveLength(0);
+    await page.getByRole('region', { name: 'No longer connected' }).getByText('Notes for teams').waitFor();
     // The button that was pressed is gone: the keyboard goes on in the page, not from its top.
     await expect.poll(() => page.locator('main:focus').count()).toBe(1);
+    await page.getByRole('button', { name: 'History of Notes for teams' }).click();
+    await page.getByRole('dialog').getByText('in a browser, from 192.0.2.0/24').waitFor();
   });
 
   test('reports a connected app with a reason and a comment', async () => {
@@ -213,7 +216,7 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
     await dialog.getByRole('button', { name: 'Send report' }).click();
     await dialog.getByLabel('What happened').fill(' It used everything at night. ');
     await dialog.getByRole('button', { name: 'Send report' }).click();
-    await page.getByText('We have your report').first().waitFor();
+    await page.getByText('We have received your report').first().waitFor();
     const comment = 'It used everything at night.';
     expect(person.has.reports).toEqual([{ clientId: app.client_id, reason: 'misuse', comment }]);
   });
@@ -274,7 +277,7 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
     const person = addPerson(console, 'personal');
     furnish(console, person);
     const page = await openAs({ browser, console, person }, '/wallet');
-    await page.getByRole('cell', { name: '-€0.6816' }).waitFor();
+    await page.getByRole('cell', { name: '-€0.68' }).waitFor();
     expect(await page.getByRole('table', { name: 'Transactions' }).getByRole('row').count()).toBe(3);
   });
 
@@ -293,7 +296,7 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
     expect(file.trim().split('\r\n')).toHaveLength(1 + shown);
   });
 
-  test('asks for the password before a sensitive act if the sign-in was long ago, then repeats the act', async () => {
+  test('asks for the password before a sensitive action if the sign-in was long ago, then repeats it', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person }, '/keys');
     for (const token of console.state.sessions.keys()) console.state.staleSessions.add(token);
@@ -305,12 +308,12 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
     await question.getByLabel('Password', { exact: true }).waitFor();
     await page.keyboard.press('Escape');
     await question.waitFor({ state: 'detached' });
-    await form.getByText('Nothing was changed').waitFor();
+    await form.getByText('Nothing has changed').waitFor();
     await form.getByRole('button', { name: 'Create a key' }).click();
     await question.waitFor();
     await page.keyboard.type('not the password');
     await page.keyboard.press('Enter');
-    await question.getByText('The current password is not right').waitFor();
+    await question.getByText('The current password is wrong').waitFor();
     await question.getByLabel('Password', { exact: true }).fill(PASSWORD);
     await page.keyboard.press('Enter');
     await page.getByRole('textbox', { name: 'API key' }).waitFor();
@@ -331,7 +334,7 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
     await page.getByText('sandbox-chat-1').waitFor();
     expect(await page.getByRole('button', { name: /^Details of req_/ }).count()).toBe(50);
     await page.getByRole('button', { name: 'Load more' }).click();
-    await page.getByText('That is all of this period.').waitFor();
+    await page.getByText('No more requests in this period.').waitFor();
     expect(await page.getByRole('button', { name: /^Details of req_/ }).count()).toBe(71);
     await page.getByLabel('API key').selectOption({ label: 'Old laptop' });
     await expect.poll(() => page.getByRole('button', { name: /^Details of req_/ }).count()).toBe(1);
@@ -342,11 +345,11 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
     await page.getByText('No requests in this period').waitFor();
   });
 
-  test('tries again what may pass, and tells the request id of what does not', async () => {
+  test('retries transient failures, and shows the request id of others', async () => {
     const person = addPerson(console, 'personal');
     failNext(console.faults, 'listConnections', 'service_unavailable');
     const page = await openAs({ browser, console, person }, '/connections');
-    await page.getByText('No app is connected').waitFor();
+    await page.getByText('No connected apps').waitFor();
     failNext(console.faults, 'listKeys', 'internal_error');
     await page.goto(`${console.url}/keys`);
     await page.getByText('Something failed on our side').waitFor();
@@ -355,7 +358,7 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
     await page.getByText('No keys yet').waitFor();
   });
 
-  test('is used by keyboard alone: skip link, navigation, dialog and back to its button', async () => {
+  test('works by keyboard alone: skip link, navigation, dialog and back to its button', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person }, '/keys');
     await page.getByText('No keys yet').waitFor();
@@ -380,7 +383,7 @@ describe.skipIf(!hasChromium())('a release without the API gateway', () => {
   const console = useConsole({ without: ['listKeys', 'getWallet', 'listGatewayUsage'] });
   const browser = useBrowser();
 
-  test('says that these parts are not available, and the rest works', async () => {
+  test('shows that these parts are not available, and the rest works', async () => {
     browser.expectComplaints('Failed to load resource');
     const person = addPerson(console, 'personal');
     furnish(console, person);
@@ -399,7 +402,7 @@ describe.skipIf(!hasChromium())('a phone', () => {
   const console = useConsole();
   const browser = useBrowser();
 
-  test('opens the navigation behind a button, and closes it at the next page', async () => {
+  test('opens the navigation by a button, and closes it on the next page', async () => {
     const person = addPerson(console, 'personal');
     furnish(console, person);
     const page = await openAs({ browser, console, person }, '/', { viewport: { width: 360, height: 780 } });

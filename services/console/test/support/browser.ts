@@ -1,6 +1,9 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
 
+/** Playwright says so where a context blocks workers. */
+const WORKER_BLOCKED = 'Service Worker registration blocked by Playwright';
+
 /** Returns true if browser tests can run here. */
 export const hasChromium = (): boolean => inject('chromiumPath') !== '';
 
@@ -34,13 +37,18 @@ export const useBrowser = (): TestBrowser => {
   return {
     open: async (url, options = {}) => {
       if (browser === undefined) throw new Error('no browser');
-      const context = await browser.newContext({ locale: 'en-GB', viewport: { width: 1280, height: 900 }, ...options });
+      const context = await browser.newContext({
+        ...{ locale: 'en-GB', viewport: { width: 1280, height: 900 } },
+        // What they answer is out of reach of `page.route`.
+        ...{ serviceWorkers: 'block', ...options },
+      });
       await context.grantPermissions(['clipboard-read', 'clipboard-write']);
       const page = await context.newPage();
       page.setDefaultTimeout(10_000);
       // The browser itself reports violations of the policy and failed requests here.
       page.on('console', (message) => {
-        if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+        const isComplaint = message.type() === 'error' || message.type() === 'warning';
+        if (isComplaint && message.text() !== WORKER_BLOCKED) complaints.push(message.text());
       });
       page.on('pageerror', (error) => complaints.push(`${error}`));
       await page.goto(url);

@@ -15,17 +15,21 @@ export interface TestConsole {
 const API_PATH = /^\/(v1|sandbox|\.well-known|sign-in)([/?]|$)/;
 
 /** Starts the console for the tests of one file. */
-export const useConsole = (options: { without?: readonly string[] } = {}): TestConsole => {
+export const useConsole = (
+  options: { without?: readonly string[]; assetsDirectory?: () => string } = {},
+): TestConsole => {
+  const { assetsDirectory = () => inject('assetsDirectory'), ...mocked } = options;
   const state = createState();
   const faults: Faults = { once: new Map(), delayMs: new Map() };
   let listener: Listener | undefined;
   beforeAll(async () => {
-    const api = createMockApi({ state, faults, ...options });
+    const api = createMockApi({ state, faults, ...mocked });
     const web = createWebHandler({
-      assets: createAssetStore(inject('assetsDirectory')),
+      assets: createAssetStore(assetsDirectory()),
       logger: createLogger({ service: 'console', level: 'fatal' }),
       metrics: createMetrics('console'),
       isHttps: false,
+      sampleAppUrl: undefined,
     });
     listener = await listen((req, res) => (API_PATH.test(req.url ?? '') ? api(req, res) : web(req, res)), {
       port: 0,

@@ -10,7 +10,7 @@ import {
 } from './mock-api/index.ts';
 import type { Person } from './people.ts';
 
-const LAST_ATTEMPT = { at: daysFromNow(-0.01), status_code: 200, error: null, duration_ms: 84 };
+const lastAttempt = () => ({ at: daysFromNow(-0.01), status_code: 200, error: null, duration_ms: 84 });
 
 /** An app as registered some time ago. */
 export const newApp = (name: string, fields: Partial<App> = {}): App => {
@@ -203,14 +203,14 @@ export const furnish = ({ state }: TestConsole, { has }: Person): App => {
     attempts: 1,
     next_attempt_at: null,
     delivered_at: daysFromNow(-0.02),
-    last_attempt: LAST_ATTEMPT,
+    last_attempt: lastAttempt(),
   });
   const failed = addEvent(state, notes.client_id, {
     event: 'subscription.updated',
     status: 'failed',
     attempts: 8,
     next_attempt_at: null,
-    last_attempt: { ...LAST_ATTEMPT, status_code: null, error: 'connection_refused', duration_ms: 12 },
+    last_attempt: { ...lastAttempt(), status_code: null, error: 'connection_refused', duration_ms: 12 },
   });
   addEvent(state, notes.client_id, { event: 'integration.revoked', next_attempt_at: null });
   Object.assign(state.webhooks.get(notes.client_id) ?? {}, { blocked_by_event_id: failed.event_id });

@@ -6,7 +6,7 @@ import { collectAnswer } from '../large-json/index.ts';
 import { bodyForRoute, sendToRoute, tryInOrder } from '../providers/index.ts';
 import type { TokenRoute } from '../routes/index.ts';
 import { relayEvents } from '../streaming/index.ts';
-import { UpstreamFailure } from '../upstream-failure/index.ts';
+import { UpstreamFailure } from '../upstream-failure.ts';
 import {
   endUnsent,
   type RequestBook,

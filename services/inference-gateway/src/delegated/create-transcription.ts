@@ -5,7 +5,7 @@ import { recordedRequestId } from '../compliance/index.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { collectAnswer, type HeldText } from '../large-json/index.ts';
 import type { AudioRoute } from '../routes/index.ts';
-import { UpstreamFailure } from '../upstream-failure/index.ts';
+import { UpstreamFailure } from '../upstream-failure.ts';
 import { type RequestBook, releasedEnd, servedBy } from '../usage-records/index.ts';
 import { sendJsonText } from '../wire/index.ts';
 import { type AdmittedRequest, admitDelegated } from './admit-delegated.ts';

@@ -1,5 +1,5 @@
 import { PUBLIC_MODEL } from '@svc/contracts';
-import { UpstreamFailure } from '../upstream-failure/index.ts';
+import { UpstreamFailure } from '../upstream-failure.ts';
 import {
   isRecord,
   outputBytesOf,

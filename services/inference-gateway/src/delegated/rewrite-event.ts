@@ -1,6 +1,6 @@
 import { PUBLIC_MODEL } from '@svc/contracts';
 import { JsonShape } from '../large-json/index.ts';
-import { UpstreamFailure } from '../upstream-failure/index.ts';
+import { UpstreamFailure } from '../upstream-failure.ts';
 import { type Chunk, type ChunkDigest, digestChunk, isRecord, readChunk } from '../wire/index.ts';
 import { publicDeltas, publicUsage } from './public-members.ts';
 import type { PublicIdentity } from './rewrite-completion.ts';

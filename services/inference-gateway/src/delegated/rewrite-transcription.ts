@@ -1,4 +1,4 @@
-import { UpstreamFailure } from '../upstream-failure/index.ts';
+import { UpstreamFailure } from '../upstream-failure.ts';
 import { isRecord, parseRecord, reportsError } from '../wire/index.ts';
 import { listOf, objectOf, quantity, scalar } from './allow-list.ts';
 

@@ -1,11 +1,6 @@
-import {
-  type FormFields,
-  failureToReport,
-  type UpstreamAnswer,
-  type UpstreamDeps,
-  UpstreamFailure,
-} from '../providers/index.ts';
+import { type FormFields, failureToReport, type UpstreamAnswer, type UpstreamDeps } from '../providers/index.ts';
 import type { AudioRoute } from '../routes/index.ts';
+import { UpstreamFailure } from '../upstream-failure.ts';
 import { type FormUpload, type OpenedForm, openFormUpload } from './open-form-upload.ts';
 
 /** An upload that falls back to the next route if the current one has definitely served nothing. */

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
-import { type FailureReason, failureHeaders, type UpstreamFailure } from '../providers/index.ts';
+import { failureHeaders } from '../providers/index.ts';
+import type { FailureReason, UpstreamFailure } from '../upstream-failure.ts';
 
 const CODES: Readonly<Record<FailureReason, ErrorCode>> = {
   held_back: 'upstream_unavailable',

@@ -10,7 +10,7 @@ import {
 import { type ComplianceMode, complianceModeOf } from '../compliance/index.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import type { TokenRoute } from '../routes/index.ts';
-import type { UpstreamFailure } from '../upstream-failure/index.ts';
+import type { UpstreamFailure } from '../upstream-failure.ts';
 import { admitKeyRequest } from './admit-key-request.ts';
 import { checkModel } from './allowed-models.ts';
 import { sendRejection, toGatewayError } from './upstream-errors.ts';

@@ -11,9 +11,8 @@ const VERDICT_HEADERS: Readonly<Partial<Record<Refusal, (answer: Admission) => R
 };
 
 /** Maps billing's refusal to an error with rate limit headers. */
-export const toRefusal = (answer: Admission, verdict: Refusal): AppError => {
-  return new AppError(verdict, undefined, {
+export const toRefusal = (answer: Admission, verdict: Refusal): AppError =>
+  new AppError(verdict, undefined, {
     details: answer.duplicate_of ?? {},
     headers: { ...rateLimitHeaders(answer), ...VERDICT_HEADERS[verdict]?.(answer) },
   });
-};

@@ -1,5 +1,5 @@
 import { JsonShape } from '../large-json/index.ts';
-import { UpstreamFailure } from '../upstream-failure/index.ts';
+import { UpstreamFailure } from '../upstream-failure.ts';
 import { type Chunk, type ChunkDigest, digestChunk, readChunk, scanAnswer } from '../wire/index.ts';
 
 /** An event of a provider's stream that is passed through. */

@@ -1,6 +1,6 @@
 import type { ComplianceMetadata } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
-import { UpstreamFailure } from '../upstream-failure/index.ts';
+import { UpstreamFailure } from '../upstream-failure.ts';
 import type { ChunkDigest } from '../wire/index.ts';
 
 /** Proves the provider and model of a stream from its first chunk, and checks that later chunks agree. */

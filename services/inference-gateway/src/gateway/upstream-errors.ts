@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { ErrorCode } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
-import { type FailureReason, failureHeaders, type UpstreamFailure } from '../providers/index.ts';
+import { failureHeaders } from '../providers/index.ts';
+import type { FailureReason, UpstreamFailure } from '../upstream-failure.ts';
 import { sendJsonText } from '../wire/index.ts';
 
 const CODES: Readonly<Record<Exclude<FailureReason, 'rejected'>, ErrorCode>> = {

@@ -1,6 +1,6 @@
 import { INFERENCE_JSON_BYTES_MAX } from '@svc/contracts';
 import type { UpstreamAnswer } from '../providers/index.ts';
-import { UpstreamFailure } from '../upstream-failure/index.ts';
+import { UpstreamFailure } from '../upstream-failure.ts';
 import type { HeldText, TextOwner } from './read-json-body.ts';
 import { TextCollector } from './text-collector.ts';
 

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { Logger, Metrics } from '@svc/service-kit';
 import { Piscina } from 'piscina';
-import { type FailureReason, UpstreamFailure } from '../upstream-failure/index.ts';
+import { type FailureReason, UpstreamFailure } from '../upstream-failure.ts';
 import { type JsonText, joinPieces } from './json-text.ts';
 import { createShortestFirstQueue, withSize } from './shortest-first-queue.ts';
 

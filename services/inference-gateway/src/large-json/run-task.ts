@@ -1,6 +1,6 @@
 import { freeBuffer } from '@svc/service-kit';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
-import { UpstreamFailure } from '../upstream-failure/index.ts';
+import { UpstreamFailure } from '../upstream-failure.ts';
 import type { JsonTaskTable, SentTask, TaskAnswer } from './json-tasks.ts';
 
 /** Creates the function that runs tasks in a worker. */

@@ -1,20 +1,18 @@
 import type { ProviderKindName } from '@svc/contracts';
 import type { Provider } from '../routes/index.ts';
-import { azureOpenai } from './azure-openai/index.ts';
+import { azureOpenai } from './azure-openai/azure-openai.ts';
 import { commonWire } from './common-wire/index.ts';
-import { mistral } from './mistral/index.ts';
-import { ovhcloud } from './ovhcloud/index.ts';
+import { mistral } from './mistral/mistral.ts';
 import type { ProviderKind } from './provider-kind.ts';
-import { scaleway } from './scaleway/index.ts';
-import { vllm } from './vllm/index.ts';
 
+/** Rules of each kind. The README in the kind's folder names their sources. */
 const KINDS: Readonly<Record<ProviderKindName, ProviderKind>> = {
   common: commonWire,
   'azure-openai': azureOpenai,
   mistral,
-  ovhcloud,
-  scaleway,
-  vllm,
+  ovhcloud: commonWire,
+  scaleway: commonWire,
+  vllm: commonWire,
 };
 
 /** Request members that some kind of provider renames or rejects, and their new names. */

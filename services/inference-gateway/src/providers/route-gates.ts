@@ -1,6 +1,6 @@
 import type { Logger, Metrics } from '@svc/service-kit';
 import type { Route } from '../routes/index.ts';
-import { UpstreamFailure } from './common-wire/index.ts';
+import { UpstreamFailure } from '../upstream-failure.ts';
 import { createRouteGate, type RouteGate, type RouteGateLimits, type RoutePermit } from './route-gate.ts';
 
 /** Gates of all routes. They survive reloads of the routes file. */

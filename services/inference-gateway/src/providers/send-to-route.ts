@@ -3,12 +3,12 @@ import { CommonHeaders, type HttpClient } from '@svc/http-client';
 import type { Logger } from '@svc/service-kit';
 import { activeTracing, currentSpan, type TraceSpan } from '@svc/tracing';
 import type { Route } from '../routes/index.ts';
+import { UpstreamFailure } from '../upstream-failure.ts';
 import { operationName } from '../usage-records/index.ts';
 import {
   openUpstream,
   readRefusal,
   type UpstreamAnswer,
-  UpstreamFailure,
   type UpstreamLimits,
   type UpstreamRequest,
 } from './common-wire/index.ts';

@@ -1,4 +1,4 @@
-import { UpstreamFailure } from './common-wire/index.ts';
+import { UpstreamFailure } from '../upstream-failure.ts';
 
 /**
  * Tries routes in order, as long as the previous one has definitely generated nothing. Throws the most informative failure

@@ -1,5 +1,5 @@
 import { isReadInline, JsonShape } from '../large-json/index.ts';
-import { UpstreamFailure } from '../upstream-failure/index.ts';
+import { UpstreamFailure } from '../upstream-failure.ts';
 
 /** Shorter events cannot have many values. */
 const UNCHECKED_EVENT_BYTES = 2 * 1024;

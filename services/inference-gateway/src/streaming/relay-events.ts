@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { TextOwner } from '../large-json/index.ts';
 import type { UpstreamAnswer } from '../providers/index.ts';
-import { UpstreamFailure } from '../upstream-failure/index.ts';
+import { UpstreamFailure } from '../upstream-failure.ts';
 import { createClientWriter, type Edited } from './client-writer.ts';
 import { drainUpstream } from './drain-upstream.ts';
 import { completeEvent, eventData, isDone } from './event-data.ts';

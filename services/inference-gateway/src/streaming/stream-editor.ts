@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import type { UpstreamFailure } from '../upstream-failure/index.ts';
+import type { UpstreamFailure } from '../upstream-failure.ts';
 import type { Edited } from './client-writer.ts';
 
 /** A large event that was read in a worker. */

@@ -63,5 +63,5 @@ test('throws UnknownJournalVersion for a later version, and ignores unknown memb
   if (record === undefined) throw new Error('fast-check made no sample');
   const line = JSON.parse(toJournalLine(record));
   expect(() => readJournalLine(JSON.stringify({ ...line, v: 2 }))).toThrow(UnknownJournalVersion);
-  expect(readJournalLine(JSON.stringify({ ...line, colour: 'blue' }))).toEqual(record);
+  expect(readJournalLine(JSON.stringify({ ...line, color: 'blue' }))).toEqual(record);
 });

@@ -91,9 +91,14 @@ const toRow = (record: UsageRecord): Record<keyof typeof COLUMNS, unknown> => ({
   cost_micros: record.costMicros,
   status: record.status,
   streamed: record.isStreamed,
-  first_event_ms: record.firstEventMs,
-  duration_ms: Math.max(0, Math.round(record.finishedAtMs - record.startedAtMs)),
+  first_event_ms: record.firstEventMs === null ? null : toDuration(record.firstEventMs),
+  duration_ms: toDuration(record.finishedAtMs - record.startedAtMs),
 });
+
+const INTEGER_MAX = 2 ** 31 - 1;
+
+/** Limits a duration to the range of its column: a machine may sleep for weeks, or set its clock. */
+const toDuration = (milliseconds: number): number => Math.min(Math.max(0, Math.round(milliseconds)), INTEGER_MAX);
 
 /** Row of the usage list. */
 export interface GatewayUsageRow {

@@ -16,14 +16,14 @@ const learnt = (data: Buffer) => {
   return { ...pattern, sample: pattern.learn(data, parseChunk(data)) };
 };
 
-test('recognises a chunk that differs only in its text', () => {
+test('recognizes a chunk that differs only in its text', () => {
   const { textOf } = learnt(written('one'));
   expect(textOf(written('two'))?.toString()).toBe('two');
   expect(textOf(written(''))?.toString()).toBe('');
   expect(textOf(written('zwölf, 十二 \u2028'))?.toString()).toBe('zwölf, 十二 \u2028');
 });
 
-test('recognises nothing before it has learnt a chunk', () => {
+test('recognizes nothing before it has learnt a chunk', () => {
   expect(createChunkPattern().textOf(written('one'))).toBeUndefined();
 });
 
@@ -53,7 +53,7 @@ test.each([
   ['another choice', written('two', {}, { index: 1 })],
   ['less than the pattern', Buffer.from('{"id":"c1","cho')],
   ['no bytes', Buffer.alloc(0)],
-])('does not recognise a chunk with %s', (_, data) => {
+])('does not recognize a chunk with %s', (_, data) => {
   expect(learnt(written('one')).textOf(data)).toBeUndefined();
 });
 

@@ -3,7 +3,7 @@ import { isRecord } from './json-value.ts';
 import { outputBytesOf } from './output-bytes.ts';
 import { type Chunk, parseChunk } from './stream-tally.ts';
 
-/** Recognises chunks of one stream that differ only in their text. */
+/** Recognizes chunks of one stream that differ only in their text. */
 export interface ChunkPattern {
   /** Returns the text, in UTF-8, of a chunk that differs from the learnt one only in its text; undefined for other chunks. */
   readonly textOf: (data: Buffer) => Buffer | undefined;
@@ -26,7 +26,7 @@ const DELETE = 0x7f;
 
 /**
  * Creates a pattern for one stream. Most chunks of a stream differ only in the text of their only choice. Comparing bytes
- * recognises them at a fraction of the cost of parsing. Parsing the pattern with another text verifies it.
+ * recognizes them at a fraction of the cost of parsing. Parsing the pattern with another text verifies it.
  */
 export const createChunkPattern = (): ChunkPattern => {
   /** The bytes before and after the text, in one buffer. */

@@ -1,4 +1,4 @@
-import { UpstreamFailure } from '../upstream-failure/index.ts';
+import { UpstreamFailure } from '../upstream-failure.ts';
 
 /** Returns true for an object that is not an array. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>

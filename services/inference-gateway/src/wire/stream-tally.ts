@@ -1,4 +1,4 @@
-import { UpstreamFailure } from '../upstream-failure/index.ts';
+import { UpstreamFailure } from '../upstream-failure.ts';
 import { isRecord, parseRecord, recordableName } from './json-value.ts';
 import { outputBytesOf } from './output-bytes.ts';
 import { reportsError } from './reports-error.ts';

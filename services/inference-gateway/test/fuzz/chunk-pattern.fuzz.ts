@@ -43,7 +43,7 @@ const withText = ({ choices: [choice], ...chunk }: Chunk, content: string): Chun
   return { ...chunk, choices: [{ ...rest, delta: { ...delta, content } }] };
 };
 
-test('recognises the same chunk by its bytes as the parser reads', () => {
+test('recognizes the same chunk by its bytes as the parser reads', () => {
   let known = 0;
   fc.assert(
     fc.property(template, text, text, damages, (write, first, second, changes) => {

@@ -11,8 +11,9 @@ import { createChunkStamper } from '../../src/gateway/create-chunk-stamper.ts';
 import { readLargeEvent } from '../../src/gateway/read-event.ts';
 import { createAttribution } from '../../src/gateway/stream-attribution.ts';
 import { openTextMemory } from '../../src/large-json/index.ts';
-import { type UpstreamAnswer, UpstreamFailure } from '../../src/providers/index.ts';
+import type { UpstreamAnswer } from '../../src/providers/index.ts';
 import { relayEvents, type StreamEditor } from '../../src/streaming/index.ts';
+import { UpstreamFailure } from '../../src/upstream-failure.ts';
 
 // Runs without sockets, to test thousands of streams per second. The conformance tests use real sockets.
 

@@ -34,9 +34,10 @@ export interface BillingStandIn {
   services: { chat: boolean; audio_transcription: boolean };
   /** If set, every request gets this status; 0 breaks the connection. */
   outage: number | undefined;
-  settlementDelayMs: number;
   /** Delays each decision until the returned promise resolves. */
   hold: (() => Promise<void>) | undefined;
+  /** Delays each settlement likewise. */
+  holdSettlement: (() => Promise<void>) | undefined;
   /** Number of delayed decisions. */
   waiting: number;
   stop: () => Promise<void>;
@@ -59,8 +60,8 @@ export const startBilling = async (): Promise<BillingStandIn> => {
     spent: new Map(),
     services: { chat: true, audio_transcription: true },
     outage: undefined,
-    settlementDelayMs: 0,
     hold: undefined,
+    holdSettlement: undefined,
     waiting: 0,
     stop: async () => {
       await listener.drain(0);
@@ -91,7 +92,7 @@ const answer = async (billing: BillingStandIn, req: IncomingMessage, res: Server
     return send(res, 200, { decisions: requests.map((request) => admit(billing, request)) });
   }
   if (path === '/internal/settlements') {
-    await new Promise((resolve) => setTimeout(resolve, billing.settlementDelayMs));
+    await billing.holdSettlement?.();
     return send(res, 200, settle(billing, settlementsRequestSchema.parse(JSON.parse(text))));
   }
   if (path === internalRoutes.readRequestStates.path) return send(res, 200, statesOf(billing, JSON.parse(text)));

@@ -1,4 +1,3 @@
-import { inTransaction } from '@svc/database';
 import {
   type AllowTargets,
   checkDestination,
@@ -48,7 +47,7 @@ export const configureWebhook = async (
 ): Promise<ConfiguredWebhook> => {
   await checkUrl(url, deps);
   const signingSecret = newSigningSecret();
-  const configuration = await inTransaction(deps.database, async (trx) => {
+  const configuration = await deps.database.transaction(async (trx) => {
     const generation = await beginGeneration(trx, clientId);
     const secret = deps.secretBox.seal(signingSecret, { clientId, generation });
     const created: Configuration = {

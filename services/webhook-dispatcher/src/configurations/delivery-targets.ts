@@ -14,9 +14,9 @@ export interface DeliveryTarget {
 }
 
 export interface DeliveryTargets {
-  recall(request: GenerationOfApp): DeliveryTarget | undefined;
+  readonly recall: (request: GenerationOfApp) => DeliveryTarget | undefined;
   /** Returns one entry for each request, in order: undefined if the generation is over or its secret cannot be opened. */
-  find(requests: readonly GenerationOfApp[]): Promise<(DeliveryTarget | undefined)[]>;
+  readonly find: (requests: readonly GenerationOfApp[]) => Promise<(DeliveryTarget | undefined)[]>;
 }
 
 /** Within a generation a cached target stays valid until the secret is rotated. */

@@ -1,4 +1,3 @@
-import { inTransaction } from '@svc/database';
 import type { Knex } from 'knex';
 import type { SealedSecret, SecretBox } from '../signatures/index.ts';
 import type { Configuration } from './configuration.ts';
@@ -12,7 +11,7 @@ const BATCH = 200;
  */
 export const reencryptSecrets = async (database: Knex, secretBox: SecretBox): Promise<number> => {
   for (let total = 0; ; ) {
-    const count = await inTransaction(database, (trx) => reencryptBatch(trx, secretBox));
+    const count = await database.transaction((trx) => reencryptBatch(trx, secretBox));
     if (count === 0) return total;
     total += count;
   }

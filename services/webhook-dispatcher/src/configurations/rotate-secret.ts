@@ -1,4 +1,3 @@
-import { inTransaction } from '@svc/database';
 import { AppError, type Clock } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { raiseSecretVersion } from '../events/index.ts';
@@ -27,7 +26,7 @@ export const rotateSecret = async (
 ): Promise<RotatedSecret> => {
   const signingSecret = newSigningSecret();
   const previousExpiresAt = new Date(clock().getTime() + overlapSeconds * 1_000);
-  await inTransaction(database, async (trx) => {
+  await database.transaction(async (trx) => {
     // The lane's lock keeps other rotations and generations waiting.
     const isConfigured = await raiseSecretVersion(trx, clientId);
     const configuration = isConfigured ? await findConfigurationByClientId(trx, clientId) : undefined;

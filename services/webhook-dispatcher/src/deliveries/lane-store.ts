@@ -20,9 +20,9 @@ export interface LaneWork {
 /** Reads and writes of a worker, many lanes to a statement. */
 export interface LaneStore {
   /** Returns the lane's work, and reads it unless it came with the claim. Returns undefined if the generation is over. */
-  load(lane: ClaimedLane, content: EventContent | undefined): Promise<LaneWork | undefined>;
+  readonly load: (lane: ClaimedLane, content: EventContent | undefined) => Promise<LaneWork | undefined>;
   /** Records an outcome. Returns undefined if the lease was lost, in which case nothing changes. */
-  record(outcome: AttemptOutcome): Promise<RecordedOutcome | undefined>;
+  readonly record: (outcome: AttemptOutcome) => Promise<RecordedOutcome | undefined>;
 }
 
 /** Lanes in one statement. A worker has fewer slots than calls may wait, so no call is refused. */

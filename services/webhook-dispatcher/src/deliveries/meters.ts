@@ -1,7 +1,7 @@
 import type { Metrics } from '@svc/service-kit';
 
 export interface DeliveryMeters {
-  attempted(outcome: 'delivered' | 'retry' | 'failed' | 'lease_lost', durationMs: number): void;
+  readonly attempted: (outcome: 'delivered' | 'retry' | 'failed' | 'lease_lost', durationMs: number) => void;
 }
 
 const ATTEMPT_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

@@ -3,18 +3,18 @@ import type { Pace } from '../events/index.ts';
 /** Slots for the lanes of a process, so that receivers that hang use up only their own share. */
 export interface Slots {
   /** Returns the number of lanes of each pace that may be claimed now. */
-  free(): Record<Pace, number>;
-  take(pace: Pace): Slot;
+  readonly free: () => Record<Pace, number>;
+  readonly take: (pace: Pace) => Slot;
   /** Takes a slot for a prompt receiver's lane, if one is free. */
-  takePrompt(): Slot | undefined;
-  inUse(): number;
+  readonly takePrompt: () => Slot | undefined;
+  readonly inUse: () => number;
 }
 
 export interface Slot {
-  isSlow(): boolean;
+  readonly isSlow: () => boolean;
   /** Frees the slot for other lanes while the attempt hangs. */
-  becomeSlow(): void;
-  release(): void;
+  readonly becomeSlow: () => void;
+  readonly release: () => void;
 }
 
 /** Shares of the slots of prompt receivers. Unknown receivers may all hang; slow ones cost a socket and little else. */

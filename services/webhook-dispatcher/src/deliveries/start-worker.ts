@@ -21,9 +21,9 @@ export interface WorkerDeps extends AttemptDeps {
 
 export interface Worker extends LocalWorker {
   /** Looks for due lanes now instead of at the next poll. */
-  hint(): void;
+  readonly hint: () => void;
   /** Claims nothing more, lets attempts end, and aborts and gives back those that take longer than `graceMs`. */
-  stop(graceMs?: number): Promise<void>;
+  readonly stop: (graceMs?: number) => Promise<void>;
 }
 
 /** Finds expired leases, and lanes of which no hint arrived. */

@@ -1,5 +1,4 @@
 import type { WebhookEventRecord } from '@svc/contracts';
-import { inTransaction } from '@svc/database';
 import { AppError } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { hastenLane, lockLanes } from './lane-queries.ts';
@@ -13,7 +12,7 @@ export const deliverNow = async (
   database: Knex,
   { clientId, eventId }: { clientId: string; eventId: string },
 ): Promise<WebhookEventRecord> =>
-  await inTransaction(database, async (trx) => {
+  await database.transaction(async (trx) => {
     await lockLanes(trx, [clientId]);
     const event = await findEventState(trx, clientId, eventId);
     if (event === undefined) throw new AppError('not_found');

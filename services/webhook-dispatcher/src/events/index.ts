@@ -10,4 +10,5 @@ export { type AttemptOutcome, type RecordedOutcome, recordOutcomes } from './rec
 export { recoverEvent } from './recover-event.ts';
 export { eventRoutes } from './routes.ts';
 export { startEventPruning } from './start-event-pruning.ts';
+export { mailLaneAlarms, startLaneAlarms } from './start-lane-alarms.ts';
 export { type LocalWorker, type StoreDeps, storeEvents } from './store-events.ts';

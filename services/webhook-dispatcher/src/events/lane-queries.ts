@@ -71,6 +71,14 @@ export const hastenLane = async (trx: Knex.Transaction, clientId: string): Promi
   return rows[0]?.is_blocked === false;
 };
 
+/** Returns the generation of an app's webhook; undefined if it has none. */
+export const findGeneration = async (database: Knex, clientId: string): Promise<number | undefined> => {
+  const lane = await database<{ client_id: string; generation: number }>('lanes')
+    .where({ client_id: clientId })
+    .first('generation');
+  return lane?.generation;
+};
+
 export const findBlockingEventId = async (database: Knex, clientId: string): Promise<string | undefined> => {
   const { rows } = await database.raw<{ rows: { event_id: string }[] }>(
     `SELECT event_id FROM lanes JOIN events USING (client_id)

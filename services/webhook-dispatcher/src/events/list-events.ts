@@ -1,11 +1,13 @@
 import type { WebhookEventRecord } from '@svc/contracts';
 import { invalidField } from '@svc/service-kit';
 import type { Knex } from 'knex';
+import { findGeneration } from './lane-queries.ts';
 import { type EventFilter, findEventState, listEventRecords } from './queries.ts';
 
 export interface EventPage {
   readonly data: readonly WebhookEventRecord[];
   readonly has_more: boolean;
+  readonly generation: number | null;
 }
 
 /** Selection of a page of an app's events. */
@@ -22,6 +24,9 @@ export const listEvents = async (database: Knex, { after, ...filter }: EventSele
     throw invalidField(['query', 'after'], 'value_error', 'Value error, there is no such event');
   }
   const below = Math.min(belowSequence, last?.sequence ?? belowSequence);
-  const records = await listEventRecords(database, { ...filter, belowSequence: below, limit: limit + 1 });
-  return { data: records.slice(0, limit), has_more: records.length > limit };
+  const [records, generation = null] = await Promise.all([
+    listEventRecords(database, { ...filter, belowSequence: below, limit: limit + 1 }),
+    findGeneration(database, clientId),
+  ]);
+  return { data: records.slice(0, limit), has_more: records.length > limit, generation };
 };

@@ -1,4 +1,3 @@
-import { inTransaction } from '@svc/database';
 import { AppError } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { type StoreDeps, storeEvents } from './store-events.ts';
@@ -18,7 +17,7 @@ export const queueTestEvent = async (
     data: { message: MESSAGE },
     factId: null,
   } as const;
-  const [stored] = await inTransaction(database, (trx) => storeEvents(trx, [draft], deps));
+  const [stored] = await database.transaction((trx) => storeEvents(trx, [draft], deps));
   if (stored === undefined) throw new AppError('webhook_not_configured');
   return stored.eventId;
 };

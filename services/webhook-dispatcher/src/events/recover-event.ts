@@ -1,5 +1,4 @@
 import type { WebhookEventRecord } from '@svc/contracts';
-import { inTransaction } from '@svc/database';
 import { AppError } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { lockLanes, unblockLane } from './lane-queries.ts';
@@ -19,7 +18,7 @@ export const recoverEvent = async (
   database: Knex,
   { clientId, eventId, action }: Recovery,
 ): Promise<WebhookEventRecord> =>
-  await inTransaction(database, async (trx) => {
+  await database.transaction(async (trx) => {
     await lockLanes(trx, [clientId]);
     const event = await findEventState(trx, clientId, eventId);
     if (event === undefined) throw new AppError('not_found');

@@ -4,21 +4,22 @@ import type { Clock } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { encodeEnvelope } from './envelope.ts';
 import type { EventDraft, EventName, StoredEvent } from './event.ts';
+import { eventIdOf } from './event-id.ts';
 import { type Claim, LEASE } from './lane.ts';
 import { type LaneHead, lockLanes } from './lane-queries.ts';
 
 export interface LocalWorker {
   /** Reserves a slot for a prompt receiver's lane; returns undefined if none is free. */
-  reserve(): Reservation | undefined;
+  readonly reserve: () => Reservation | undefined;
   /** Announces due lanes to the workers of all replicas. */
-  hint(): void;
+  readonly hint: () => void;
 }
 
 /** A reserved slot. Its holder calls exactly one of the two, once. */
 export interface Reservation {
   /** Works on a lane that was leased to this process. `claimedAtMs` is the process's own time before it asked for the lease. */
-  begin(claimed: { readonly claim: Claim; readonly claimedAtMs: number }): void;
-  release(): void;
+  readonly begin: (claimed: { readonly claim: Claim; readonly claimedAtMs: number }) => void;
+  readonly release: () => void;
 }
 
 export interface StoreDeps {
@@ -129,8 +130,9 @@ const placeEvents = (drafts: readonly EventDraft[], lanes: readonly LaneHead[], 
     const head = heads.get(draft.clientId);
     if (head === undefined) return [];
     head.sequence += 1;
-    const place = { eventId: deps.newId('evt'), sequence: head.sequence, createdSeconds };
     const { clientId, event, factId } = draft;
+    const eventId = factId === null ? deps.newId('evt') : eventIdOf(factId, clientId, event);
+    const place = { eventId, sequence: head.sequence, createdSeconds };
     const { generation } = head.lane;
     return [{ ...place, clientId, generation, event, factId, body: encodeEnvelope(draft, place) }];
   });

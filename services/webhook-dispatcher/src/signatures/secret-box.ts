@@ -15,9 +15,9 @@ export interface SecretOwner {
 
 export interface SecretBox {
   readonly currentKeyId: string;
-  seal(secret: string, owner: SecretOwner): SealedSecret;
+  readonly seal: (secret: string, owner: SecretOwner) => SealedSecret;
   /** Throws if the key is unknown, the bytes were changed, or they belong to another row. */
-  open(sealed: SealedSecret, owner: SecretOwner): string;
+  readonly open: (sealed: SealedSecret, owner: SecretOwner) => string;
 }
 
 const CIPHER = 'aes-256-gcm';
@@ -27,9 +27,7 @@ const TAG_BYTES = 16;
 const SECRET_BYTES = 32;
 
 /** Returns a new signing secret: `whsec_` and 32 random bytes in base64. */
-export const newSigningSecret = (): string => {
-  return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
-};
+export const newSigningSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 
 /** Seals with AES-256-GCM and the owner's row as associated data. */
 export const createSecretBox = (keys: readonly [EncryptionKey, ...EncryptionKey[]]): SecretBox => {
@@ -55,6 +53,5 @@ export const createSecretBox = (keys: readonly [EncryptionKey, ...EncryptionKey[
   };
 };
 
-const associatedData = ({ clientId, generation }: SecretOwner, keyId: string): Buffer => {
-  return Buffer.from(JSON.stringify(['webhook-signing-secret', clientId, generation, keyId]));
-};
+const associatedData = ({ clientId, generation }: SecretOwner, keyId: string): Buffer =>
+  Buffer.from(JSON.stringify(['webhook-signing-secret', clientId, generation, keyId]));

@@ -18,9 +18,9 @@ const SECRET_PREFIX = 'whsec_';
  * the key. Those of Standard Webhooks sign the event id as well, with the decoded part of the secret behind its prefix.
  */
 export const signDelivery = ({ eventId, body, unixSeconds, secrets }: SignedDelivery): Record<string, string> => {
-  const own = secrets.map((secret) => {
-    return `v1=${createHmac('sha256', secret).update(`${unixSeconds}.`).update(body).digest('hex')}`;
-  });
+  const own = secrets.map(
+    (secret) => `v1=${createHmac('sha256', secret).update(`${unixSeconds}.`).update(body).digest('hex')}`,
+  );
   const standard = secrets.map((secret) => {
     const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
     return `v1,${createHmac('sha256', key).update(`${eventId}.${unixSeconds}.`).update(body).digest('base64')}`;

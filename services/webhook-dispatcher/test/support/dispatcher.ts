@@ -39,7 +39,7 @@ export interface World {
   readonly receiver: Receiver;
   /** Log lines of all dispatchers. */
   readonly logs: string[];
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /** Starts the surroundings, with one receiver named `localhost`. */
@@ -71,30 +71,28 @@ export interface Dispatcher {
   readonly messaging: Messaging;
   readonly logger: Logger;
   readonly metrics: Metrics;
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /** Returns the environment of a dispatcher in this world. */
-export const environmentOf = (world: World): Record<string, string> => {
-  return {
-    PORT: '0',
-    INTERNAL_PORT: '0',
-    DATABASE_URL: world.database.url,
-    NATS_URL: world.nats.urlOf('webhook-dispatcher'),
-    PUBLIC_BASE_URL: world.tokens.publicBaseUrl,
-    INTERNAL_API_TOKENS: internalCredentials,
-    INTERNAL_API_TOKEN: SERVICE_TOKEN,
-    AUTH_INTERNAL_URL: world.standIns.url,
-    BILLING_INTERNAL_URL: world.standIns.url,
-    JWKS_URL: world.tokens.jwksUrl,
-    WEBHOOK_ENCRYPTION_KEY: `first:${Buffer.alloc(32, 7).toString('base64')}`,
-    WEBHOOK_ALLOW_TARGETS: `localhost:${world.receiver.port}`,
-    WEBHOOK_EXTRA_CA_FILE: world.authority.caFile,
-    WEBHOOK_BACKOFF_BASE_MS: '20',
-    RESPONSE_VALIDATION: 'true',
-    LOG_LEVEL: 'debug',
-  };
-};
+export const environmentOf = (world: World): Record<string, string> => ({
+  PORT: '0',
+  INTERNAL_PORT: '0',
+  DATABASE_URL: world.database.url,
+  NATS_URL: world.nats.urlOf('webhook-dispatcher'),
+  PUBLIC_BASE_URL: world.tokens.publicBaseUrl,
+  INTERNAL_API_TOKENS: internalCredentials,
+  INTERNAL_API_TOKEN: SERVICE_TOKEN,
+  AUTH_INTERNAL_URL: world.standIns.url,
+  BILLING_INTERNAL_URL: world.standIns.url,
+  JWKS_URL: world.tokens.jwksUrl,
+  WEBHOOK_ENCRYPTION_KEY: `first:${Buffer.alloc(32, 7).toString('base64')}`,
+  WEBHOOK_ALLOW_TARGETS: `localhost:${world.receiver.port}`,
+  WEBHOOK_EXTRA_CA_FILE: world.authority.caFile,
+  WEBHOOK_BACKOFF_BASE_MS: '20',
+  RESPONSE_VALIDATION: 'true',
+  LOG_LEVEL: 'debug',
+});
 
 /** Starts a dispatcher in this process, as `main.ts` does. */
 export const startDispatcher = async (

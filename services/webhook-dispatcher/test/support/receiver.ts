@@ -20,7 +20,7 @@ export interface Received {
 }
 
 /** A status, or a function that writes the answer. */
-export type Behaviour = number | ((response: ServerResponse, received: Received) => void);
+export type Behavior = number | ((response: ServerResponse, received: Received) => void);
 
 /** A partner's receiver over real TLS. */
 export interface Receiver {
@@ -28,11 +28,11 @@ export interface Receiver {
   readonly url: string;
   readonly received: Received[];
   /** Answers of the next requests. `otherwise` follows. */
-  readonly next: Behaviour[];
-  otherwise: Behaviour;
-  connections(): number;
-  closeConnections(): void;
-  stop(): Promise<void>;
+  readonly next: Behavior[];
+  otherwise: Behavior;
+  readonly connections: () => number;
+  readonly closeConnections: () => void;
+  readonly stop: () => Promise<void>;
 }
 
 /** Starts a receiver on loopback. */
@@ -58,9 +58,9 @@ export const startReceiver = async (identity: Identity, tls: TlsOptions = {}): P
         connection: numbers.get(socket) ?? 0,
       };
       receiver.received.push(entry);
-      const behaviour = receiver.next.shift() ?? receiver.otherwise;
-      if (typeof behaviour === 'number') response.writeHead(behaviour).end('thanks');
-      else behaviour(response, entry);
+      const behavior = receiver.next.shift() ?? receiver.otherwise;
+      if (typeof behavior === 'number') response.writeHead(behavior).end('thanks');
+      else behavior(response, entry);
     });
   });
   server.on('secureConnection', (socket) => {

@@ -5,8 +5,8 @@ import { isPublicAddress } from '@svc/destinations';
 /** Addresses to which this process has tried to connect. */
 export interface SocketWatch {
   readonly addresses: string[];
-  nonPublic(): string[];
-  stop(): void;
+  readonly nonPublic: () => string[];
+  readonly stop: () => void;
 }
 
 /** Watches the diagnostics of Node, which reports each client socket and its connection attempts. */

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import type { SubscriptionSnapshot } from '@svc/contracts';
+import type { SubscriptionSnapshot, WebhookNotice } from '@svc/contracts';
 import { internalCredential } from '@svc/testing';
 
 /** The dispatcher's credential. */
@@ -15,9 +15,13 @@ export interface StandIns {
   readonly snapshots: Map<string, SubscriptionSnapshot>;
   /** Client secret of each confidential app. */
   readonly clientSecrets: Map<string, string>;
+  /** Notices that owners were mailed, by app. */
+  readonly notices: Map<string, WebhookNotice[]>;
+  /** Apps whose owners cannot be mailed. */
+  readonly unmailed: Set<string>;
   /** Answers every request with 503 while true. */
   isDown: boolean;
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /** Starts both on one port; their paths differ. */
@@ -26,6 +30,8 @@ export const startStandIns = async (): Promise<StandIns> => {
     owners: new Map<string, string>(),
     snapshots: new Map<string, SubscriptionSnapshot>(),
     clientSecrets: new Map<string, string>(),
+    notices: new Map<string, WebhookNotice[]>(),
+    unmailed: new Set<string>(),
     isDown: false,
   };
   const server = createServer((request, response) => {
@@ -50,6 +56,15 @@ export const startStandIns = async (): Promise<StandIns> => {
         // The contract's request body.
         const { client_secret: secret } = asked as { client_secret: string };
         answer(200, { is_authentic: standIns.clientSecrets.get(id) === secret });
+      });
+      return;
+    }
+    if (request.method === 'POST' && kind === 'apps' && (request.url ?? '').endsWith('/webhook-notices')) {
+      if (standIns.unmailed.has(id)) return refuse(500, 'internal_error');
+      void json(request).then((notice) => {
+        // The contract's request body.
+        standIns.notices.set(id, [...(standIns.notices.get(id) ?? []), notice as WebhookNotice]);
+        response.writeHead(204).end();
       });
       return;
     }

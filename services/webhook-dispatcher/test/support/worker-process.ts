@@ -9,9 +9,9 @@ const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 export interface WorkerProcess {
   readonly child: ChildProcess;
   /** Kills it, as a crash does. */
-  kill(): Promise<void>;
+  readonly kill: () => Promise<void>;
   /** Stops it with SIGTERM and returns the exit code. */
-  stop(): Promise<number | null>;
+  readonly stop: () => Promise<number | null>;
 }
 
 /** Starts `main.ts` and waits until it is ready. Appends its log to the world's. */

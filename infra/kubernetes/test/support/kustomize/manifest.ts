@@ -56,9 +56,17 @@ export const textAt = (root: Value | undefined, ...path: (string | number)[]): s
   return typeof value === 'string' ? value : '';
 };
 
-/** Kinds whose pods come from `spec.template`. */
-const WORKLOADS = new Set(['Deployment', 'StatefulSet', 'Job', 'DaemonSet']);
+/** Path of the pod template in each kind that has one. */
+const TEMPLATES: Readonly<Record<string, readonly string[]>> = {
+  Deployment: ['spec', 'template'],
+  StatefulSet: ['spec', 'template'],
+  DaemonSet: ['spec', 'template'],
+  Job: ['spec', 'template'],
+  CronJob: ['spec', 'jobTemplate', 'spec', 'template'],
+};
 
 /** Returns the pod template of a workload; undefined for any other object. */
-export const podTemplateOf = (manifest: Manifest): Fields | undefined =>
-  WORKLOADS.has(manifest.kind) ? fieldsAt(manifest, 'spec', 'template') : undefined;
+export const podTemplateOf = (manifest: Manifest): Fields | undefined => {
+  const path = TEMPLATES[manifest.kind];
+  return path === undefined ? undefined : fieldsAt(manifest, ...path);
+};

@@ -33,7 +33,7 @@ export const render = (folder: URL): Manifest[] => {
   const { manifests, configMaps } = gather(folder, { manifests: [], configMaps: new Map() });
   const names = new Map([...configMaps].map(([name, map]) => [name, finalName(name, map)]));
   const made = [...configMaps].map(([name, map]) =>
-    labelled(configMap(finalName(name, map), map, namespace), [{ pairs: map.labels }]),
+    labeled(configMap(finalName(name, map), map, namespace), [{ pairs: map.labels }]),
   );
   return [...manifests.map((manifest) => withReferences(manifest, names)), ...made];
 };
@@ -52,7 +52,7 @@ const gather = (folder: URL, inherited: Gathered): Gathered => {
   for (const patch of kustomization.patches) gathered.manifests = applyPatch(folder, patch, gathered.manifests);
   gathered.manifests = gathered.manifests
     .map((manifest) => withNamespace(manifest, kustomization.namespace))
-    .map((manifest) => labelled(manifest, kustomization.labels))
+    .map((manifest) => labeled(manifest, kustomization.labels))
     .map((manifest) => withImages(manifest, kustomization.images));
   return gathered;
 };
@@ -118,7 +118,7 @@ const withNamespace = (manifest: Manifest, namespace: string | undefined): Manif
     ? manifest
     : { ...manifest, metadata: { ...manifest.metadata, namespace } };
 
-const labelled = (manifest: Manifest, labels: Kustomization['labels']): Manifest => {
+const labeled = (manifest: Manifest, labels: Kustomization['labels']): Manifest => {
   const pairs = Object.assign({}, ...labels.map((each) => each.pairs));
   if (Object.keys(pairs).length === 0) return manifest;
   return { ...manifest, metadata: { ...manifest.metadata, labels: { ...manifest.metadata.labels, ...pairs } } };
@@ -127,7 +127,7 @@ const labelled = (manifest: Manifest, labels: Kustomization['labels']): Manifest
 const withImages = (manifest: Manifest, images: Kustomization['images']): Manifest => {
   if (podTemplateOf(manifest) === undefined || images.length === 0) return manifest;
   const copy = structuredClone(manifest);
-  for (const container of listAt(copy, 'spec', 'template', 'spec', 'containers')) {
+  for (const container of listAt(podTemplateOf(copy), 'spec', 'containers')) {
     const image = images.find(({ name }) => name === String(container['image']).split(':', 1)[0]);
     if (image === undefined) continue;
     const suffix = image.digest === undefined ? `:${image.newTag ?? 'latest'}` : `@${image.digest}`;

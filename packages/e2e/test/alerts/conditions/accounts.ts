@@ -57,6 +57,18 @@ export const reusedCodes: Condition = {
   },
 };
 
+/** A reported app that no operator has looked at. */
+export const reportedApp: Condition = {
+  alerts: ['ReportedAppsWaiting'],
+  async begin() {
+    const { clientId } = await registerApp(await signUp('business'));
+    const { token } = await signUp('personal');
+    const path = `/v1/integrations/apps/${clientId}/reports`;
+    const reported = await call('POST', path, { token, body: { reason: 'spam' } });
+    expect(reported.status, reported.text).toBe(202);
+  },
+};
+
 /** A suspended app whose connections cannot be revoked. */
 export const suspensionThatIsStuck = (): Condition => {
   let release = async (): Promise<void> => undefined;

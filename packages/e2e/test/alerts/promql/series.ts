@@ -17,9 +17,9 @@ export interface Series {
 /** Samples of many scrapes, as Prometheus stores them. */
 export interface SeriesStore {
   /** Adds one scrape of a target. Series of that target that are missing from it end. */
-  add(target: string, at: number, read: readonly ReadSample[]): void;
-  named(name: string): readonly Series[];
-  all(): readonly Series[];
+  readonly add: (target: string, at: number, read: readonly ReadSample[]) => void;
+  readonly named: (name: string) => readonly Series[];
+  readonly all: () => readonly Series[];
 }
 
 /** One line of a scrape. */

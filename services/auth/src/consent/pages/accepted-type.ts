@@ -2,11 +2,14 @@ import type { IncomingMessage } from 'node:http';
 
 type MediaType = 'text/html' | 'application/json';
 
-/** Says whether the caller prefers a page to JSON (RFC 9110 section 12.5.1). A bare wildcard, which scripts send, does not count as a preference. */
+/**
+ * Returns true if the caller prefers HTML to JSON (RFC 9110 section 12.5.1). A bare wildcard, which scripts send, is no
+ * preference.
+ */
 export const prefersHtml = (req: IncomingMessage): boolean =>
   weightOf(req, 'text/html') > weightOf(req, 'application/json');
 
-/** Says whether the caller takes JSON and no page. */
+/** Returns true if the caller accepts JSON but not HTML. */
 export const acceptsOnlyJson = (req: IncomingMessage): boolean =>
   weightOf(req, 'text/html') === 0 && weightOf(req, 'application/json') > 0;
 
@@ -20,6 +23,6 @@ const weightOf = (req: IncomingMessage, type: MediaType): number => {
 const readRange = (range: string): [string, number] => {
   const [type = '', ...parameters] = range.toLowerCase().split(';');
   const weight = parameters.map((each) => /^\s*q=([\d.]+)\s*$/.exec(each)?.[1]).find((each) => each !== undefined);
-  // Every JSON media type is one to us (RFC 6839 section 3.1).
+  // Every JSON media type counts (RFC 6839 section 3.1).
   return [type.trim().replace(/^application\/\S+\+json$/, 'application/json'), Number(weight ?? 1)];
 };

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { knownScopes } from '../../oidc/index.ts';
 import type { AuthorizeRequest } from '../authorize-request.ts';
 
-/** The part of a query that the pages and their forms carry along: known scopes, one locale. */
+/** Part of a query that the pages and their forms carry along: known scopes, one locale. */
 export const askedQuerySchema = authorizeQuerySchema
   .omit({ ui_locales: true, resource: true, prompt: true, response_mode: true, request: true })
   .extend({ locale: localeSchema });
@@ -12,13 +12,13 @@ export type AskedQuery = z.infer<typeof askedQuerySchema>;
 
 const DEFAULT_LOCALE: Locale = 'it';
 
-/** Leaves out scopes that do not exist (RFC 6749 section 3.3) and settles the language. */
+/** Drops unknown scopes (RFC 6749 section 3.3) and chooses the language. */
 export const toAskedQuery = (query: AuthorizeQuery): AskedQuery => {
   const locale = query.locale ?? preferredUiLocale(query.ui_locales) ?? DEFAULT_LOCALE;
   return askedQuerySchema.parse({ ...query, scope: knownScopes(query.scope).join(' '), locale });
 };
 
-/** Returns the first language of a `ui_locales` list that the pages speak (OpenID Connect Core 3.1.2.1). */
+/** Returns the first supported language of a `ui_locales` list (OpenID Connect Core 3.1.2.1). */
 export const preferredUiLocale = (list: string | undefined): Locale | undefined => {
   for (const tag of list?.split(' ') ?? []) {
     const locale = localeSchema.safeParse(tag.split('-', 1)[0]?.toLowerCase());
@@ -27,7 +27,7 @@ export const preferredUiLocale = (list: string | undefined): Locale | undefined 
   return undefined;
 };
 
-/** Returns the request that a query makes. */
+/** Converts a query to a request. */
 export const toAuthorizeRequest = (query: AskedQuery, isPushed: boolean): AuthorizeRequest => ({
   clientId: query.client_id,
   redirectUri: query.redirect_uri,

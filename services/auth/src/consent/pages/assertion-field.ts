@@ -1,6 +1,6 @@
 import { type PasskeyAssertion, passkeyAssertionSchema } from '@svc/contracts';
 
-/** Reads the assertion that the script of the pages puts into a form. Returns undefined if it is malformed. */
+/** Parses the assertion that the page's script puts into a form. Returns undefined if it is malformed. */
 export const readAssertion = (field: string): PasskeyAssertion | undefined => {
   try {
     return passkeyAssertionSchema.safeParse(JSON.parse(field)).data;

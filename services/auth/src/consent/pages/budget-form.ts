@@ -6,20 +6,20 @@ import { readBudgetProposal } from '../budget-proposal.ts';
 import type { AskedQuery } from './asked-query.ts';
 import type { PageContext } from './page-context.ts';
 
-/** The limit that the consent page shows first. */
+/** The limit initially shown on the consent page. */
 export interface BudgetForm {
   readonly limit: BudgetLimit | undefined;
   readonly isPresent: boolean;
   readonly currency: string;
   /** Share of a week's plan that people typically spend on the app; null if it is unknown. */
   readonly typicalPercent: number | null;
-  /** The typed text, if it cannot be read. */
+  /** The submitted text, if it is invalid. */
   readonly typed?: string;
 }
 
 type KnownBudget = Pick<ConnectionRecord, 'budgetLimitMicros' | 'budgetPeriod' | 'budgetExpiresAt' | 'endedAt'>;
 
-/** Returns the connection's present limit, else the app's proposal. */
+/** Returns the connection's current limit, else the app's proposal. */
 export const budgetForm = (
   { currency }: { readonly currency: string },
   query: Pick<AskedQuery, 'authorization_details'>,
@@ -40,7 +40,7 @@ const PERIODS: readonly BudgetLimit['period'][] = ['week', 'month', 'total'];
 /** Up to micros; a comma as Italians write it. */
 const AMOUNT = /^(\d{1,9})(?:[.,](\d{1,6}))?$/;
 
-/** The fields with which a person sets the limit. They need no script. */
+/** Renders the fields for the limit. They need no script. */
 export const budgetFields = ({ text, query }: PageContext, form: BudgetForm): Html => {
   const { limit, currency, typicalPercent, typed } = form;
   const amount = limit && formatAmount(limit.limit_micros, { currency, locale: query.locale });
@@ -60,7 +60,7 @@ ${amount === undefined || limit === undefined ? undefined : html`<p class="soft"
 ${limit?.expires_at == null ? undefined : html`<label class="check"><input type="checkbox" name="expires_at" value="${limit.expires_at}" checked> ${text.budgetUntil(formatDay(limit.expires_at, query.locale))}</label>`}`;
 };
 
-/** Reads the fields: undefined if the form has none, `invalid` for an amount that cannot be read. */
+/** Parses the fields. Returns undefined if the form has none, and `invalid` for an invalid amount. */
 export const readBudgetFields = (fields: URLSearchParams): BudgetLimit | null | undefined | 'invalid' => {
   const amount = fields.get('limit')?.trim();
   if (amount === undefined) return undefined;
@@ -75,7 +75,7 @@ export const readBudgetFields = (fields: URLSearchParams): BudgetLimit | null | 
   return read.success ? read.data : 'invalid';
 };
 
-/** The amount as a person types it. */
+/** Formats an amount as a person types it. */
 const plainAmount = (micros: number | undefined, locale: string): string =>
   micros === undefined
     ? ''

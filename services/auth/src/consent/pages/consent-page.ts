@@ -1,4 +1,4 @@
-import type { Scope } from '@svc/contracts';
+import type { PlanServices, Scope } from '@svc/contracts';
 import { arrows, cross, type Html, html, productMark, shield, tick } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
 import { type Icon, toRedirectHost } from '../../apps/index.ts';
@@ -16,10 +16,12 @@ export interface ConsentView {
   readonly icon: Icon;
   readonly isConnected: boolean;
   readonly budget: BudgetForm;
+  /** Services of the person's plan; undefined if they are unknown. */
+  readonly services: PlanServices | undefined;
   readonly notice: string | undefined;
 }
 
-/** Asks whether an app may have what it asks for. */
+/** Renders the consent page of an app. */
 export const consentPage = (context: PageContext, view: ConsentView): ReplyContent => {
   const { text, app, query } = context;
   const title = text.consentTitle(context.appName);
@@ -32,8 +34,8 @@ ${publisherMark(context, view.publisher)}
 ${view.isConnected ? html`<p class="soft">${text.alreadyConnected}</p>` : undefined}
 ${whoForm(context, view.session)}
 <h2 id="asks">${text.asks}</h2>
-<ul aria-labelledby="asks">${view.scopes.map((scope) => scopeItem(context, scope))}</ul>
-${paysBox(context, view.scopes)}
+<ul aria-labelledby="asks">${view.scopes.map((scope) => scopeItem(context, scope, view.services))}</ul>
+${paysBox(context, view)}
 <h2 id="never">${text.never}</h2>
 <ul aria-labelledby="never">${text.neverList.map((line) => html`<li class="never">${cross()}<span class="soft">${line}</span></li>`)}</ul>
 ${pageForm(
@@ -50,22 +52,23 @@ ${pageFooter(context, [link(app.homepageUrl, text.homepage), link(app.privacyPol
   return renderPage(200, { locale: query.locale, title, content, formTarget: context.formTarget });
 };
 
-/** Says in words whether the publisher has proven a domain. The symbol only repeats it. */
+/** Renders the publisher's verified domain, or that it has none. The symbol only repeats the text. */
 const publisherMark = ({ text }: PageContext, { verifiedDomain }: Publisher): Html =>
   verifiedDomain === null
     ? html`<p class="proof soft"><strong>${text.publisherUnverified}</strong> ${text.publisherUnverifiedHint}</p>`
     : html`<p class="proof wrap">${shield()}<span>${text.publisherVerified} <strong dir="ltr">${verifiedDomain}</strong></span></p>`;
 
-const scopeItem = ({ query }: PageContext, scope: Scope): Html => {
-  const { title, description } = scopeText(scope, query.locale);
-  // Who pays for inference is said below, at length.
+const scopeItem = ({ query }: PageContext, scope: Scope, services: PlanServices | undefined): Html => {
+  const { title, description } = scopeText(scope, query.locale, services);
+  // The box below explains in detail who pays for inference.
   const more = scope === 'inference' ? undefined : html`<span class="soft">${description}</span>`;
   return html`<li>${tick()}<strong>${title}</strong>${more}</li>`;
 };
 
-/** Says who pays for the app's use, and how much at most. */
-const paysBox = ({ text }: PageContext, scopes: readonly Scope[]): Html => {
-  const { title, line } = scopes.includes('inference') ? text.paysUser : text.paysNobody;
+/** Renders who pays for the app's use, and the limit. */
+const paysBox = ({ text }: PageContext, { scopes, services }: Pick<ConsentView, 'scopes' | 'services'>): Html => {
+  const hasPlan = services === undefined || services.chat || services.audio_transcription;
+  const { title, line } = scopes.includes('inference') ? (hasPlan ? text.paysUser : text.noPlan) : text.paysNobody;
   return html`<p class="pays"><strong>${title}</strong>${line}</p>`;
 };
 

@@ -14,7 +14,7 @@ interface Field {
   readonly hint?: string;
 }
 
-/** Renders a labelled input with its error. */
+/** Renders a labeled input with its error. */
 export const field = (options: Field): Html => {
   const { name, error } = options;
   const isInvalid = options.isInvalid === true || error !== undefined;

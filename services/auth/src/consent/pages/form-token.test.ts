@@ -16,13 +16,13 @@ const query = {
 const context = { query, browserId: 'browser', sessionId: 'ses_x', isPushed: false, nonce: 'nonce' };
 
 describe('form tokens', () => {
-  test('bring back what was signed, to the browser it was made for', () => {
+  test('return the signed content to the browser they were made for', () => {
     expect(tokens.read(tokens.sign(context), 'browser')).toEqual({ context, isExpired: false });
     const anonymous = { ...context, sessionId: undefined };
     expect(tokens.read(tokens.sign(anonymous), 'browser')).toEqual({ context: anonymous, isExpired: false });
   });
 
-  test('nobody else, nothing changed, no other key', () => {
+  test('are refused from another browser, if changed, or with another key', () => {
     const token = tokens.sign(context);
     expect(tokens.read(token, 'another browser')).toBeUndefined();
     expect(tokens.read(token, undefined)).toBeUndefined();
@@ -35,13 +35,13 @@ describe('form tokens', () => {
     expect(others.read(token, 'browser')).toBeUndefined();
   });
 
-  test('expire after half an hour, but still say what was asked', () => {
+  test('expire after half an hour, but still return the query', () => {
     const token = tokens.sign(context);
     now = new Date(now.getTime() + 30 * 60_000);
     expect(tokens.read(token, 'browser')).toEqual({ context, isExpired: true });
   });
 
-  test('the longest request fits', () => {
+  test('fit the longest accepted request', () => {
     const longest = {
       ...query,
       redirect_uri: `https://app.example/${'x'.repeat(2028)}`,

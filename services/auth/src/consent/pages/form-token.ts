@@ -6,26 +6,29 @@ import { type AskedQuery, askedQuerySchema } from './asked-query.ts';
 
 /** Lifetime of an open form. */
 export const FORM_MS = 30 * MINUTE_MS;
-/** The longest query the contract takes, as JSON in base64, with room to spare. */
+/** Longest query that the contract accepts, as JSON in base64, with some margin. */
 const TOKEN_CHARACTERS_MAX = 16_384;
 
-/** Content that a form brings back unchanged: the app's request, and who and what it was made for. */
+/** Content that a form returns unchanged: the app's request, and its browser and session. */
 export interface FormContext {
   readonly query: AskedQuery;
-  /** The browser that the form was made for: no other one's cookie fits. */
+  /** Browser that the form was made for. The cookie of another one does not match. */
   readonly browserId: string;
-  /** Session whose owner is asked; undefined if no one is signed in. */
+  /** Session of the person asked; undefined if signed out. */
   readonly sessionId: string | undefined;
   /** True if the app has pushed the request. */
   readonly isPushed: boolean;
-  /** Different for each page that was shown, and the same however often it is sent. */
+  /** Unique per rendered page, and the same each time the form is sent. */
   readonly nonce: string;
 }
 
-/** Signs and reads the hidden field of the forms; it is their protection against forgery, too. */
+/** Signs and reads the hidden field of the forms, which also protects against CSRF. */
 export interface FormTokens {
   readonly sign: (context: FormContext) => string;
-  /** Undefined: not ours, changed, or made for another browser. `isExpired` leaves the query to begin again with. */
+  /**
+   * Returns undefined for a field that is not ours, was changed, or was made for another browser. If `isExpired`, only
+   * the query is usable.
+   */
   readonly read: (
     token: string,
     browserId: string | undefined,
@@ -36,13 +39,13 @@ const payloadSchema = z.object({
   query: askedQuerySchema,
   browser: z.string(),
   session: z.string().optional(),
-  // Forms made by the release before say nothing of it.
+  // Forms of the previous release omit it.
   pushed: z.boolean().default(false),
   nonce: z.string(),
   expires: z.number(),
 });
 
-/** Makes the signer. */
+/** Creates the signer. */
 export const createFormTokens = (key: Buffer, clock: Clock): FormTokens => {
   const macKey = createSecretKey(key);
   const mac = (payload: string): Buffer => createHmac('sha256', macKey).update(payload).digest();

@@ -15,11 +15,11 @@ interface Message {
 
 const messagePage = (locale: Locale, { title, lines, faults, status = 400 }: Message): ReplyContent => {
   const content = html`<h1>${title}</h1>${lines.map((line) => html`<p>${line}</p>`)}
-${faults === undefined ? undefined : html`<ul class="soft" lang="en">${faults.map((fault) => html`<li class="wrap">${fault}</li>`)}</ul>`}`;
+${faults === undefined ? undefined : html`<ul class="soft faults" lang="en">${faults.map((fault) => html`<li class="wrap">${fault}</li>`)}</ul>`}`;
   return renderPage(status, { locale, title, content });
 };
 
-/** Page for a malformed query, with its faults but nothing of what was sent. */
+/** Renders the page for a malformed query, with its faults but without the sent values. */
 export const invalidQueryPage = (locale: Locale, issues: readonly ValidationIssue[]): ReplyContent => {
   const text = pageText(locale);
   const faults = issues.map(({ loc, msg }) => `${loc.slice(1).join('.')}: ${msg}`);
@@ -33,7 +33,7 @@ export const invalidQueryPage = (locale: Locale, issues: readonly ValidationIssu
 
 export type PageFault = AuthorizeFault | 'pushed_request_unknown';
 
-/** Why an app cannot ask: the browser is not sent anywhere, as nothing that the app said can be believed. */
+/** Renders the reason why an app cannot ask. It does not redirect, because the app's redirect URI is not trusted. */
 export const faultPage = (locale: Locale, fault: PageFault): ReplyContent => {
   const text = pageText(locale);
   const reasons: Readonly<Record<PageFault, string>> = {
@@ -48,19 +48,19 @@ export const faultPage = (locale: Locale, fault: PageFault): ReplyContent => {
   return messagePage(locale, { title: text.errorTitle, lines: [reasons[fault], text.errorHint] });
 };
 
-/** A form that we did not make for this browser. */
+/** Renders the refusal of a form that was not made for this browser. */
 export const refusedFormPage = (locale: Locale): ReplyContent => {
   const text = pageText(locale);
   return messagePage(locale, { title: text.errorTitle, lines: [text.formRefused, text.formHint] });
 };
 
-/** A decision whose code was used already: sending the browser there again would end the connection. */
+/** Renders the refusal of a decision whose code was used already: another redirect with it would end the connection. */
 export const decidedPage = (locale: Locale): ReplyContent => {
   const text = pageText(locale);
   return messagePage(locale, { title: text.decidedTitle, lines: [text.decided] });
 };
 
-/** A decision that billing could not be told of: nothing has changed. */
+/** Renders the page for a decision that did not reach billing. Nothing has changed. */
 export const unavailablePage = (locale: Locale): ReplyContent => {
   const text = pageText(locale);
   return messagePage(locale, { title: text.errorTitle, lines: [text.unavailable], status: 503 });

@@ -10,30 +10,30 @@ import { type PageText, pageText } from './page-text.ts';
 import type { MarkedRequest, PushedMarks } from './pushed-mark.ts';
 
 const NONCE_BYTES = 18;
-/** Control and format characters, among them those that turn the direction of writing. */
+/** Control and format characters, including those that change the text direction. */
 const STEERING_CHARACTERS = /[\p{Cc}\p{Cf}]/gu;
 const INTERACTION_PATH = '/v1/integrations/oauth/interaction';
 
-/** Content and state that every page of one request shares. */
+/** Content and state that all pages of one request share. */
 export interface PageContext {
   readonly app: AppRecord;
-  /** The app's name without characters that steer how the text around it is shown. */
+  /** App name without control and format characters. */
   readonly appName: string;
   readonly query: AskedQuery;
   readonly text: PageText;
   readonly formTarget: string;
   /** The hidden field of every form. */
   readonly formToken: string;
-  /** Path that begins single sign-on and returns here; undefined if it is off. */
+  /** Path that starts single sign-on and returns here; undefined if it is off. */
   readonly ssoPath: string | undefined;
   readonly ssoName: string | undefined;
-  /** For a sign-in with any passkey. */
+  /** Options for signing in with any passkey. */
   readonly passkeyOptions: RequestOptions;
   /** Returns the address of this page, in either language. */
   readonly authorizePath: (over?: Readonly<Record<string, string>>) => string;
 }
 
-/** Prepares a page for one browser and the session in it, if there is one. */
+/** Prepares the pages for one browser and its session, if it has one. */
 export const createPageContext = (
   deps: { formTokens: FormTokens; pushedMarks: PushedMarks; sso: { name: string | undefined } | undefined } & Pick<
     FactorsDeps,
@@ -57,18 +57,18 @@ export const createPageContext = (
   };
 };
 
-/** Undefined where the request is too long to come back to. */
+/** Returns undefined if the request is too long to return to. */
 const ssoPath = (path: string): string | undefined => {
   const returnTo = returnToSchema.safeParse(path);
   return returnTo.success ? `/v1/console/sso/start?${new URLSearchParams({ return_to: returnTo.data })}` : undefined;
 };
 
-/** A request as one browser has it before it, and how it came. */
+/** A request in one browser, with its origin. */
 export interface AskedRequest extends MarkedRequest {
   readonly isPushed: boolean;
 }
 
-/** The path of the authorize page for a request. */
+/** Returns the path of the authorize page for a request. */
 export const authorizePath = (
   { pushedMarks }: { pushedMarks: PushedMarks },
   { query, browserId, isPushed }: AskedRequest,
@@ -80,18 +80,18 @@ export const authorizePath = (
   return `/v1/integrations/oauth/authorize?${new URLSearchParams(given)}`;
 };
 
-/** A form of the pages; `action` is the last part of its path. */
+/** Renders a form; `action` is the last segment of its path. */
 export const pageForm = (context: PageContext, action: string, content: Html, className = ''): Html => html`
 <form method="post" action="${INTERACTION_PATH}/${action}"${className === '' ? '' : html` class="${className}"`}>
 <input type="hidden" name="request" value="${context.formToken}">
 ${content}
 </form>`;
 
-/** The foot of a page: the other language, and what a page adds. */
+/** Renders the footer: the link to the other language, and the page's own links. */
 export const pageFooter = (context: PageContext, links: readonly (Html | undefined)[] = []): Html => {
   const other = context.query.locale === 'it' ? 'en' : 'it';
   return html`<footer>${links}<a href="${context.authorizePath({ locale: other })}" hreflang="${other}" lang="${other}">${context.text.otherLanguage}</a></footer>`;
 };
 
-/** Wraps a name that another person chose, so that it cannot turn the direction of the text around it. */
+/** Isolates a name chosen by another person, so that it cannot change the text direction around it. */
 export const isolated = (name: string): Html => html`<bdi>${name}</bdi>`;

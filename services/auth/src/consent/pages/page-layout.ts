@@ -10,22 +10,25 @@ export interface Page {
   readonly locale: Locale;
   readonly title: string;
   readonly content: Html;
-  /** Source beside this origin that the page's forms lead to. */
+  /** Another source that the page's forms may lead to. */
   readonly formTarget?: string | undefined;
-  /** The one script of the page. It may use nothing but the page itself. */
+  /** Inline script of the page. It may access nothing but the page. */
   readonly script?: string | undefined;
+  /** Path of an optional module. It may start workers of this origin. */
+  readonly modulePath?: string | undefined;
   /** Default: `no-referrer`. */
   readonly referrerPolicy?: 'no-referrer' | 'same-origin' | undefined;
 }
 
-/** Renders a page that no cache keeps and no other site frames. */
+/** Renders a page that is not cached and cannot be framed by other sites. */
 export const renderPage = (
   status: 200 | 400 | 422 | 503,
-  { locale, title, content, formTarget, script, referrerPolicy = 'no-referrer' }: Page,
+  { locale, title, content, formTarget, script, modulePath, referrerPolicy = 'no-referrer' }: Page,
 ): ReplyContent => {
-  const nonce = script === undefined ? undefined : randomBytes(NONCE_BYTES).toString('base64');
+  const hasScript = script !== undefined || modulePath !== undefined;
+  const nonce = hasScript ? randomBytes(NONCE_BYTES).toString('base64') : undefined;
   const policy = pagePolicy(PAGE_STYLE, formTarget === undefined ? [] : [formTarget]);
-  const body = html`${frame(content)}${nonce !== undefined && scriptElement(nonce, script)}`;
+  const body = html`${frame(content)}${nonce !== undefined && scriptElements(nonce, { script, modulePath })}`;
   return {
     status,
     contentType: 'text/html; charset=utf-8',
@@ -33,7 +36,7 @@ export const renderPage = (
     headers: {
       'cache-control': 'no-store',
       'content-language': locale,
-      'content-security-policy': nonce === undefined ? policy : `${policy}; script-src 'nonce-${nonce}'`,
+      'content-security-policy': nonce === undefined ? policy : `${policy}; ${scriptSources(nonce, modulePath)}`,
       'referrer-policy': referrerPolicy,
       'x-frame-options': 'DENY',
       // One address serves two languages, and a page belongs to one person.
@@ -42,8 +45,13 @@ export const renderPage = (
   };
 };
 
-const scriptElement = (nonce: string, script = ''): Html =>
-  html`\n<script nonce="${nonce}">${trustedHtml(script)}</script>`;
+const scriptSources = (nonce: string, modulePath: string | undefined): string =>
+  `script-src 'nonce-${nonce}'${modulePath === undefined ? '' : "; worker-src 'self'"}`;
+
+const scriptElements = (nonce: string, { script, modulePath }: Pick<Page, 'script' | 'modulePath'>): Html =>
+  html`${script !== undefined && html`\n<script nonce="${nonce}">${trustedHtml(script)}</script>`}${
+    modulePath !== undefined && html`\n<script nonce="${nonce}" type="module" src="${modulePath}"></script>`
+  }`;
 
 const frame = (content: Html): Html => html`<header>${productMark()}<span>svc</span></header>
 <main>

@@ -12,7 +12,7 @@ import { answerSignInForm, signInByForm } from './submit-sign-in.ts';
 import { submitSignOut } from './submit-sign-out.ts';
 import { submitSignUp } from './submit-sign-up.ts';
 
-/** Serves the authorize page and its forms. */
+/** Binds the routes of the authorize page and its forms. */
 export const pageRoutes = (deps: PagesDeps): Binding[] => [
   bind(
     routes.showAuthorizePage,

@@ -3,8 +3,8 @@ import type { RequestOptions } from '../../factors/index.ts';
 import type { FormName, SignInFrame } from './sign-in-frame.ts';
 
 /**
- * Shows the buttons of passkeys where the browser can use them on this host, and sends assertions with their form. Browsers
- * without `parseRequestOptionsFromJSON` are still common, so it converts by itself.
+ * Shows the passkey buttons if the browser supports them on this host, and submits assertions with their form. Converts
+ * options itself, because many browsers lack `parseRequestOptionsFromJSON`.
  */
 export const PASSKEY_SCRIPT = `
 const decode = (text) => Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (c) => c.charCodeAt(0));
@@ -37,7 +37,7 @@ for (const button of document.querySelectorAll('button[data-passkey]')) {
 }
 `;
 
-/** Offers to use a passkey. Without the script, the form stays invisible. */
+/** Renders the form for a passkey. It stays hidden without the script. */
 export const passkeyForm = (
   { form, text }: SignInFrame,
   { name, options, fields }: { name: FormName; options: RequestOptions; fields?: Html },

@@ -2,7 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { type Locale, localeSchema } from '@svc/contracts';
 import { preferredUiLocale } from './asked-query.ts';
 
-/** Returns the language for a request that could not be read: as its query names it, else the browser's first, else Italian. */
+/**
+ * Returns the language for a request that could not be parsed: from its query, else the browser's first, else Italian.
+ */
 export const preferredLocale = (req: IncomingMessage): Locale => {
   const query = new URLSearchParams(req.url?.split('?', 2)[1] ?? '');
   const named = localeSchema.safeParse(query.get('locale'));

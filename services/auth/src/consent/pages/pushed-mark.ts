@@ -1,22 +1,23 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { AskedQuery } from './asked-query.ts';
 
-/** A request as one browser has it before it. */
+/** A request in one browser. */
 export interface MarkedRequest {
   readonly query: AskedQuery;
   readonly browserId: string;
 }
 
 /**
- * A pushed request can be fetched once (RFC 9126 section 4), but signing in or changing the language leads to the page again.
- * A mark in its address says that this query was pushed; it holds for the same browser, in either language.
+ * Marks that a query was pushed. A pushed request can be fetched once (RFC 9126 section 4), but signing in or changing
+ * the language leads back to the page, so the mark is kept in its address. It is valid for the same browser, in either
+ * language.
  */
 export interface PushedMarks {
   readonly make: (request: MarkedRequest) => string;
   readonly holds: (mark: string, request: MarkedRequest) => boolean;
 }
 
-/** Makes the marker. */
+/** Creates the signer of marks. */
 export const createPushedMarks = (key: Buffer): PushedMarks => {
   const macOf = ({ query, browserId }: MarkedRequest): Buffer => {
     const { locale: _free, ...fixed } = query;

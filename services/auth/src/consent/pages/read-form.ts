@@ -11,12 +11,12 @@ import { preferredLocale } from './preferred-locale.ts';
 import { seeOther } from './see-other.ts';
 import { judgeQuery } from './show-authorize-page.ts';
 
-/** A form that we made for this browser not long ago, of an app that may still ask; or what to answer instead. */
+/** A recent form of this browser, for an app that may still ask; or the refusal. */
 export type ReadForm =
   | { readonly isTaken: true; readonly fields: URLSearchParams; readonly form: FormContext; readonly app: AppRecord }
   | { readonly isTaken: false; readonly reply: ReplyContent };
 
-/** Reads a form of the pages and checks everything that its hidden field brings back as if it came for the first time. */
+/** Parses a form of the pages and checks everything in its hidden field anew. */
 export const readForm = async (deps: PagesDeps, req: IncomingMessage): Promise<ReadForm> => {
   const bytes = await readBodyBytes(req, FORM_BYTES_MAX);
   const fields = new URLSearchParams(bytes.toString('utf8'));
@@ -27,11 +27,11 @@ export const readForm = async (deps: PagesDeps, req: IncomingMessage): Promise<R
   const { query } = read.context;
   const judged = await judgeQuery(deps, read.context);
   if (!judged.isValid) return { isTaken: false, reply: faultPage(query.locale, judged.faults[0] ?? 'unknown_app') };
-  // The page that is shown again is a fresh form for the same request.
+  // Renders the page again with a fresh form for the same request.
   if (read.isExpired) return { isTaken: false, reply: backToAuthorize(deps, read.context) };
   return { isTaken: true, fields, form: read.context, app: judged.app };
 };
 
-/** Back to the page that asks. */
+/** Redirects back to the authorize page. */
 export const backToAuthorize = (deps: PagesDeps, asked: AskedRequest): ReplyContent =>
   seeOther(`${deps.publicBaseUrl}${authorizePath(deps, asked)}`);

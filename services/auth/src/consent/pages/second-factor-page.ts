@@ -6,13 +6,13 @@ import { renderPage } from './page-layout.ts';
 import { PASSKEY_SCRIPT, passkeyForm } from './passkey-form.ts';
 import type { SignInFrame } from './sign-in-frame.ts';
 
-/** Second step of a sign-in, with what was wrong. */
+/** Second step of a sign-in, with its error. */
 export interface AskedStep {
   readonly step: SecondStep;
   readonly error?: string | undefined;
 }
 
-/** Asks for the second factor. One field takes a code of an authenticator app and a recovery code. */
+/** Renders the form for the second factor. One field takes a code of an authenticator app or a recovery code. */
 export const secondFactorPage = (frame: SignInFrame, asked: AskedStep): ReplyContent => {
   const { text, locale, lead, formTarget, referrerPolicy } = frame;
   const { challenge, passkeyOptions: options } = asked.step;

@@ -30,8 +30,8 @@ export interface PageRequest {
 }
 
 /**
- * Shows sign-in or consent. Until the app and its redirect URI are known, faults are shown here; from then on they are
- * redirected there (RFC 6749 section 4.1.2.1). `prompt=none` redirects always.
+ * Shows sign-in or consent. Shows faults on the page until app and redirect URI are verified; redirects later ones to
+ * the app (RFC 6749 section 4.1.2.1). `prompt=none` always redirects.
  */
 export const showAuthorizePage = async (deps: PagesDeps, request: PageRequest): Promise<ReplyContent> => {
   const { query: sent, req, res } = request;
@@ -76,7 +76,7 @@ const redirectError = (
   return seeOther(addToRedirectUri(query.redirect_uri, answer));
 };
 
-/** Judges the query that a page or a form was made from. */
+/** Checks the query of a page or form. */
 export const judgeQuery = async (
   deps: PagesDeps,
   { query, isPushed }: Pick<AskedRequest, 'query' | 'isPushed'>,
@@ -90,18 +90,20 @@ export const judgeQuery = async (
   return judged.isValid && isMalformed ? { isValid: false, faults: ['invalid_authorization_details'] } : judged;
 };
 
-/** Says whether the app pushed the request: just now, or before this browser signed in or chose another language. */
+/**
+ * Returns true if the app pushed the request: in this request, or before the browser signed in or changed the language.
+ */
 const wasPushed = (deps: PagesDeps, query: AskedQuery, req: IncomingMessage): boolean => {
   if (isPushedRequest(req)) return true;
   const [mark, browserId] = [readPushedMark(req), readBrowserId(req, deps.publicBaseUrl)];
   return mark !== null && browserId !== undefined && deps.pushedMarks.holds(mark, { query, browserId });
 };
 
-/** Returns the mark of a pushed request, which the pages add to their own addresses. */
+/** Reads the mark of a pushed request from the page's address. */
 const readPushedMark = (req: IncomingMessage): string | null =>
   new URLSearchParams(req.url?.split('?', 2)[1] ?? '').get('pushed');
 
-/** Answers a `request_uri` that is unknown, used or expired. */
+/** Refuses a `request_uri` that is unknown, used or expired. */
 export const refuseUnknownPushedRequest = (req: IncomingMessage): ReplyContent =>
   answerFault(preferredLocale(req), 'pushed_request_unknown', req);
 
@@ -114,7 +116,7 @@ const answerFault = (
   return { status: 400, body: { detail: { code: fault, message: errorCodes[fault].description } } };
 };
 
-/** Initiating User Registration via OpenID Connect 1.0: `prompt=create`. */
+/** Returns true for `prompt=create` (Initiating User Registration via OpenID Connect 1.0). */
 const wantsSignUp = ({ prompt = '' }: AuthorizeQuery): boolean => prompt.split(' ').includes('create');
 
 /** A consent page to show. */
@@ -122,25 +124,26 @@ export interface ConsentInput {
   readonly context: PageContext;
   readonly session: BrowserSession;
   readonly judged: Extract<JudgedAuthorizeRequest, { isValid: true }>;
-  /** A limit that was typed and cannot be read. */
+  /** Submitted limit that is invalid. */
   readonly typedLimit?: string;
-  /** Reason why the app was not connected yet. */
+  /** Reason why the app is not connected yet. */
   readonly notice?: string;
 }
 
-/** Shows the consent page, or shows it again. */
+/** Renders the consent page, or renders it again with its error. */
 export const showConsent = async (deps: PagesDeps, input: ConsentInput): Promise<ReplyContent> => {
   const { context, session, judged, typedLimit, notice } = input;
   const { app, scopes } = judged;
   const key = { userId: session.account.id, clientId: app.clientId };
-  const [publisher, icon, connected, connection, typicalPercent] = await Promise.all([
+  const [publisher, icon, connected, connection, typicalPercent, services] = await Promise.all([
     findPublisher(deps, app),
     getIcon(deps, app.clientId),
     isConnected(deps.database, key),
     findConnection(deps.database, key),
     scopes.includes('inference') ? deps.findTypicalUse(app.clientId) : null,
+    deps.billing.readServices(session.account.id).catch(() => undefined),
   ]);
   const form = { ...budgetForm(deps, context.query, connection), typicalPercent };
   const budget = typedLimit === undefined ? form : { ...form, typed: typedLimit };
-  return consentPage(context, { session, scopes, publisher, icon, isConnected: connected, budget, notice });
+  return consentPage(context, { session, scopes, publisher, icon, isConnected: connected, budget, services, notice });
 };

@@ -7,7 +7,7 @@ import type { PageText } from './page-text.ts';
 /** Forms of the sign-in pages. */
 export type FormName = 'sign-in' | 'sign-up' | 'second-factor' | 'passkey';
 
-/** Surroundings of the sign-in and sign-up forms, which differ between the authorize page and the console. */
+/** Surroundings of the sign-in and sign-up forms: the authorize page or the console. */
 export interface SignInFrame {
   readonly locale: Locale;
   readonly text: PageText;
@@ -19,7 +19,7 @@ export interface SignInFrame {
   readonly signUpPath: string;
   /** Single sign-on, if configured. */
   readonly sso: { readonly path: string; readonly name: string | undefined } | undefined;
-  /** For a sign-in with any passkey. */
+  /** Options for signing in with any passkey. */
   readonly passkeyOptions: RequestOptions;
   /** True if a business can sign up here. */
   readonly offersBusiness: boolean;
@@ -28,9 +28,9 @@ export interface SignInFrame {
   /** Below the form. */
   readonly cancel?: Html | undefined;
   readonly footer: Html;
-  /** Source beside this origin that the forms lead to. */
+  /** Another source that the forms lead to. */
   readonly formTarget?: string | undefined;
-  /** Without it, browsers send `Origin: null` with the forms (Fetch, "serializing a request origin"). */
+  /** Browsers otherwise send `Origin: null` with the forms (Fetch, "serializing a request origin"). */
   readonly referrerPolicy?: 'same-origin';
 }
 

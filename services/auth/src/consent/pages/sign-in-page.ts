@@ -1,11 +1,11 @@
 import { type Html, html } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
 import { field } from './form-field.ts';
-import { renderPage } from './page-layout.ts';
+import { type Page, renderPage } from './page-layout.ts';
 import { PASSKEY_SCRIPT, passkeyForm } from './passkey-form.ts';
 import type { SignInFrame } from './sign-in-frame.ts';
 
-/** Content of a submitted form, with its errors by field. `form` is about the whole. */
+/** Content of a submitted form, with its errors by field. Errors under `form` concern all of it. */
 export interface FormState {
   readonly email: string;
   readonly displayName: string;
@@ -23,7 +23,7 @@ export const EMPTY_FORM: FormState = {
   errors: {},
 };
 
-/** Asks for address and password. */
+/** Renders the form for address and password. */
 export const signInPage = (frame: SignInFrame, state: FormState = EMPTY_FORM): ReplyContent => {
   const { text, sso } = frame;
   const fields = html`
@@ -42,13 +42,16 @@ ${sso === undefined ? undefined : html`<a class="second" href="${sso.path}">${te
   });
 };
 
-/** Asks for what an account needs. */
+/** Script of the password-strength meter, served by the console. */
+const METER_PATH = '/password-strength.js';
+
+/** Renders the sign-up form. */
 export const signUpPage = (frame: SignInFrame, state: FormState = EMPTY_FORM): ReplyContent => {
   const { text } = frame;
   const { errors } = state;
   const fields = html`${frame.offersBusiness ? accountTypeFields(frame, state) : undefined}
-${field({ name: 'email', label: text.email, type: 'email', autocomplete: 'username', value: state.email, isFirst: errors.password === undefined, error: errors.email })}
-${field({ name: 'password', label: text.newPassword, type: 'password', autocomplete: 'new-password', isFirst: errors.password !== undefined, error: errors.password, lengthMin: 12 })}
+${field({ name: 'email', label: text.email, type: 'email', autocomplete: 'username', value: state.email, isFirst: errors.password === undefined && errors.businessName === undefined, error: errors.email })}
+${field({ name: 'password', label: text.newPassword, type: 'password', autocomplete: 'new-password', isFirst: errors.password !== undefined && errors.businessName === undefined, error: errors.password, lengthMin: 12 })}
 ${field({ name: 'display_name', label: text.displayName, type: 'text', autocomplete: 'name', value: state.displayName, error: errors.displayName, isOptional: true })}
 <button type="submit">${text.signUp}</button>`;
   return render(frame, {
@@ -56,12 +59,19 @@ ${field({ name: 'display_name', label: text.displayName, type: 'text', autocompl
     state,
     form: frame.form('sign-up', fields),
     other: html`${text.hasAccount} <a href="${frame.signInPath}">${text.toSignIn}</a>`,
+    modulePath: METER_PATH,
   });
 };
 
+interface PageParts extends Pick<Page, 'title' | 'script' | 'modulePath'> {
+  readonly state: FormState;
+  readonly form: Html;
+  readonly other: Html;
+}
+
 const render = (
   { locale, lead, notice, cancel, footer, formTarget, referrerPolicy }: SignInFrame,
-  { title, state, form, other, script }: { title: string; state: FormState; form: Html; other: Html; script?: string },
+  { title, state, form, other, script, modulePath }: PageParts,
 ): ReplyContent => {
   const { form: error } = state.errors;
   const content = html`
@@ -73,10 +83,10 @@ ${form}
 ${cancel}
 <p class="other">${other}</p>
 ${footer}`;
-  return renderPage(200, { locale, title, content, formTarget, referrerPolicy, script });
+  return renderPage(200, { locale, title, content, formTarget, referrerPolicy, script, modulePath });
 };
 
-/** The name of the business is shown for a business only, where the browser can tell. */
+/** Renders the choice of account type. Hides the business name for personal accounts if the browser supports it. */
 const accountTypeFields = ({ text }: SignInFrame, { accountType, businessName, errors }: FormState): Html => html`
 <fieldset class="types"><legend>${text.accountType}</legend>
 ${(['personal', 'business'] as const).map(
@@ -86,6 +96,6 @@ ${(['personal', 'business'] as const).map(
     }>${text.accountTypes[type]}</label>`,
 )}
 <div class="business">
-${field({ name: 'business_name', label: text.businessName, type: 'text', autocomplete: 'organization', value: businessName, error: errors.businessName, isOptional: true })}
+${field({ name: 'business_name', label: text.businessName, type: 'text', autocomplete: 'organization', value: businessName, isFirst: errors.businessName !== undefined, error: errors.businessName, isOptional: true })}
 </div>
 </fieldset>`;

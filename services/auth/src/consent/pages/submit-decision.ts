@@ -19,7 +19,7 @@ import { backToAuthorize, type ReadForm, readForm } from './read-form.ts';
 import { seeOther } from './see-other.ts';
 import { judgeQuery, showConsent } from './show-authorize-page.ts';
 
-/** Takes a decision and sends the browser to the app. Sent twice, the same form leads to the same place. */
+/** Records a decision and redirects the browser to the app. Idempotent: the same form leads to the same redirect. */
 export const submitDecision = async (
   deps: PagesDeps,
   { req, source }: { req: IncomingMessage; source: string },
@@ -31,7 +31,7 @@ export const submitDecision = async (
   const budget = readBudgetFields(fields);
   if (fields.get('decision') !== 'approve') return await denyForGood(deps, decision, form);
   const found = await findBrowserSession(deps, readPagesCookie(req.headers.cookie, deps.publicBaseUrl));
-  // Only the person who was asked approves: after a sign-out, or another sign-in in a second tab, the page asks again.
+  // Only the person shown on the page may approve. After a sign-out, or a sign-in in another tab, it asks again.
   if (found === undefined || found.session.id !== form.sessionId) return backToAuthorize(deps, form);
   if (deps.isVerificationRequired && found.account.emailVerifiedAt === null) {
     await requestVerification(deps, found.account.id);
@@ -42,7 +42,7 @@ export const submitDecision = async (
   return await approveOnce(deps, { ...decision, ...person, budget }, form);
 };
 
-/** Shows the page again, with the limit as it was typed. */
+/** Renders the page again, with the submitted limit. */
 const askAgain = async (
   deps: PagesDeps,
   { form, fields, app }: Extract<ReadForm, { isTaken: true }>,
@@ -55,14 +55,18 @@ const askAgain = async (
   return await showConsent(deps, notice === undefined ? again : { ...again, notice });
 };
 
-/** Ends the request of this form: kept by a browser, it approves nothing any more. Its address, opened again, is a new request. */
+/**
+ * Denies the request of this form for good: a copy kept by the browser can no longer approve it. Opening its address
+ * again starts a new request.
+ */
 const denyForGood = async (
   deps: PagesDeps,
   decision: Pick<Decision, 'request' | 'state'>,
   form: FormContext,
 ): Promise<ReplyContent> => {
   const target = await deny(deps, decision);
-  // A form without a session can approve nothing, and a visitor who has not signed in makes us store nothing.
+  // A form without a session cannot approve anything, and visitors who are not signed in must not make us store
+  // anything.
   if (form.sessionId === undefined) return seeOther(target);
   const digest = digestOpaqueValue(codeOf(deps.decisionKey, form));
   await insertDeniedForm(deps.database, { digest, expiresAt: later(deps.clock(), FORM_MS) });
@@ -79,13 +83,13 @@ const approveOnce = async (deps: PagesDeps, decision: Decision, form: FormContex
     if (error instanceof AppError && error.code === 'service_unavailable') return unavailablePage(form.query.locale);
     if (!(error instanceof DecidedBefore)) throw error;
   }
-  // A double click: the first answer never arrived. But a code that the app has used must not reach it again.
+  // A double click: the first answer did not arrive. But a code that the app has used must not be sent to it again.
   const issued = await findCode(deps.database, digestOpaqueValue(code));
   const isFresh = issued !== undefined && issued.consumedAt === null && issued.expiresAt > deps.clock();
   return isFresh ? seeOther(approvalRedirect(deps, { ...decision, code })) : decidedPage(form.query.locale);
 };
 
-/** Nothing readable need be stored to answer the same twice: the form itself makes its code. */
+/** Derives the code from the form, so that a repeated form gets the same answer without storing the code. */
 const codeOf = (key: Buffer, form: FormContext): string =>
   newOpaqueValue(
     'authorization_code',

@@ -8,10 +8,13 @@ import type { AskedStep } from './second-factor-page.ts';
 import { EMPTY_FORM, type FormState } from './sign-in-page.ts';
 import { messageFor, type SignInOutcome, type SubmittedForm } from './submit-sign-in.ts';
 
-/** A code of an authenticator app, with the blanks that some apps show. Anything else is taken for a recovery code. */
+/** A code of an authenticator app, with the spaces that some apps show. Other text counts as a recovery code. */
 const TOTP_CODE = /^\s*(\d\s*){6}$/;
 
-/** Completes a sign-in with the fields of the second step. Returns the step, or sign-in if it is over, with its error. */
+/**
+ * Completes a sign-in with the second step. On failure, returns the step with its error, or the sign-in form if the
+ * step has expired.
+ */
 export const finishByForm = async (
   deps: StartSessionDeps,
   { fields, text, origin }: SubmittedForm,
@@ -39,7 +42,7 @@ const askAgain = async (
   }
 };
 
-/** Throws `invalid_second_factor` for what the contract refuses. */
+/** Throws `invalid_second_factor` if the contract refuses the fields. */
 const readClaim = (challenge: string, fields: URLSearchParams): FactorClaim => {
   const sent = fields.get('assertion') ?? '';
   if (sent !== '') {

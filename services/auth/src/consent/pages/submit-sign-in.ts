@@ -20,10 +20,10 @@ import { EMPTY_FORM, type FormState, signInPage } from './sign-in-page.ts';
 
 const SECONDS_PER_MINUTE = 60;
 
-/** Result of a form that begins a session: the session, the second step, or the form with its errors. */
+/** Result of a sign-in form: the session, the second step, or the form with its errors. */
 export type SignInOutcome = { started: StartedSession } | AskedStep | { refused: FormState };
 
-/** Signs in by one of the forms and goes back to the authorize page, or shows what comes next. */
+/** Signs in with a form and redirects to the authorize page, or shows the next step. */
 export const answerSignInForm = async (
   deps: PagesDeps,
   { req, res, source }: { req: IncomingMessage; res: ServerResponse; source: string },
@@ -42,14 +42,14 @@ export const answerSignInForm = async (
   return 'step' in outcome ? secondFactorPage(frame, outcome) : signInPage(frame, outcome.refused);
 };
 
-/** Fields of a form that begins a session, and where they come from. */
+/** Fields of a sign-in form, and their origin. */
 export interface SubmittedForm {
   readonly fields: URLSearchParams;
   readonly text: PageText;
   readonly origin: SignInOrigin;
 }
 
-/** Signs in with the fields of a sign-in form. Returns the second step if there is one, or the form with its errors. */
+/** Signs in with the fields of a form. Returns the second step if there is one, or the form with its errors. */
 export const signInByForm = async (
   deps: StartSessionDeps,
   { fields, text, origin }: SubmittedForm,
@@ -68,7 +68,7 @@ export const signInByForm = async (
   }
 };
 
-/** Returns the text for a refusal, or undefined for a failure. */
+/** Returns the text for a refusal, or undefined for other failures. */
 export const messageFor = (error: unknown, text: PageText): string | undefined => {
   if (!(error instanceof AppError)) return undefined;
   switch (error.code) {

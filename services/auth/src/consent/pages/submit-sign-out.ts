@@ -4,7 +4,7 @@ import { clearedSessionCookies, endSession, findBrowserSession, readPagesCookie 
 import type { PagesDeps } from './pages-deps.ts';
 import { backToAuthorize, readForm } from './read-form.ts';
 
-/** "Not you?": ends the session of this browser and asks for another sign-in. */
+/** Ends the session of this browser ("Not you?") and shows the sign-in form. */
 export const submitSignOut = async (
   deps: PagesDeps,
   { req, res }: { req: IncomingMessage; res: ServerResponse },

@@ -17,7 +17,7 @@ import { authorizeFrame } from './sign-in-frame.ts';
 import { type FormState, signUpPage } from './sign-in-page.ts';
 import { messageFor } from './submit-sign-in.ts';
 
-/** Opens a personal account, signs in and goes back to the authorize page, or shows the form again with its errors. */
+/** Opens a personal account, signs in and redirects to the authorize page, or shows the form again with its errors. */
 export const submitSignUp = async (
   deps: PagesDeps,
   { req, res, source }: { req: IncomingMessage; res: ServerResponse; source: string },
@@ -25,7 +25,7 @@ export const submitSignUp = async (
   const read = await readForm(deps, req);
   if (!read.isTaken) return read.reply;
   const { fields, form, app } = read;
-  // An app connects people: business accounts are opened in the console.
+  // Apps connect personal accounts. Businesses sign up in the console.
   fields.delete('account_type');
   const origin = signInOriginOf({ req, clientAddress: source }, deps.publicBaseUrl);
   const outcome = await signUpByForm(deps, { fields, locale: form.query.locale, origin });
@@ -37,7 +37,7 @@ export const submitSignUp = async (
   return backToAuthorize(deps, form);
 };
 
-/** Opens an account with the fields of a sign-up form and signs in. Returns the form with its errors if that is refused. */
+/** Opens an account with the fields of a form and signs in. Returns the form with its errors if it is refused. */
 export const signUpByForm = async (
   deps: PagesDeps,
   { fields, locale, origin }: { fields: URLSearchParams; locale: Locale; origin: SignInOrigin },
@@ -88,10 +88,10 @@ const errorsOf = (issues: readonly { path: readonly PropertyKey[] }[], text: Pag
 };
 
 const errorsFor = (error: unknown, text: PageText): FormState['errors'] | undefined => {
-  // The address is taken, which only its mailbox tells.
+  // The address is taken. Only its mailbox may reveal that.
   if (error instanceof AppError && error.code === 'invalid_credentials') return { form: text.checkMail };
   if (error instanceof AppError && error.code === 'email_taken') return { email: text.emailTaken };
-  // The only field that signing up judges beyond the contract.
+  // The only field that sign-up checks beyond the contract.
   if (error instanceof AppError && error.issues !== undefined) return { password: text.passwordCommon };
   const message = messageFor(error, text);
   return message === undefined ? undefined : { form: message };

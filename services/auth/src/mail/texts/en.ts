@@ -69,7 +69,7 @@ export const english: MailTexts = {
     subject: 'Your password has changed',
     paragraphs: [
       'The password of your account has changed, and every other session has ended.',
-      'If it was not you, choose a new one now: “Forgotten password?” on the sign-in page.',
+      'If it was not you, choose a new one now: “Forgot your password?” on the sign-in page.',
     ],
   }),
   new_device: ({ device, network, at }) => ({
@@ -121,6 +121,18 @@ export const english: MailTexts = {
       `We have suspended your app ${appName}. Its connections have ended, and you cannot activate it for now.`,
       'If you think that this is a mistake, write to our support.',
     ],
+  }),
+  webhook_blocked: ({ appName, event, eventId, at }) => ({
+    subject: `The webhook of ${appName} is blocked`,
+    paragraphs: [
+      `Your receiver did not accept the event ${eventId} (${event}) on any of eight attempts. The last one was on ${at}.`,
+      'Later events of this app wait, so that they arrive in order. None of them is lost.',
+      'Repair your receiver. Then press “Retry” in the console, on the app’s “Webhook” page. “Skip” gives the event up.',
+    ],
+  }),
+  webhook_recovered: ({ appName }) => ({
+    subject: `The webhook of ${appName} works again`,
+    paragraphs: ['Your receiver accepts events again. Those that waited follow in their order.'],
   }),
   cap_alert: ({ percent, used, limit, resetsOn, isWeekly }) => ({
     subject: `${percent}% of your ${isWeekly ? 'weekly' : 'monthly'} limit is used`,

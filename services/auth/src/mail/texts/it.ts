@@ -6,7 +6,7 @@ const ALERTS = 'Puoi cambiare le soglie di questi avvisi nella console, in “Co
 const AUTO_TOP_UP_FAILURES = {
   payment_method_missing: 'Non c’è più un metodo di pagamento salvato.',
   declined: 'Il tuo metodo di pagamento è stato rifiutato.',
-  authentication_required: 'La tua banca chiede che il pagamento lo confermi tu.',
+  authentication_required: 'La tua banca chiede che sia tu a confermare il pagamento.',
 } as const;
 
 /** Italian texts of mails. */
@@ -37,7 +37,7 @@ export const italian: MailTexts = {
     subject: 'Scegli una nuova password',
     paragraphs: [
       'Abbiamo ricevuto la richiesta di una nuova password per il tuo account. Il link vale una volta sola, per 30 minuti.',
-      'Se non sei stato tu, ignora questa mail: la password resta quella di prima.',
+      'Se non sei stato tu, ignora questa email: la password resta quella di prima.',
     ],
     link: { label: 'Scegli una nuova password', page: 'reset-password', token },
   }),
@@ -45,14 +45,14 @@ export const italian: MailTexts = {
     subject: 'Conferma il nuovo indirizzo email',
     paragraphs: [
       'Questo indirizzo sta per diventare quello di un account svc. Confermalo entro 24 ore.',
-      'Se non sei stato tu, ignora questa mail: non cambia nulla.',
+      'Se non sei stato tu, ignora questa email: non cambia nulla.',
     ],
     link: { label: 'Conferma nuovo indirizzo', page: 'confirm-email', token },
   }),
   email_change_requested: ({ token, newEmail }) => ({
     subject: 'Il tuo indirizzo email sta per cambiare',
     paragraphs: [
-      `È stato chiesto di cambiare il tuo indirizzo in ${newEmail}. Il cambio vale quando viene confermato da lì.`,
+      `È stato chiesto di cambiare il tuo indirizzo in ${newEmail}. Il cambio vale solo dopo la conferma dal nuovo indirizzo.`,
       'Se non sei stato tu, annullalo con questo link entro sette giorni e scegli una nuova password.',
     ],
     link: { label: 'Annulla il cambio', page: 'undo-email', token },
@@ -75,7 +75,7 @@ export const italian: MailTexts = {
   new_device: ({ device, network, at }) => ({
     subject: 'Accesso da un nuovo dispositivo',
     paragraphs: [
-      `Il tuo account è stato aperto il ${at} da un dispositivo mai usato prima: ${device ?? 'dispositivo sconosciuto'}, rete ${network ?? 'sconosciuta'}.`,
+      `Il ${at} è stato effettuato l’accesso al tuo account da un nuovo dispositivo: ${device ?? 'dispositivo sconosciuto'}, rete ${network ?? 'sconosciuta'}.`,
       'Se non sei stato tu, chiudi la sessione nella console e cambia la password.',
     ],
   }),
@@ -120,9 +120,21 @@ export const italian: MailTexts = {
   app_suspended: ({ appName }) => ({
     subject: `${appName} è sospesa`,
     paragraphs: [
-      `Abbiamo sospeso la tua app ${appName}. I suoi collegamenti sono finiti e per ora non puoi riattivarla.`,
+      `Abbiamo sospeso la tua app ${appName}. Abbiamo chiuso i suoi collegamenti e per ora non puoi riattivarla.`,
       'Se pensi che sia un errore, scrivi alla nostra assistenza.',
     ],
+  }),
+  webhook_blocked: ({ appName, event, eventId, at }) => ({
+    subject: `Il webhook di ${appName} è bloccato`,
+    paragraphs: [
+      `Il tuo server non ha accettato l’evento ${eventId} (${event}) in nessuno degli otto tentativi. L’ultimo: ${at}.`,
+      'Gli eventi successivi di questa app aspettano, così arrivano in ordine. Non se ne perde nessuno.',
+      'Sistema il tuo server, poi premi «Riprova» nella console, alla pagina «Webhook» dell’app. «Salta» rinuncia all’evento.',
+    ],
+  }),
+  webhook_recovered: ({ appName }) => ({
+    subject: `Il webhook di ${appName} funziona di nuovo`,
+    paragraphs: ['Il tuo server accetta di nuovo gli eventi. Quelli in attesa arrivano ora, in ordine.'],
   }),
   cap_alert: ({ percent, used, limit, resetsOn, isWeekly }) => ({
     subject: `Hai usato ${percentOf(percent)} del limite ${isWeekly ? 'settimanale' : 'mensile'}`,
@@ -164,7 +176,7 @@ export const italian: MailTexts = {
   wallet_low: ({ balance, below }) => ({
     subject: `Nel portafoglio restano meno di ${below}`,
     paragraphs: [
-      `Il tuo portafoglio contiene ${balance}. Le richieste con chiave API che non copre vengono rifiutate.`,
+      `Il tuo portafoglio contiene ${balance}. Le richieste con chiave API che costano di più vengono rifiutate.`,
       'Puoi ricaricarlo nella console, in “Portafoglio”.',
       ALERTS,
     ],

@@ -1,7 +1,9 @@
+import type { Locale } from '@svc/contracts';
 import type { Knex } from 'knex';
 import { Stripe } from 'stripe';
 import type { ChargeFailure, ChargeState, SavedCharge } from '../index.ts';
 import { idOf } from './id-of.ts';
+import { localeOf, TOP_UP_NAMES } from './language.ts';
 import { MICROS_PER_MINOR_UNIT, toMinorUnits } from './minor-units.ts';
 import { findCustomerId } from './queries.ts';
 import { askStripe } from './stripe-client.ts';
@@ -36,16 +38,17 @@ export const chargeSaved = async (deps: ChargeDeps, charge: SavedCharge): Promis
 const findPaymentMethod = async (
   { database, stripe }: ChargeDeps,
   userId: string,
-): Promise<{ customer: string; method: string } | undefined> => {
+): Promise<{ customer: string; method: string; locale: Locale } | undefined> => {
   const customerId = await findCustomerId(database, userId);
   if (customerId === undefined) return undefined;
   const customer = await askStripe(() => stripe.customers.retrieve(customerId));
   if (customer.deleted === true) return undefined;
+  const locale = localeOf(customer);
   const preferred = customer.invoice_settings.default_payment_method;
-  if (preferred !== null) return { customer: customerId, method: idOf(preferred) };
+  if (preferred !== null) return { customer: customerId, method: idOf(preferred), locale };
   const cards = await askStripe(() => stripe.customers.listPaymentMethods(customerId, { type: 'card', limit: 1 }));
   const [card] = cards.data;
-  return card && { customer: customerId, method: card.id };
+  return card && { customer: customerId, method: card.id, locale };
 };
 
 /** Finds the payment of a charge. An idempotency key expires after a day, the list of payments does not. */
@@ -79,7 +82,7 @@ const createPayment = async (
           allowed_payment_method_types: ['card'],
           off_session: true,
           confirm: true,
-          description: 'Automatic wallet top-up',
+          description: TOP_UP_NAMES.automatic[saved.locale],
           metadata: { svc_user_id: userId, [CHARGE_KEY]: chargeId },
         },
         { idempotencyKey: `charge-${chargeId}` },

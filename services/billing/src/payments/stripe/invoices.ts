@@ -2,6 +2,7 @@ import type { Stripe } from 'stripe';
 import { z } from 'zod';
 import type { InvoicePage, InvoicesPage, ProviderInvoice, SavedCharge } from '../index.ts';
 import { CHARGE_KEY, type ChargeDeps, CLOCK_SKEW_SECONDS } from './charges.ts';
+import { findLocale, TOP_UP_NAMES } from './language.ts';
 import { MICROS_PER_MINOR_UNIT, toMinorUnits } from './minor-units.ts';
 import { findCustomerId } from './queries.ts';
 import { askForOne, askStripe } from './stripe-client.ts';
@@ -56,8 +57,8 @@ export const invoiceCharge = async (
   if (customer === undefined) throw new Error('a charge was made without a customer');
   let invoice = (await findInvoice(deps, customer, charge)) ?? (await createInvoice(deps, customer, charge));
   if (invoice.status === 'draft') {
-    const { id, lines } = invoice;
-    if (lines.data.length === 0) await addItem(deps, customer, { ...charge, invoiceId: id });
+    const { id, lines, description } = invoice;
+    if (lines.data.length === 0) await addItem(deps, customer, { ...charge, invoiceId: id, description });
     invoice = await askStripe(() =>
       stripe.invoices.finalizeInvoice(id, { auto_advance: false }, { idempotencyKey: `finalize-${chargeId}` }),
     );
@@ -85,8 +86,9 @@ const findInvoice = async (
   return invoices.data.find(({ metadata }) => metadata?.[CHARGE_KEY] === chargeId);
 };
 
-const createInvoice = ({ stripe }: ChargeDeps, customer: string, { chargeId, currency }: SavedCharge) =>
-  askStripe(() =>
+const createInvoice = async ({ stripe }: ChargeDeps, customer: string, { chargeId, currency }: SavedCharge) => {
+  const description = TOP_UP_NAMES.automatic[await findLocale(stripe, customer)];
+  return await askStripe(() =>
     stripe.invoices.create(
       {
         customer,
@@ -95,17 +97,24 @@ const createInvoice = ({ stripe }: ChargeDeps, customer: string, { chargeId, cur
         auto_advance: false,
         pending_invoice_items_behavior: 'exclude',
         automatic_tax: { enabled: true },
-        description: 'Automatic wallet top-up',
+        description,
         metadata: { [CHARGE_KEY]: chargeId },
       },
       { idempotencyKey: `invoice-${chargeId}` },
     ),
   );
+};
 
 const addItem = (
   { stripe }: ChargeDeps,
   customer: string,
-  { chargeId, invoiceId, amountMicros, currency }: SavedCharge & { readonly invoiceId: string },
+  {
+    chargeId,
+    invoiceId,
+    amountMicros,
+    currency,
+    description,
+  }: SavedCharge & { readonly invoiceId: string; readonly description: string | null },
 ) =>
   askStripe(() =>
     stripe.invoiceItems.create(
@@ -115,7 +124,7 @@ const addItem = (
         currency: currency.toLowerCase(),
         amount: toMinorUnits(amountMicros),
         tax_behavior: 'inclusive',
-        description: 'Automatic wallet top-up',
+        description: description ?? TOP_UP_NAMES.automatic.en,
       },
       { idempotencyKey: `invoice-item-${chargeId}` },
     ),

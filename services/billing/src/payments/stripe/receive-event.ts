@@ -29,6 +29,8 @@ export const HANDLED_EVENTS = [
   'charge.dispute.funds_reinstated',
 ] as const satisfies readonly Stripe.Event.Type[];
 
+/** Time for which Stripe retries a delivery. */
+export const DELIVERY_SECONDS_MAX = 3 * 24 * 3600;
 /** Maximum age of a signature. */
 const SIGNATURE_SECONDS_MAX = 300;
 
@@ -39,9 +41,9 @@ export type EventSubject =
   | { readonly kind: 'reversal'; readonly paymentId: string };
 
 export interface StripeListener {
-  checkoutChanged(subject: Extract<EventSubject, { kind: 'checkout' }>): Promise<void>;
-  subscriptionChanged(providerSubscriptionId: string): Promise<void>;
-  paymentReversed(paymentId: string): Promise<void>;
+  readonly checkoutChanged: (subject: Extract<EventSubject, { kind: 'checkout' }>) => Promise<void>;
+  readonly subscriptionChanged: (providerSubscriptionId: string) => Promise<void>;
+  readonly paymentReversed: (paymentId: string) => Promise<void>;
 }
 
 /** A signature proves the origin, not the content. No text column can store NUL. */

@@ -12,7 +12,7 @@ import { CHARGE_KEY } from './charges.ts';
 import { idOf } from './id-of.ts';
 import { MICROS_PER_MINOR_UNIT } from './minor-units.ts';
 import { insertCustomer } from './queries.ts';
-import { HANDLED_EVENTS, handleEvent, type StripeListener } from './receive-event.ts';
+import { DELIVERY_SECONDS_MAX, HANDLED_EVENTS, handleEvent, type StripeListener } from './receive-event.ts';
 
 export interface ReconcileDeps extends SettleCheckoutDeps {
   readonly stripe: Stripe;
@@ -58,8 +58,8 @@ export const reconcileWithStripe = async (deps: ReconcileDeps, since: Date): Pro
     await refreshSubscription(deps, id);
     count += 1;
   }
-  // Older subscriptions that changed since. Stripe keeps events for 30 days.
-  const events = { created: { gte: seconds }, types: [...HANDLED_EVENTS], limit: PAGE };
+  // Older objects that changed since. An event from before may have been delivered since. Stripe keeps events for 30 days.
+  const events = { created: { gte: seconds - DELIVERY_SECONDS_MAX }, types: [...HANDLED_EVENTS], limit: PAGE };
   for await (const event of stripe.events.list(events)) {
     await handleEvent(deps.listener, event);
     count += 1;

@@ -1,3 +1,4 @@
+import type { Locale } from '@svc/contracts';
 import type { Knex } from 'knex';
 import type { Stripe } from 'stripe';
 import type { CheckoutOrder, CheckoutState, HostedSubscription, Payment, PaymentProvider, Purchase } from '../index.ts';
@@ -5,6 +6,7 @@ import { chargeSaved, hasPaymentMethod } from './charges.ts';
 import { endSubscription, forgetCustomer, setCancelAtPeriodEnd } from './endings.ts';
 import { idOf } from './id-of.ts';
 import { invoiceCharge, listInvoices } from './invoices.ts';
+import { preferLocale, TOP_UP_NAMES } from './language.ts';
 import { MICROS_PER_MINOR_UNIT, toMinorUnits } from './minor-units.ts';
 import { findCustomerId, insertCustomer } from './queries.ts';
 import { refundPayment, revertSubscription } from './refunds.ts';
@@ -38,21 +40,26 @@ export const createStripeProvider = (deps: StripeDeps): PaymentProvider => ({
   forgetCustomer: (userId) => forgetCustomer(deps, userId),
   refundPayment: (refund) => refundPayment(deps, refund),
   hasPaymentMethod: (userId) => hasPaymentMethod(deps, userId),
+  async preferLocale(userId, locale) {
+    await preferLocale(deps.stripe, await ensureCustomer(deps, userId), locale);
+  },
   chargeSaved: (charge) => chargeSaved(deps, charge),
   invoiceCharge: (charge) => invoiceCharge(deps, charge),
   listInvoices: (page) => listInvoices(deps, page),
-  async createPortal({ userId, returnUrl }) {
+  async createPortal({ userId, returnUrl, locale }) {
     const customer = await ensureCustomer(deps, userId);
+    if (locale !== undefined) await preferLocale(deps.stripe, customer, locale);
     const { url } = await askStripe(() =>
-      deps.stripe.billingPortal.sessions.create({ customer, return_url: returnUrl }),
+      deps.stripe.billingPortal.sessions.create({ customer, return_url: returnUrl, ...(locale && { locale }) }),
     );
     return { url };
   },
 });
 
 const createCheckout = async (deps: StripeDeps, order: CheckoutOrder) => {
-  const { sessionId, userId, successUrl, cancelUrl } = order;
+  const { sessionId, userId, successUrl, cancelUrl, locale } = order;
   const customer = await ensureCustomer(deps, userId);
+  if (locale !== undefined) await preferLocale(deps.stripe, customer, locale);
   const session = await askStripe(() =>
     deps.stripe.checkout.sessions.create(
       {
@@ -66,6 +73,7 @@ const createCheckout = async (deps: StripeDeps, order: CheckoutOrder) => {
         client_reference_id: sessionId,
         success_url: successUrl,
         cancel_url: cancelUrl,
+        ...(locale && { locale }),
       },
       { idempotencyKey: `checkout-${sessionId}` },
     ),
@@ -82,7 +90,7 @@ const toSessionMetadata = ({ userId, purchase, asked }: CheckoutOrder): Stripe.M
   ...(purchase.kind === 'subscription' ? { plan_id: purchase.plan.id } : {}),
 });
 
-const toLineItems = ({ purchase, userId, sessionId }: CheckoutOrder): Stripe.Checkout.SessionCreateParams =>
+const toLineItems = ({ purchase, userId, sessionId, locale }: CheckoutOrder): Stripe.Checkout.SessionCreateParams =>
   purchase.kind === 'subscription'
     ? {
         mode: 'subscription',
@@ -92,7 +100,7 @@ const toLineItems = ({ purchase, userId, sessionId }: CheckoutOrder): Stripe.Che
       }
     : {
         mode: 'payment',
-        line_items: [{ price_data: topUpPrice(purchase), quantity: 1 }],
+        line_items: [{ price_data: topUpPrice(purchase, locale), quantity: 1 }],
         invoice_creation: { enabled: true },
         // Saves the payment method for automatic top-ups, as subscriptions do for renewals.
         payment_intent_data: { setup_future_usage: 'off_session' },
@@ -103,11 +111,14 @@ const stripePriceOf = ({ plan }: Extract<Purchase, { kind: 'subscription' }>): s
   return plan.stripe_price_id;
 };
 
-const topUpPrice = ({ amountMicros, currency }: Extract<Purchase, { kind: 'top_up' }>) => ({
+const topUpPrice = (
+  { amountMicros, currency }: Extract<Purchase, { kind: 'top_up' }>,
+  locale: Locale | undefined = 'en',
+) => ({
   currency: currency.toLowerCase(),
   unit_amount: toMinorUnits(amountMicros),
   tax_behavior: 'inclusive' as const,
-  product_data: { name: 'Wallet top-up' },
+  product_data: { name: TOP_UP_NAMES.bought[locale] },
 });
 
 /** Reads a checkout. A session that is complete at Stripe but unpaid counts as open. */

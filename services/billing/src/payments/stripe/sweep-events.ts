@@ -1,10 +1,8 @@
 import type { Logger } from '@svc/service-kit';
 import type { Stripe } from 'stripe';
-import { HANDLED_EVENTS, handleEvent, type StripeListener } from './receive-event.ts';
+import { DELIVERY_SECONDS_MAX, HANDLED_EVENTS, handleEvent, type StripeListener } from './receive-event.ts';
 import { askStripe } from './stripe-client.ts';
 
-/** Stripe itself retries a delivery for three days. */
-const LOOK_BACK_SECONDS = 3 * 24 * 3600;
 const PAGE_EVENTS = 100;
 /** Events per sweep, newest first. Changes in older events are caught by the refresh of silent subscriptions. */
 const EVENTS_MAX = 5_000;
@@ -13,7 +11,7 @@ const REMEMBERED_MAX = 10_000;
 
 /** Sweep that handles events that Stripe failed to deliver, each once per process. */
 export interface EventSweep {
-  run(): Promise<void>;
+  readonly run: () => Promise<void>;
 }
 
 /** Creates the sweep for undelivered events, so that no change is lost while the endpoint is down. */
@@ -26,7 +24,7 @@ export const createEventSweep = (deps: {
   const handled = new Set<string>();
   return {
     async run() {
-      const since = Math.floor(deps.clock().getTime() / 1000) - LOOK_BACK_SECONDS;
+      const since = Math.floor(deps.clock().getTime() / 1000) - DELIVERY_SECONDS_MAX;
       const query = { delivery_success: false, created: { gte: since }, limit: PAGE_EVENTS };
       const events = await askStripe(() =>
         deps.stripe.events.list({ ...query, types: [...HANDLED_EVENTS] }).autoPagingToArray({ limit: EVENTS_MAX }),

@@ -11,7 +11,7 @@ import { ProfileCard } from './profile-card.tsx';
 import { SessionsCard } from './sessions-card.tsx';
 import { VerifyEmailCard } from './verify-email-card.tsx';
 
-/** The account: profile, sign-in, devices and data. */
+/** Shows the account: profile, sign-in, devices and data. */
 export const AccountPage = (): ReactElement => {
   const { account: texts } = useI18n().messages;
   const { email_verified } = useAccount();

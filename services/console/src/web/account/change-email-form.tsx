@@ -5,7 +5,7 @@ import { Button, checkEmail, Form, fault, Notice, PasswordField, TextField, useF
 
 const EMPTY = { email: '', current_password: '' };
 
-/** Asks for another address to sign in with, which takes effect once it is confirmed from there. */
+/** Requests a new sign-in address, which takes effect once it is confirmed by a mailed link. */
 export const ChangeEmailForm = (): ReactElement => {
   const { account: texts, errors } = useI18n().messages;
   const { call } = useApi();

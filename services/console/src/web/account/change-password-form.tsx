@@ -2,14 +2,15 @@ import type { ReactElement } from 'react';
 import { useApi } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { PASSWORD_CHARACTERS, useAccount, useSession } from '../session/index.ts';
-import { Button, checkText, Form, fault, PasswordField, useForm, useToast } from '../ui/index.ts';
+import { useToast } from '../toasts/index.ts';
+import { Button, checkText, Form, fault, PasswordField, useForm } from '../ui/index.ts';
 
 const EMPTY = { current_password: '', new_password: '' };
 
-/** Replaces the password. The answer is a new session, as all others end. */
+/** Replaces the password. The response contains a new session, because all others end. */
 export const ChangePasswordForm = (): ReactElement => {
   const { account: texts, session: sessionTexts, errors } = useI18n().messages;
-  const { email } = useAccount();
+  const { email, display_name, business_name } = useAccount();
   const { call } = useApi();
   const session = useSession();
   const toast = useToast();
@@ -41,6 +42,7 @@ export const ChangePasswordForm = (): ReactElement => {
         label={texts.newPassword}
         hint={sessionTexts.passwordHint}
         autoComplete="new-password"
+        owner={{ email, displayName: display_name, businessName: business_name }}
         value={form.values.new_password}
         onChange={(password) => form.set('new_password', password)}
         fault={form.faultOf('new_password')}

@@ -3,15 +3,13 @@ import { useI18n } from '../i18n/index.ts';
 import { Button, Card } from '../ui/index.ts';
 import { DeleteAccountDialog } from './delete-account-dialog.tsx';
 
-/** Leads to the deletion of the account. */
+/** Links to the deletion of the account. */
 export const DeleteAccountCard = (): ReactElement => {
   const { ownData: texts } = useI18n().messages;
   const [isDeleting, setDeleting] = useState(false);
   return (
     <Card title={texts.delete} lead={texts.deleteText} tone="danger">
-      <Button variant="danger" onClick={() => setDeleting(true)}>
-        {texts.delete}
-      </Button>
+      <Button onClick={() => setDeleting(true)}>{texts.delete}</Button>
       {isDeleting && <DeleteAccountDialog onClose={() => setDeleting(false)} />}
     </Card>
   );

@@ -1,10 +1,11 @@
 import type { ReactElement } from 'react';
 import { useApi } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
+import { Dialog, DialogActions } from '../overlays/index.ts';
 import { useAccount, useSession } from '../session/index.ts';
-import { Button, Dialog, DialogActions, Form, fault, PasswordField, useForm } from '../ui/index.ts';
+import { Button, Form, fault, PasswordField, useForm } from '../ui/index.ts';
 
-/** Says what a deletion ends and when, takes the password, and deletes the account. */
+/** Explains what a deletion ends and when, asks for the password, and deletes the account. */
 export const DeleteAccountDialog = ({ onClose }: { onClose: () => void }): ReactElement => {
   const { ownData: texts, account, session: sessionTexts, errors } = useI18n().messages;
   const { account_type, email } = useAccount();

@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 import { useI18n } from '../i18n/index.ts';
 import { Notice, Page, useNow } from '../ui/index.ts';
 
-/** Says when a deleted account is erased, and how its owner keeps it. */
+/** Shows when a deleted account is erased, and how its owner can keep it. */
 export const DeletedPage = ({ erasedAt }: { erasedAt: string }): ReactElement => {
   const { messages, formats } = useI18n();
   const { ownData: texts } = messages;

@@ -6,7 +6,7 @@ import { Button, Card, ErrorNotice, saveFile } from '../ui/index.ts';
 
 const DATE_CHARACTERS = 10;
 
-/** Downloads everything that is held about the person. */
+/** Downloads all data about the person. */
 export const OwnDataCard = (): ReactElement => {
   const { ownData: texts } = useI18n().messages;
   const { download } = useApi();

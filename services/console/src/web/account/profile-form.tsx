@@ -3,7 +3,8 @@ import type { ReactElement } from 'react';
 import { useApi } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { useAccount, useSession } from '../session/index.ts';
-import { Button, checkText, Form, SelectField, TextField, useForm, useToast } from '../ui/index.ts';
+import { useToast } from '../toasts/index.ts';
+import { Button, checkText, Form, SelectField, TextField, useForm } from '../ui/index.ts';
 import { NAME_CHARACTERS } from './name-characters.ts';
 import { toProfileChange, valuesOf } from './profile-values.ts';
 
@@ -29,7 +30,7 @@ export const ProfileForm = (): ReactElement => {
     submit: async (values) => {
       const changed = await call('updateAccount', { body: toProfileChange(values, account.account_type) });
       session.updateAccount(changed.account);
-      // A language that was chosen in this browser before must not hide the change.
+      // A language chosen earlier in this browser must not hide the change.
       if (values.locale !== account.locale) setLocale(values.locale);
       form.reset(valuesOf(changed.account));
       toast(common.saved);

@@ -3,7 +3,7 @@ import { toProfileChange } from './profile-values.ts';
 
 const values = { display_name: '  ', business_name: ' Rossi srl ', locale: 'it' } as const;
 
-test('removes an emptied name and sends a business name for a business alone', () => {
+test('removes an emptied name, and sends a business name only for a business', () => {
   expect(toProfileChange(values, 'personal')).toEqual({ display_name: null, locale: 'it' });
   expect(toProfileChange(values, 'business')).toEqual({
     display_name: null,

@@ -3,12 +3,14 @@ import { describeDevice } from '@svc/contracts/describe-device';
 import { type ReactElement, useState } from 'react';
 import { useApiMutation, useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Badge, Button, Card, ConfirmDialog, ErrorNotice, Loaded, Time, useToast } from '../ui/index.ts';
+import { ConfirmDialog } from '../overlays/index.ts';
+import { useToast } from '../toasts/index.ts';
+import { Badge, Button, Card, ErrorNotice, Loaded, Time } from '../ui/index.ts';
 
-/** More are shown on demand. */
+/** The others are shown on demand. */
 const SHOWN_AT_FIRST = 5;
 
-/** Lists where the account is signed in, and signs out one place or all others. */
+/** Lists the places where the account is signed in, and signs out one of them or all others. */
 export const SessionsCard = (): ReactElement => {
   const { sessions: texts } = useI18n().messages;
   const list = useApiQuery('listSessions', {});
@@ -37,7 +39,7 @@ const SessionRows = ({ sessions }: { sessions: readonly ListedSession[] }): Reac
     refreshes: ['listSessions'],
     onDone: () => toast(texts.ended),
   });
-  // This one first: it is what the others are compared with.
+  // This session first, because the person compares the others with it.
   const sorted = sessions.toSorted((one, other) => Number(other.is_current) - Number(one.is_current));
   const shown = isWhole ? sorted : sorted.slice(0, SHOWN_AT_FIRST);
   return (

@@ -1,11 +1,13 @@
 import type { ReactElement } from 'react';
 import { useApi } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
+import { Dialog, DialogActions } from '../overlays/index.ts';
 import { useSession } from '../session/index.ts';
-import { Button, checkText, Dialog, DialogActions, Form, TextField, useForm, useToast } from '../ui/index.ts';
+import { useToast } from '../toasts/index.ts';
+import { Button, checkText, Form, TextField, useForm } from '../ui/index.ts';
 import { NAME_CHARACTERS } from './name-characters.ts';
 
-/** Turns a personal account into a business account. The answer is the same session with a token that says so. */
+/** Converts a personal account to a business account. The response contains the same session with a new token. */
 export const UpgradeDialog = ({ onClose }: { onClose: () => void }): ReactElement => {
   const { account: texts, session: sessionTexts, common } = useI18n().messages;
   const { call } = useApi();

@@ -1,7 +1,8 @@
 import type { ReactElement } from 'react';
 import { useApi } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Button, Card, Form, useForm, useToast } from '../ui/index.ts';
+import { useToast } from '../toasts/index.ts';
+import { Button, Card, Form, useForm } from '../ui/index.ts';
 
 /** Mails the link that confirms the address of the account. */
 export const VerifyEmailCard = (): ReactElement => {

@@ -18,7 +18,7 @@ test('chooses and drops percentages in ascending order, without repeats', () => 
   expect(toSettings({ ...values, another: '100' }).thresholds_percent).toEqual([33, 100]);
 });
 
-test('turns alerts off with nothing chosen and an empty amount', () => {
+test('turns alerts off with no percentage and an empty amount', () => {
   const values = { ...valuesOf(STORED), thresholds_percent: [], wallet_below_micros: '' };
   expect(toSettings(values)).toEqual({ thresholds_percent: [], wallet_below_micros: null });
 });

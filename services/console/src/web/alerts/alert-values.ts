@@ -9,7 +9,7 @@ export interface AlertValues {
   readonly thresholds_percent: readonly number[];
   /** A percentage to add. */
   readonly another: string;
-  /** Empty for no alert. */
+  /** Empty if there is no alert. */
   readonly wallet_below_micros: string;
 }
 
@@ -25,13 +25,13 @@ export const valuesOf = ({ thresholds_percent, wallet_below_micros }: AlertSetti
   wallet_below_micros: wallet_below_micros === null ? '' : typedAmount(wallet_below_micros),
 });
 
-/** Chooses a percentage, or no longer. */
+/** Selects a percentage, or deselects it. */
 export const toggle = (values: AlertValues, percent: number): readonly number[] =>
   values.thresholds_percent.includes(percent)
     ? values.thresholds_percent.filter((chosen) => chosen !== percent)
     : sorted([...values.thresholds_percent, percent]);
 
-/** Offers and chooses the typed percentage as well. Without one, returns the values as they are. */
+/** Adds and selects the typed percentage. Without one, returns the values unchanged. */
 export const addTyped = (values: AlertValues): AlertValues => {
   const percent = parsePercent(values.another);
   if (percent === undefined) return values;
@@ -58,7 +58,7 @@ export const checkAlerts = (values: AlertValues, { alerts, faults }: Messages): 
     : [fault('wallet_below_micros', faults.amount)]),
 ];
 
-/** Returns the settings of a form, with a percentage that is typed but not yet added. */
+/** Returns the settings of a form, including a typed percentage that is not added yet. */
 export const toSettings = (values: AlertValues): AlertSettings => ({
   thresholds_percent: [...addTyped(values).thresholds_percent],
   wallet_below_micros: parseAmount(values.wallet_below_micros) ?? null,

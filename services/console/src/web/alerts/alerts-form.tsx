@@ -2,10 +2,11 @@ import type { AlertSettings } from '@svc/contracts';
 import { type ReactElement, useId } from 'react';
 import { useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Button, Form, type FormState, TextField, useForm, useToast } from '../ui/index.ts';
+import { useToast } from '../toasts/index.ts';
+import { Button, Form, type FormState, TextField, useForm } from '../ui/index.ts';
 import { type AlertValues, addTyped, checkAlerts, checkTyped, toggle, toSettings, valuesOf } from './alert-values.ts';
 
-/** Chooses the thresholds of limits and of the wallet. */
+/** Edits the thresholds of limits and of the wallet. */
 export const AlertsForm = ({ settings, currency }: { settings: AlertSettings; currency: string }): ReactElement => {
   const { messages } = useI18n();
   const { alerts, common } = messages;

@@ -1,11 +1,11 @@
 import type { ReactElement } from 'react';
 import { useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { currencyOf, usePlans } from '../plans/index.ts';
+import { currencyOf, usePlans } from '../subscription/index.ts';
 import { Card, Loaded, Page } from '../ui/index.ts';
 import { AlertsForm } from './alerts-form.tsx';
 
-/** Thresholds at which the account gets mails about its limits. */
+/** Shows the thresholds at which the account gets mails about its limits. */
 export const AlertsPage = (): ReactElement => {
   const { alerts } = useI18n().messages;
   const settings = useApiQuery('getAlertSettings', {}, { staleTime: 0 });

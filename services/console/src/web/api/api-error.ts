@@ -1,22 +1,22 @@
 import type { ErrorCode, ValidationIssue } from '@svc/contracts';
 
-/** Codes of failures that no service has told of. */
+/** Codes of failures without an error from a service. */
 export type LocalErrorCode = 'network_error' | 'timeout' | 'unreadable_answer' | 'validation_error';
 
-/** The `code` of a failed call; a service may be newer than these pages and send others. */
+/** The `code` of a failed call. A newer service may send others. */
 export type ApiErrorCode = ErrorCode | LocalErrorCode | (string & {});
 
 export interface ApiErrorFields {
-  /** HTTP status; 0 where no answer came. */
+  /** HTTP status; 0 without a response. */
   readonly status: number;
   readonly code: ApiErrorCode;
   /** English text of the service. */
   readonly message: string;
-  /** Members of the answer beside code and message. */
+  /** Members of the response beside code and message. */
   readonly details?: Readonly<Record<string, unknown>>;
   /** Faults of the request, on 422. */
   readonly issues?: readonly ValidationIssue[];
-  /** From `X-Request-Id`: what support asks for. */
+  /** From `X-Request-Id`, for support. */
   readonly requestId?: string | undefined;
   /** From `Retry-After`. */
   readonly retryAfterSeconds?: number | undefined;
@@ -24,7 +24,7 @@ export interface ApiErrorFields {
 
 const TRANSIENT_STATUSES = new Set([0, 502, 503, 504]);
 
-/** A call that did not succeed. */
+/** Thrown if a call fails. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: ApiErrorCode;
@@ -44,22 +44,22 @@ export class ApiError extends Error {
     this.retryAfterSeconds = fields.retryAfterSeconds;
   }
 
-  /** The same call may succeed a little later. */
+  /** True if the same call may succeed a little later. */
   get isTransient(): boolean {
     return TRANSIENT_STATUSES.has(this.status);
   }
 
-  /** The act waits for the person to prove who they are. */
+  /** True if the person must authenticate again first. */
   get isStepUpRequired(): boolean {
     return this.status === 403 && this.code === 'reauthentication_required';
   }
 
-  /** A token signed since may be accepted, because the address was confirmed meanwhile. */
+  /** True if a newer token may be accepted, because the address was confirmed meanwhile. */
   get isTokenOutdated(): boolean {
     return this.code === 'email_not_verified';
   }
 
-  /** The session that the call presented is not, or no longer, valid. */
+  /** True if the session of the call is not valid, or no longer. */
   get isSessionRefused(): boolean {
     return this.status === 401 && this.code !== 'invalid_credentials';
   }
@@ -67,7 +67,7 @@ export class ApiError extends Error {
 
 const REQUEST_ID_CHARACTERS_MAX = 64;
 
-/** Reads the error of an answer, in any of the contract's shapes. */
+/** Parses the error of a response, in any of the contract's shapes. */
 export const readApiError = async (response: Response): Promise<ApiError> => {
   const body: unknown = await response.json().catch(() => undefined);
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
@@ -91,7 +91,7 @@ export const readApiError = async (response: Response): Promise<ApiError> => {
   });
 };
 
-/** For an answer that is none of ours, such as a load balancer's page. */
+/** Chooses a code for a response that is not ours, such as a load balancer's page. */
 const codeOfStatus = (status: number): ApiErrorCode => {
   switch (status) {
     case 401:

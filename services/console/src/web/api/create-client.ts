@@ -4,23 +4,25 @@ import type { Transport } from './send-request.ts';
 
 /** Source of the session's token. */
 export interface TokenSource {
-  /** The token in memory; undefined if no one is signed in. */
+  /** Returns the token in memory; undefined if no one is signed in. */
   readonly current: () => string | undefined;
-  /** Asks for the session again; undefined when there is none any more. Rejects where that cannot be told. */
+  /** Returns true while an account is shown whose session has not been resumed yet. */
+  readonly isRestored: () => boolean;
+  /** Resumes the session; undefined if there is none. Rejects if that is unknown. */
   readonly renew: () => Promise<string | undefined>;
 }
 
 /** Calls routes as the signed-in person. */
 export interface ApiClient {
   readonly call: <K extends OperationName>(operation: K, input: Input<K>, signal?: AbortSignal) => Promise<Answer<K>>;
-  /** Fetches a route's answer in another media type, as a file. */
+  /** Fetches a route's response in another media type, as a file. */
   readonly download: <K extends OperationName>(operation: K, input: Input<K>, accept: string) => Promise<Blob>;
 }
 
 /**
- * Creates the client of the pages. A call whose session is refused asks for the session again and is repeated once. A
- * sensitive call is repeated once the person has proved who they are, as `stepUp` says. The services refuse before they
- * do anything, so nothing happens twice.
+ * Creates the client of the pages. If the session is refused, resumes it and repeats the call once. Repeats a sensitive
+ * call once after the person has authenticated again, as `stepUp` does. Services refuse before they change anything, so
+ * no call takes effect twice.
  */
 export const createClient = (
   transport: Transport,
@@ -28,7 +30,7 @@ export const createClient = (
   stepUp: () => Promise<boolean> = async () => false,
 ): ApiClient => {
   const withToken = async <T>(send: (token: string | undefined) => Promise<T>): Promise<T> => {
-    const token = tokens.current();
+    const token = tokens.isRestored() ? await tokens.renew() : tokens.current();
     try {
       return await send(token);
     } catch (error) {

@@ -3,7 +3,10 @@ import type { z } from 'zod';
 
 type Routes = typeof routes;
 
-/** The routes that the pages call. Method and path are compared with the contract by the compiler: only types of it reach the browser. */
+/**
+ * Routes that the pages call. The compiler compares method and path with the contract; only types of it reach the
+ * browser.
+ */
 export const operations = {
   deleteSession: { method: 'DELETE', path: '/v1/console/session' },
   createReauthenticationOptions: { method: 'POST', path: '/v1/console/session/reauthenticate/options' },
@@ -45,6 +48,7 @@ export const operations = {
   getAppIcon: { method: 'GET', path: '/v1/integrations/apps/{client_id}/icon' },
   putAppIcon: { method: 'PUT', path: '/v1/integrations/apps/{client_id}/icon' },
   listConnections: { method: 'GET', path: '/v1/integrations/connections' },
+  listEndedConnections: { method: 'GET', path: '/v1/integrations/ended-connections' },
   updateConnection: { method: 'PATCH', path: '/v1/integrations/connections/{client_id}' },
   deleteConnection: { method: 'DELETE', path: '/v1/integrations/connections/{client_id}' },
   listConnectionAudit: { method: 'GET', path: '/v1/integrations/connections/{client_id}/audit' },
@@ -108,8 +112,8 @@ type AnswerOf<A> = {
   [S in keyof A]: A[S] extends { schema: infer Z extends z.ZodType } ? z.output<Z> : undefined;
 }[keyof A];
 
-/** Body that a route answers, by the contract; undefined if it has none. */
+/** Response body of a route, by the contract; undefined if it has none. */
 export type Answer<K extends OperationName> = AnswerOf<Routes[K]['responses']>;
 
-/** One element of what a list answers. */
+/** One element of a list response. */
 export type ItemOf<K extends OperationName> = Answer<K> extends { data: (infer T)[] } ? T : never;

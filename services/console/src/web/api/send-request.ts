@@ -1,11 +1,11 @@
 import { ApiError, readApiError } from './api-error.ts';
 import { type Answer, type Input, type OperationName, operations } from './operations.ts';
 
-/** Longer than any answer of the console's routes takes, checking a webhook's destination included. */
+/** Longer than the slowest route of the console, which checks a webhook's destination. */
 const TIMEOUT_MS = 30_000;
 
 export interface TransportOptions {
-  /** Origin of the API; empty for the page's own. */
+  /** Origin of the API; empty for the page's origin. */
   readonly baseUrl: string;
   readonly fetch: typeof globalThis.fetch;
   readonly timeoutMs?: number;
@@ -43,7 +43,7 @@ export const createTransport = (options: TransportOptions): Transport => ({
     const limits = { signal, timeoutMs: options.timeoutMs ?? TIMEOUT_MS };
     const headers = { Accept: 'application/json, image/*', ...authorizationOf(token) };
     const response = await exchange(options, { operation, input, headers, ...limits });
-    // The services check their answers against the contract, so what arrives has the contract's type.
+    // The services check their responses against the contract, so the body has the contract's type.
     return (await readAnswer(response, signal)) as Answer<K>;
   },
   download: async (operation, input, { token, signal, accept }) => {
@@ -72,12 +72,12 @@ const exchange = async <K extends OperationName>(
   },
 ): Promise<Response> => {
   const { method, path } = operations[operation];
-  // Input<K> has at most these members, by its definition.
+  // Input<K> has at most these members, by definition.
   const parts = input as AnyInput;
   const timeout = AbortSignal.timeout(timeoutMs);
   const request: RequestInit = {
     method,
-    // What was read is remembered in the page, where a change can make it forgotten.
+    // The pages cache responses, so the browser must not.
     cache: 'no-store',
     headers: { ...headers, ...contentTypeOf(parts) },
     signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
@@ -94,7 +94,7 @@ const exchange = async <K extends OperationName>(
   return response;
 };
 
-/** Fills a path template and appends the query, without what is undefined. */
+/** Fills a path template and appends the query, omitting undefined values. */
 export const urlFor = (path: string, { params = {}, query = {} }: Pick<AnyInput, 'params' | 'query'>): string => {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
   const search = new URLSearchParams();
@@ -116,7 +116,7 @@ const contentOf = ({ body, file }: AnyInput): NonNullable<RequestInit['body']> |
 const readAnswer = async (response: Response, signal: AbortSignal | undefined): Promise<unknown> => {
   if (response.status === 204) return undefined;
   const isJson = (response.headers.get('content-type') ?? '').includes('json');
-  // Pictures are handed on as `data:` URLs: an <img> cannot send the session's token.
+  // Pictures are returned as `data:` URLs: an <img> cannot send the session's token.
   return readBody(response, signal, () => (isJson ? response.json() : toDataUrl(response)));
 };
 

@@ -6,7 +6,7 @@ interface ApiPage<T> {
   readonly has_more: boolean;
 }
 
-/** Reads a list of an operation page by page. `read` asks for the page after an id, or for the first one. */
+/** Reads a list page by page. `read` fetches the page after an id, or the first one. */
 export const useApiPages = <T extends { readonly id: string }>(
   operation: OperationName,
   read: (after: string | undefined, signal: AbortSignal) => Promise<ApiPage<T>>,

@@ -14,7 +14,7 @@ import type { Answer, Input, OperationName } from './operations.ts';
 const STALE_AFTER_MS = 10_000;
 const RETRIES_MAX = 2;
 
-/** Creates the memory of what was read: failures that may pass are tried again, all others are shown at once. */
+/** Creates the cache of responses. Retries transient failures and shows others at once. */
 export const createQueryClient = (): QueryClient =>
   new QueryClient({
     defaultOptions: {
@@ -22,8 +22,8 @@ export const createQueryClient = (): QueryClient =>
         staleTime: STALE_AFTER_MS,
         retry: (failures, error) => error instanceof ApiError && error.isTransient && failures < RETRIES_MAX,
       },
-      // Some answers are secrets that are shown once: none is kept.
-      // Without a network they fail at once: to be kept for later, unseen, is no answer to a press.
+      // Some responses are secrets that are shown once, so none is cached.
+      // Without a network they fail at once: a press must not wait in an invisible queue.
       mutations: { retry: false, gcTime: 0, networkMode: 'always' },
     },
   });
@@ -31,7 +31,7 @@ export const createQueryClient = (): QueryClient =>
 /** The client that all pages share. */
 export const ApiContext = createContext<ApiClient | undefined>(undefined);
 
-/** The client of the pages. */
+/** Returns the client of the pages. */
 export const useApi = (): ApiClient => {
   const client = use(ApiContext);
   if (client === undefined) throw new Error('there is no ApiContext above');
@@ -61,18 +61,24 @@ export const useApiQuery = <K extends OperationName>(
   });
 };
 
+/** Returns true until a query has been answered or has failed for the first time. */
+export const isAwaited = ({
+  isPending,
+  failureCount,
+}: Pick<UseQueryResult<unknown, Error>, 'isPending' | 'failureCount'>): boolean => isPending && failureCount === 0;
+
 /** Statuses which mean that the page is outdated. */
 const OUTDATED_STATUSES = new Set([404, 409]);
 
 /** Consequences of a successful call. */
 export interface ApiMutationOptions<K extends OperationName> {
-  /** Queries whose answers the call has changed. */
+  /** Queries to refresh after the call. */
   readonly refreshes?: readonly OperationName[];
-  /** Is called even if the component has left the page, which the refreshed queries can cause. */
+  /** Called even if the component was removed from the page, which refreshed queries can cause. */
   readonly onDone?: (answer: Answer<K>) => void;
 }
 
-/** Calls a route that changes something, and then reads again what that has changed, or what turns out to be out of date. */
+/** Calls a route that changes something, then refreshes the queries that it affects or that turn out to be outdated. */
 export const useApiMutation = <K extends OperationName>(
   operation: K,
   { refreshes = [], onDone }: ApiMutationOptions<K> = {},

@@ -2,7 +2,7 @@ import { onlineManager, type Query, useQueryClient } from '@tanstack/react-query
 import { useCallback, useEffect, useSyncExternalStore } from 'react';
 import { ApiError } from './api-error.ts';
 
-/** Interval at which the service is asked again while it cannot be reached. */
+/** Interval between attempts while the service cannot be reached. */
 const RETRY_MS = 10_000;
 
 /** Returns true while the browser has a network. */
@@ -12,13 +12,13 @@ export const useIsOnline = (): boolean =>
     () => onlineManager.isOnline(),
   );
 
-/** A page that is shown without a connection to the service. */
+/** State of a page that is shown without a connection to the service. */
 export interface Outage {
-  /** Time at which the oldest answer on the page was read; undefined if none was. */
+  /** Time at which the oldest data on the page were read; undefined if there are none. */
   readonly readAt: number | undefined;
 }
 
-/** Returns an outage while the service cannot be reached, and asks again by itself what the page shows. */
+/** Returns an outage while the service cannot be reached, and retries the queries of the page. */
 export const useOutage = (): Outage | undefined => {
   const queries = useQueryClient();
   const isOnline = useIsOnline();
@@ -45,7 +45,7 @@ export const useOutage = (): Outage | undefined => {
   return { readAt: times.length === 0 ? undefined : Math.min(...times) };
 };
 
-/** The last attempt reached no service. A retry that is under way changes nothing yet. */
+/** Returns true if the last attempt reached no service. A retry in progress changes nothing yet. */
 const isUnanswered = ({ state }: Query): boolean => {
   const error = state.error ?? state.fetchFailureReason;
   return error instanceof ApiError && error.isTransient;

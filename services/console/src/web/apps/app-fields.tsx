@@ -3,10 +3,10 @@ import { useI18n } from '../i18n/index.ts';
 import { Button, type FormState, Icon, TextArea, TextField } from '../ui/index.ts';
 import { type AppValues, REDIRECT_URIS_MAX } from './app-values.ts';
 
-/** The part of a form that these fields read and write. */
+/** Part of a form that these fields read and write. */
 type Form = Pick<FormState<AppValues>, 'values' | 'set' | 'faultOf'>;
 
-/** Fields of an app, at registration and later. */
+/** Renders the fields of an app, for registration and changes. */
 export const AppFields = ({ form }: { form: Form }): ReactElement => {
   const { apps } = useI18n().messages;
   const { values, set, faultOf } = form;
@@ -73,7 +73,7 @@ const RedirectUris = ({ form }: { form: Form }): ReactElement => {
       <legend>{apps.redirectUris}</legend>
       <p className="hint">{apps.redirectUrisHint}</p>
       {uris.map((uri, index) => (
-        // Lines have no other identity than their place: two may hold the same text during typing.
+        // Lines are identified by their position: two may hold the same text while the person types.
         <div key={index} className="line">
           <TextField
             label={apps.redirectUri(index + 1)}

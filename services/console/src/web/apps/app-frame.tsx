@@ -1,14 +1,14 @@
 import type { App } from '@svc/contracts';
 import type { ReactElement, ReactNode } from 'react';
-import { NavLink, useParams } from 'react-router';
+import { useParams } from 'wouter';
 import { useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { AppIcon, AppState, ButtonLink, EmptyState, Loaded, Page } from '../ui/index.ts';
+import { AppIcon, AppState, ButtonLink, EmptyState, Loaded, NavLink, Page } from '../ui/index.ts';
 import { ClientId } from './client-id.tsx';
 
-/** Frame of the pages about one app: who it is, and its sections. */
+/** Renders the frame of an app's pages: its name and sections. */
 export const AppFrame = ({ children }: { children: (app: App) => ReactNode }): ReactElement => {
-  const { apps: texts } = useI18n().messages;
+  const { apps: texts, overview } = useI18n().messages;
   const { clientId = '' } = useParams();
   const list = useApiQuery('listApps', {});
   const app = list.data?.data.find((item) => item.client_id === clientId);
@@ -16,6 +16,7 @@ export const AppFrame = ({ children }: { children: (app: App) => ReactNode }): R
     return (
       <Page title={texts.missingTitle}>
         <EmptyState
+          icon="apps"
           text={texts.missingText}
           action={
             <ButtonLink to="/apps" variant="primary">
@@ -38,7 +39,7 @@ export const AppFrame = ({ children }: { children: (app: App) => ReactNode }): R
                   <ClientId id={app.client_id} />
                   <p className="hint">
                     <AppState app={app} /> {texts.types[app.client_type]} ·{' '}
-                    {texts.connectionsCount(app.connections_count)}
+                    {overview.connectedUsers(app.connections_count)}
                   </p>
                 </div>
               </div>

@@ -2,7 +2,8 @@ import type { App } from '@svc/contracts';
 import type { ReactElement } from 'react';
 import { useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Button, Card, Facts, Form, Time, useForm, useToast } from '../ui/index.ts';
+import { useToast } from '../toasts/index.ts';
+import { Button, Card, Facts, Form, Time, useForm } from '../ui/index.ts';
 import { AppFields } from './app-fields.tsx';
 import { AppFrame } from './app-frame.tsx';
 import { type AppValues, checkApp, toFields, toValues } from './app-values.ts';
@@ -10,11 +11,11 @@ import { DangerCard } from './danger-card.tsx';
 import { IconCard } from './icon-card.tsx';
 import { SecretCard } from './secret-card.tsx';
 
-/** Everything about one app but its webhook. */
+/** Shows all settings of an app except its webhook. */
 export const AppSettingsPage = (): ReactElement => (
   <AppFrame>
     {(app) => (
-      // Another app is another form.
+      // Resets the form for another app.
       <div className="stack" key={app.client_id}>
         <SettingsCard app={app} />
         <IconCard app={app} />

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { checkApp, EMPTY_APP, toFields } from './app-values.ts';
 
-test('wants a name and every redirect URI that has a line', () => {
+test('requires a name and a redirect URI on every line', () => {
   const faults = checkApp({ ...EMPTY_APP, redirect_uris: ['https://a.example/', ''] });
   expect(faults.map(({ loc }) => loc.join('.'))).toEqual(['body.name', 'body.redirect_uris.1']);
 });
 
-test('takes away what was emptied', () => {
+test('removes emptied fields', () => {
   const fields = toFields({
     ...EMPTY_APP,
     name: ' Notes ',

@@ -15,7 +15,7 @@ export interface AppValues {
 const GRACE_SECONDS_MAX = 120;
 const URL_CHARACTERS_MAX = 2048;
 
-/** Redirect URIs of one app. */
+/** Maximum redirect URIs of one app. */
 export const REDIRECT_URIS_MAX = 10;
 
 /** The form of a new app. */
@@ -28,7 +28,7 @@ export const EMPTY_APP: AppValues = {
   refresh_grace_seconds: '30',
 };
 
-/** The form of an app that is there. */
+/** Returns the form of an existing app. */
 export const toValues = (app: App): AppValues => ({
   name: app.name,
   description: app.description ?? '',
@@ -38,7 +38,7 @@ export const toValues = (app: App): AppValues => ({
   refresh_grace_seconds: String(app.refresh_grace_seconds),
 });
 
-/** Faults that can be seen at once; what a redirect URI must look like is judged by the service. */
+/** Returns the faults that need no service. The service checks the format of redirect URIs. */
 export const checkApp = (values: AppValues): ValidationIssue[] => [
   ...checkText('name', values.name, { required: true, max: 80 }),
   ...checkText('description', values.description, { max: 500 }),
@@ -51,7 +51,7 @@ export const checkApp = (values: AppValues): ValidationIssue[] => [
   ...checkInteger('refresh_grace_seconds', values.refresh_grace_seconds, { min: 0, max: GRACE_SECONDS_MAX }),
 ];
 
-/** The fields of a request that the form stands for; what is empty is taken away. */
+/** Converts the form to the fields of a request. Empty fields are removed. */
 export const toFields = (values: AppValues): Omit<Input<'registerApp'>['body'], 'client_type'> => ({
   name: values.name.trim(),
   description: orNull(values.description),

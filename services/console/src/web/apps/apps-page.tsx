@@ -1,14 +1,15 @@
 import type { App } from '@svc/contracts';
 import type { ReactElement } from 'react';
-import { Link } from 'react-router';
+import { Link } from 'wouter';
 import { useApiQuery } from '../api/index.ts';
-import { useI18n } from '../i18n/index.ts';
+import { docsPath, useI18n } from '../i18n/index.ts';
 import { AppIcon, AppState, ButtonLink, EmptyState, Loaded, Page } from '../ui/index.ts';
 import { DomainsCard } from './domains-card.tsx';
 
-/** The apps of a business. */
+/** Lists the apps of a business. */
 export const AppsPage = (): ReactElement => {
-  const { apps } = useI18n().messages;
+  const { messages, locale } = useI18n();
+  const { apps } = messages;
   const list = useApiQuery('listApps', {});
   const register = (
     <ButtonLink to="/apps/new" variant="primary" icon="plus">
@@ -21,9 +22,10 @@ export const AppsPage = (): ReactElement => {
         {({ data }) =>
           data.length === 0 ? (
             <EmptyState
+              icon="apps"
               title={apps.emptyTitle}
               text={apps.emptyText}
-              action={<a href="/docs/quick-start">{apps.toGuide}</a>}
+              action={<a href={docsPath(locale, 'quick-start')}>{apps.toGuide}</a>}
             />
           ) : (
             <ul className="app-list">
@@ -40,7 +42,7 @@ export const AppsPage = (): ReactElement => {
 };
 
 const AppItem = ({ app }: { app: App }): ReactElement => {
-  const { apps } = useI18n().messages;
+  const { apps, overview } = useI18n().messages;
   return (
     <li className="app-item">
       <AppIcon clientId={app.client_id} large />
@@ -49,7 +51,7 @@ const AppItem = ({ app }: { app: App }): ReactElement => {
           {app.name}
         </Link>
         <p className="hint">
-          {apps.types[app.client_type]} · {apps.connectionsCount(app.connections_count)}
+          {apps.types[app.client_type]} · {overview.connectedUsers(app.connections_count)}
         </p>
       </div>
       <AppState app={app} />

@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 import { useI18n } from '../i18n/index.ts';
 import { CopyButton } from '../ui/index.ts';
 
-/** The id that an app presents itself with; no secret. */
+/** Shows the client id of an app, which is no secret. */
 export const ClientId = ({ id }: { id: string }): ReactElement => {
   const { apps } = useI18n().messages;
   return (

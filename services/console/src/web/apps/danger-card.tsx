@@ -1,12 +1,14 @@
 import type { App } from '@svc/contracts';
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
-import { useNavigate } from 'react-router';
+import { useLocation } from 'wouter';
 import { useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Button, Card, ConfirmDialog, ErrorNotice, Notice, TextField, useToast } from '../ui/index.ts';
+import { ConfirmDialog } from '../overlays/index.ts';
+import { useToast } from '../toasts/index.ts';
+import { Button, Card, ErrorNotice, Notice, TextField } from '../ui/index.ts';
 
-/** Acts that end connections: to deactivate an app, and to delete it. */
+/** Deactivates or deletes an app, which ends its connections. */
 export const DangerCard = ({ app }: { app: App }): ReactElement => {
   const { apps } = useI18n().messages;
   const [asking, setAsking] = useState<'deactivate' | 'delete'>();
@@ -29,9 +31,7 @@ export const DangerCard = ({ app }: { app: App }): ReactElement => {
       )}
       <div className="danger-row">
         <p>{apps.deleteHint}</p>
-        <Button variant="danger" onClick={() => setAsking('delete')}>
-          {apps.delete}
-        </Button>
+        <Button onClick={() => setAsking('delete')}>{apps.delete}</Button>
       </div>
       {asking === 'deactivate' && <DeactivateDialog app={app} onClose={close} />}
       {asking === 'delete' && <DeleteDialog app={app} onClose={close} />}
@@ -86,13 +86,13 @@ const DeactivateDialog = ({ app, onClose }: { app: App; onClose: () => void }): 
 const DeleteDialog = ({ app, onClose }: { app: App; onClose: () => void }): ReactElement => {
   const { apps } = useI18n().messages;
   const toast = useToast();
-  const navigate = useNavigate();
+  const [, navigate] = useLocation();
   const [typed, setTyped] = useState('');
   const queries = useQueryClient();
   const onDone = (): void => {
     toast(apps.deleted(app.name));
-    // Leaves the page before the list says that the app is gone.
-    void navigate('/apps', { replace: true });
+    // Leaves the page before the refreshed list lacks the app.
+    navigate('/apps', { replace: true });
     void queries.invalidateQueries({ queryKey: ['listApps'] });
   };
   const remove = useApiMutation('deleteApp', { onDone });

@@ -2,9 +2,10 @@ import type { PublisherDomain } from '@svc/contracts';
 import type { ReactElement } from 'react';
 import { ApiError, useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Badge, Button, CopyButton, ErrorNotice, Icon, Notice, Time, useToast } from '../ui/index.ts';
+import { useToast } from '../toasts/index.ts';
+import { Badge, Button, CopyButton, ErrorNotice, Icon, Notice, Time } from '../ui/index.ts';
 
-/** A domain with its state and, until it is verified, what to publish. */
+/** Shows a domain with its state and, until it is verified, the proof to publish. */
 export const DomainItem = ({ domain, onRemove }: { domain: PublisherDomain; onRemove: () => void }): ReactElement => {
   const { domains } = useI18n().messages.apps;
   const toast = useToast();
@@ -49,7 +50,7 @@ export const DomainItem = ({ domain, onRemove }: { domain: PublisherDomain; onRe
 
 const TONES = { pending: 'neutral', verified: 'good', lapsed: 'warn' } as const;
 
-/** Names what each of the two places holds. */
+/** Shows the content found in each of the two places. */
 const CheckError = ({ error }: { error: Error }): ReactElement => {
   const { domains } = useI18n().messages.apps;
   if (!(error instanceof ApiError)) return <ErrorNotice error={error} />;

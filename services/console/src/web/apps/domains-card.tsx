@@ -2,14 +2,16 @@ import type { PublisherDomain } from '@svc/contracts';
 import { type ReactElement, useState } from 'react';
 import { type ApiError, useApiMutation, useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Button, Card, ConfirmDialog, Form, fault, Loaded, TextField, useForm, useToast } from '../ui/index.ts';
+import { ConfirmDialog } from '../overlays/index.ts';
+import { useToast } from '../toasts/index.ts';
+import { Button, Card, Form, fault, Loaded, TextField, useForm } from '../ui/index.ts';
 import { DomainItem } from './domain-item.tsx';
 
 const DOMAINS_MAX = 5;
-/** Labels with dots between them, the last with a letter; the service checks the rest. */
+/** Labels separated by dots, the last with a letter. The service checks the rest. */
 const HOST_NAME = /^[^\s/:@?#%.]+(\.[^\s/:@?#%.]+)*\.[^\s/:@?#%.]*\p{L}[^\s/:@?#%.]*\.?$/u;
 
-/** The domains that a business proves, and the one that the consent page shows. */
+/** Manages the domains that a business proves, of which the consent page shows one. */
 export const DomainsCard = (): ReactElement => {
   const { domains } = useI18n().messages.apps;
   const list = useApiQuery('listPublisherDomains', {});

@@ -2,11 +2,12 @@ import type { App } from '@svc/contracts';
 import { type ReactElement, useId, useState } from 'react';
 import { ApiError, useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { AppIcon, Card, ErrorNotice, Notice, useToast } from '../ui/index.ts';
+import { useToast } from '../toasts/index.ts';
+import { AppIcon, Card, ErrorNotice, Notice } from '../ui/index.ts';
 
 const ICON_BYTES_MAX = 256 * 1024;
 
-/** The picture that users see beside the app's name. */
+/** Edits the icon that users see beside the app's name. */
 export const IconCard = ({ app }: { app: App }): ReactElement => {
   const { apps } = useI18n().messages;
   const toast = useToast();
@@ -36,7 +37,7 @@ export const IconCard = ({ app }: { app: App }): ReactElement => {
             disabled={upload.isPending}
             onChange={(event) => {
               choose(event.currentTarget.files?.[0]);
-              // The same file can be chosen again after it was mended.
+              // Allows choosing the same file again after it was corrected.
               event.currentTarget.value = '';
             }}
           />

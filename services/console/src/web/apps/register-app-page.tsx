@@ -12,7 +12,7 @@ interface RegisterValues extends AppValues {
   readonly client_type: 'confidential' | 'public';
 }
 
-/** Registers an app, and shows its secret this once. */
+/** Registers an app, and shows its secret once. */
 export const RegisterAppPage = (): ReactElement => {
   const [registered, setRegistered] = useState<Registered>();
   return registered === undefined ? <RegisterForm onRegistered={setRegistered} /> : <RegisteredApp app={registered} />;

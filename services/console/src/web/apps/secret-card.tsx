@@ -2,11 +2,12 @@ import type { App } from '@svc/contracts';
 import { type ReactElement, useState } from 'react';
 import { type Answer, useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Button, Card, Dialog, OVERLAP_SECONDS, RotateDialog, Secret } from '../ui/index.ts';
+import { Dialog, OVERLAP_SECONDS, RotateDialog } from '../overlays/index.ts';
+import { Button, Card, Secret } from '../ui/index.ts';
 
 type Rotated = Answer<'rotateAppSecret'>;
 
-/** The client secret: never shown again, only replaced. */
+/** Replaces the client secret, which is never shown again. */
 export const SecretCard = ({ app }: { app: App }): ReactElement => {
   const { messages, formats } = useI18n();
   const { apps } = messages;

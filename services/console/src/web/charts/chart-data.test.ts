@@ -23,13 +23,13 @@ test('joins days without use into runs', () => {
   expect(joinEmptyDays([])).toEqual([]);
 });
 
-test('compares with the period before, which may have been empty', () => {
+test('compares with the previous period, which may be empty', () => {
   expect(percentChange(15, 10)).toBe(50);
   expect(percentChange(0, 10)).toBe(-100);
   expect(percentChange(15, 0)).toBeUndefined();
 });
 
-test('writes CSV in which a name is never a formula', () => {
+test('writes CSV in which no name is a formula', () => {
   const chart = {
     days: [new Date(2026, 2, 1), new Date(2026, 2, 2)],
     series: [seriesOf('=SUM(A1)', 1, 0), seriesOf('Notes, "beta"', 2, 0)],

@@ -1,25 +1,25 @@
-/** Values of one app, model or key, one for each day. */
+/** Values of one app, model or key, one per day. */
 export interface ChartSeries {
   readonly id: string;
   readonly name: string;
   readonly values: readonly number[];
 }
 
-/** Values by day, stacked by series, with those of the period before. */
+/** Values by day, stacked by series, with those of the previous period. */
 export interface ChartData {
-  /** First instants of the days in the reader's calendar, the oldest first. */
+  /** Start of each day in the reader's calendar, oldest first. */
   readonly days: readonly Date[];
   readonly series: readonly ChartSeries[];
-  /** Totals of as many days before these; undefined if they are not known in full. */
+  /** Totals of as many days before; undefined if they are not completely known. */
   readonly before: readonly number[] | undefined;
 }
 
-/** More colours could not be told apart. */
+/** More colors would be hard to distinguish. */
 const SERIES_MAX = 5;
 
 export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** Sorts series by their total, the largest first, and adds up those that get no colour under one name. */
+/** Sorts series by their total, largest first, and combines those without a color under one name. */
 export const limitSeries = (series: readonly ChartSeries[], othersName: string): ChartSeries[] => {
   const sorted = series.toSorted((a, b) => sum(b.values) - sum(a.values)).filter(({ values }) => sum(values) > 0);
   if (sorted.length <= SERIES_MAX + 1) return sorted;
@@ -32,14 +32,14 @@ export const limitSeries = (series: readonly ChartSeries[], othersName: string):
 export const totalsOf = ({ days, series }: ChartData): number[] =>
   days.map((_, day) => sum(series.map(({ values }) => values[day] ?? 0)));
 
-/** A day, or a run of days on which nothing was used, as indexes of the first and the last day. */
+/** A day, or a run of days without use, as indexes of the first and last day. */
 export interface DayRun {
   readonly first: number;
   readonly last: number;
   readonly isEmpty: boolean;
 }
 
-/** Joins neighbouring days without use into one run each. */
+/** Joins adjacent days without use into runs. */
 export const joinEmptyDays = (totals: readonly number[]): DayRun[] => {
   const runs: DayRun[] = [];
   for (const [day, total] of totals.entries()) {
@@ -51,15 +51,15 @@ export const joinEmptyDays = (totals: readonly number[]): DayRun[] => {
   return runs;
 };
 
-/** Change against the period before, in percent; undefined if nothing was used then. */
+/** Returns the change against the previous period in percent; undefined if that had no use. */
 export const percentChange = (total: number, before: number): number | undefined =>
   before === 0 ? undefined : ((total - before) / before) * 100;
 
-/** The day in the reader's calendar: `2026-11-20`. */
+/** Returns the day in the reader's calendar: `2026-11-20`. */
 export const isoDay = (day: Date): string =>
   [day.getFullYear(), day.getMonth() + 1, day.getDate()].map((part) => String(part).padStart(2, '0')).join('-');
 
-/** Characters with which a cell becomes a formula in a spreadsheet. Names of apps come from other people. */
+/** Characters that make a cell a formula in a spreadsheet. App names come from other people. */
 const FORMULA = /^[=+\-@\t\r]/;
 
 const toCell = (text: string): string => {
@@ -67,7 +67,7 @@ const toCell = (text: string): string => {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };
 
-/** Writes all days as CSV, one column for each series, the total last. */
+/** Formats all days as CSV, one column per series, the total last. */
 export const toCsv = (chart: ChartData, titles: { day: string; total: string }, say: (value: number) => string) => {
   const header = [titles.day, ...chart.series.map(({ name }) => name), titles.total].map(toCell);
   const totals = totalsOf(chart);

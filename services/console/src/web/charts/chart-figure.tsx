@@ -1,5 +1,5 @@
 import { type ReactElement, useRef, useState } from 'react';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 import { Button, saveFile } from '../ui/index.ts';
 import type { ChartProps } from './chart.tsx';
 import { isoDay, percentChange, sum, toCsv, totalsOf } from './chart-data.ts';
@@ -8,12 +8,12 @@ import { drawPng } from './draw-png.ts';
 import { Legend } from './legend.tsx';
 import { Plot } from './plot.tsx';
 
-/** The total, the chart or its table, and what can be done with them. */
+/** Renders the total, the chart or its table, and their actions. */
 export const ChartFigure = (props: ChartProps): ReactElement => {
   const { label, data, say, sayRounded, sayExact, timeZone, fileName } = props;
-  const { charts } = useI18n().messages;
+  const { charts } = useCoreI18n().messages;
   const figure = useRef<HTMLElement>(null);
-  // Without use there is nothing to compare with, and a line at zero says less than the words above.
+  // Without use there is nothing to compare, and a line at zero says less than the text above.
   const drawn = data.before !== undefined && sum(data.before) > 0 ? data : { ...data, before: undefined };
   const [isTable, setTable] = useState(false);
   const name = `${fileName}-${data.days[0] === undefined ? '' : isoDay(data.days[0])}`;
@@ -58,7 +58,7 @@ export const ChartFigure = (props: ChartProps): ReactElement => {
 };
 
 const Total = ({ data, say, sayRounded }: Pick<ChartProps, 'data' | 'say' | 'sayRounded'>): ReactElement => {
-  const { messages } = useI18n();
+  const { messages } = useCoreI18n();
   const total = sum(totalsOf(data));
   return (
     <p className="figure-line">
@@ -83,7 +83,7 @@ const Change = ({
   days: number;
   say: (value: number) => string;
 }): string => {
-  const { messages, formats } = useI18n();
+  const { messages, formats } = useCoreI18n();
   const { charts } = messages;
   const change = percentChange(total, before);
   if (change === undefined) return charts.nothingBefore(days);

@@ -1,12 +1,12 @@
 import type { ReactElement } from 'react';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 import { type Column, Table } from '../ui/index.ts';
 import type { ChartProps } from './chart.tsx';
 import { type DayRun, joinEmptyDays, totalsOf } from './chart-data.ts';
 
-/** The figures of a chart, the newest day first. Days without use that follow each other share a row. */
+/** Renders the figures of a chart as a table, newest day first. Adjacent days without use share a row. */
 export const ChartTable = ({ label, data, say }: ChartProps): ReactElement => {
-  const { messages, formats } = useI18n();
+  const { messages, formats } = useCoreI18n();
   const { charts } = messages;
   const totals = totalsOf(data);
   const dayOf = (index: number): Date => data.days[index] ?? new Date(0);

@@ -1,36 +1,45 @@
-import { lazy, type ReactElement, Suspense } from 'react';
-import { useI18n } from '../i18n/index.ts';
+import { type ReactElement, useEffect } from 'react';
+import { useIsOnline } from '../api/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
+import { useOnDemand } from '../ui/index.ts';
 import type { ChartData } from './chart-data.ts';
 
 export interface ChartProps {
-  /** Names the chart for screen readers and in its picture. */
+  /** Name of the chart for screen readers and in its picture. */
   readonly label: string;
   readonly data: ChartData;
-  /** A value as people read it. */
+  /** Formats a value for people. */
   readonly say: (value: number) => string;
-  /** A sum as people read it, rounded. */
+  /** Formats a sum for people, rounded. */
   readonly sayRounded: (value: number) => string;
-  /** A value on the axis: as short as can be. */
+  /** Formats a value for the axis, as short as possible. */
   readonly sayShort: (value: number) => string;
-  /** A value as other programs read it. */
+  /** Formats a value for other programs. */
   readonly sayExact: (value: number) => string;
-  /** Zone in which the days begin. */
+  /** Time zone of the days. */
   readonly timeZone: string;
-  /** Begin of the names of saved files. */
+  /** Prefix of the names of saved files. */
   readonly fileName: string;
 }
 
-const ChartFigure = lazy(async () => ({ default: (await import('./chart-figure.tsx')).ChartFigure }));
+const loadFigure = async () => (await import('./chart-figure.tsx')).ChartFigure;
 
-/** Bars by day, stacked, with the same figures as a table and as files. Loaded only where there is something to draw. */
-export const Chart = (props: ChartProps): ReactElement => (
-  <Suspense fallback={<ChartPlaceholder />}>
-    <ChartFigure {...props} />
-  </Suspense>
-);
+/**
+ * Renders stacked bars by day, with the same figures as a table and as files. Its script is loaded only if there are
+ * data, and again once the browser is online, so that the page does without it meanwhile.
+ */
+export const Chart = (props: ChartProps): ReactElement => {
+  const { component: ChartFigure, request } = useOnDemand(loadFigure);
+  const isOnline = useIsOnline();
+  useEffect(() => {
+    if (isOnline) void request();
+  }, [isOnline, request]);
+  return ChartFigure === undefined ? <ChartPlaceholder /> : <ChartFigure {...props} />;
+};
 
-const ChartPlaceholder = (): ReactElement => {
-  const { messages } = useI18n();
+/** Takes the place of a chart until it is here. */
+export const ChartPlaceholder = (): ReactElement => {
+  const { messages } = useCoreI18n();
   return (
     <div className="chart-placeholder" role="status">
       <span className="visually-hidden">{messages.common.loading}</span>

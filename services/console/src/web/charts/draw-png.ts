@@ -3,10 +3,10 @@ const MARGIN = 24;
 const TITLE_HEIGHT = 48;
 const ROW_HEIGHT = 24;
 const SWATCH = 11;
-/** Properties that style sheets set on the drawing, which reach no picture. */
+/** Properties set by style sheets, which do not apply to a picture. */
 const DRAWN = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'font-family', 'font-size'] as const;
 
-/** Draws the chart of a figure with its title and legend as a PNG, in the colours in which it is seen. */
+/** Draws a chart with its title and legend as a PNG, in its current colors. */
 export const drawPng = async (
   figure: HTMLElement,
   { label, note }: { label: string; note: string },
@@ -39,7 +39,7 @@ export const drawPng = async (
   return new Promise((resolve) => canvas.toBlob((blob) => resolve(blob ?? undefined)));
 };
 
-/** A square for bars, a stroke for the line of the period before. */
+/** Draws a square for bars, or a stroke for the line of the previous period. */
 const drawSwatch = (context: CanvasRenderingContext2D, swatch: Element | null, y: number): void => {
   if (swatch === null) return;
   const { height, backgroundColor, borderTopColor } = getComputedStyle(swatch);

@@ -1,2 +1,2 @@
-export { Chart } from './chart.tsx';
+export { Chart, ChartPlaceholder } from './chart.tsx';
 export { type ChartData, type ChartSeries, limitSeries } from './chart-data.ts';

@@ -2,7 +2,7 @@ import { nice, ticks } from 'd3-array';
 import { line, stack } from 'd3-shape';
 import { type ChartData, totalsOf } from './chart-data.ts';
 
-/** One value, in pixels. */
+/** A bar, in pixels. */
 export interface BarShape {
   readonly series: number;
   readonly day: number;
@@ -12,7 +12,7 @@ export interface BarShape {
   readonly height: number;
 }
 
-/** Places of everything that is drawn, in pixels. */
+/** Positions of all parts, in pixels. */
 export interface Frame {
   readonly width: number;
   readonly height: number;
@@ -24,7 +24,7 @@ export interface Frame {
   readonly band: number;
   readonly ticks: readonly { y: number; text: string }[];
   readonly bars: readonly BarShape[];
-  /** Path of the totals of the period before. */
+  /** Path of the totals of the previous period. */
   readonly before: string | undefined;
   readonly labels: readonly { day: number; x: number; anchor: 'start' | 'middle' | 'end' }[];
 }
@@ -34,20 +34,20 @@ const TOP = 10;
 const AXIS_HEIGHT = 26;
 const GAP = 0.25;
 const BAR_WIDTH_MAX = 44;
-/** So that a small value can be told from none. */
+/** Makes a small value distinguishable from none. */
 const BAR_HEIGHT_MIN = 1.5;
 const CHARACTER_WIDTH = 6.6;
 const LABEL_WIDTH = 68;
 
-/** Lays a chart out in a place of this size. */
+/** Lays out a chart of this size. */
 export const layOut = (
   data: ChartData,
   { width, height, sayShort }: { width: number; height: number; sayShort: (value: number) => string },
 ): Frame => {
   const highest = Math.max(0, ...totalsOf(data), ...(data.before ?? []));
   const [, ceiling] = nice(0, Math.max(highest, 1), TICKS);
-  // Values are whole: half a request would be no honest line of the grid.
-  const values = ticks(0, ceiling, TICKS).filter(Number.isInteger);
+  // Values are integers, so the grid has no line at half a request, nor at the smallest amount if there is none.
+  const values = highest === 0 ? [0] : ticks(0, ceiling, TICKS).filter(Number.isInteger);
   const texts = values.map(sayShort);
   const left = Math.ceil(Math.max(0, ...texts.map((text) => text.length)) * CHARACTER_WIDTH) + 10;
   const bottom = height - AXIS_HEIGHT;
@@ -83,7 +83,7 @@ const stackBars = (
   );
 };
 
-/** As many days as have room, the newest always, at even distances. */
+/** Places as many day labels as fit, at even distances and always including the newest. */
 const placeLabels = (count: number, width: number, middleOf: (day: number) => number): Frame['labels'] => {
   const last = count - 1;
   const step = Math.max(1, Math.ceil((count * LABEL_WIDTH) / Math.max(LABEL_WIDTH, width)));

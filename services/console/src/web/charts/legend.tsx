@@ -1,11 +1,11 @@
 import type { ReactElement } from 'react';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 import type { ChartProps } from './chart.tsx';
 import { sum } from './chart-data.ts';
 
-/** Colours of the series, with what each comes to. */
+/** Renders the colors of the series, with their sums. */
 export const Legend = ({ data, say, sayRounded }: Pick<ChartProps, 'data' | 'say' | 'sayRounded'>): ReactElement => {
-  const { charts } = useI18n().messages;
+  const { charts } = useCoreI18n().messages;
   return (
     <ul className="chart-legend">
       {data.series.map(({ id, name, values }, index) => (

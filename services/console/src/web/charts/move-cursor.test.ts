@@ -11,6 +11,6 @@ test.each([
   ['PageDown', 3, 10],
   ['End', 3, 29],
   ['Tab', 3, undefined],
-])('%s on day %s of 30 leads to %s', (key, day, next) => {
+])('%s on day %s of 30 moves to %s', (key, day, next) => {
   expect(moveCursor(key, day, 30)).toBe(next);
 });

@@ -1,6 +1,8 @@
 const WEEK_DAYS = 7;
 
-/** Returns the day that a key leads to; undefined if the key moves nothing. Without a day, the newest is the first. */
+/**
+ * Returns the day selected by a key; undefined if the key does not move. Without a selected day, starts at the newest.
+ */
 export const moveCursor = (key: string, day: number | undefined, count: number): number | undefined => {
   const last = count - 1;
   if (count === 0) return undefined;

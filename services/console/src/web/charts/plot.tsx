@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type PointerEvent, type ReactElement, useEffect, useId, useRef, useState } from 'react';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 import type { ChartProps } from './chart.tsx';
 import { type ChartData, totalsOf } from './chart-data.ts';
 import { type Frame, layOut } from './lay-out.ts';
@@ -10,13 +10,13 @@ const HEIGHT = 240;
 
 interface Cursor {
   readonly day: number;
-  /** Moved by keys: read out. */
+  /** True if moved by keys, and therefore announced. */
   readonly isSpoken: boolean;
 }
 
-/** The chart. The pointer or the arrow keys choose a day, whose values are shown and, by keys, read out. */
+/** Renders the chart. The pointer or the arrow keys select a day, whose values are shown and, for keys, announced. */
 export const Plot = ({ label, data, say, sayShort }: ChartProps): ReactElement => {
-  const { messages, formats } = useI18n();
+  const { messages, formats } = useCoreI18n();
   const { charts } = messages;
   const hintId = useId();
   const [box, width] = useWidth();
@@ -65,7 +65,7 @@ export const Plot = ({ label, data, say, sayShort }: ChartProps): ReactElement =
 };
 
 const Spoken = ({ data, day, say }: { data: ChartData; day: number; say: (value: number) => string }): string => {
-  const { messages, formats } = useI18n();
+  const { messages, formats } = useCoreI18n();
   const { charts } = messages;
   const at = data.days[day];
   const parts = data.series.filter(({ values }) => (values[day] ?? 0) > 0);
@@ -125,7 +125,7 @@ const Drawing = ({
   );
 };
 
-/** Follows the width of an element. */
+/** Tracks the width of an element. */
 const useWidth = () => {
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);

@@ -1,19 +1,19 @@
 import type { ReactElement } from 'react';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 import type { ChartProps } from './chart.tsx';
 import { totalsOf } from './chart-data.ts';
 import type { Frame } from './lay-out.ts';
 
 const DISTANCE = 10;
 
-/** Values of the chosen day, beside it. Screen readers hear them from the chart. */
+/** Renders the values of the selected day. Screen readers get them from the chart. */
 export const Tooltip = ({
   data,
   frame,
   day,
   say,
 }: Pick<ChartProps, 'data' | 'say'> & { frame: Frame; day: number }): ReactElement => {
-  const { messages, formats } = useI18n();
+  const { messages, formats } = useCoreI18n();
   const { charts } = messages;
   const at = data.days[day];
   const start = frame.left + day * frame.band;

@@ -2,7 +2,9 @@ import type { BudgetLimit, Connection } from '@svc/contracts';
 import type { ReactElement } from 'react';
 import { useApiMutation } from '../api/index.ts';
 import { parseAmount, typedAmount, useI18n } from '../i18n/index.ts';
-import { Button, Dialog, Form, fault, SelectField, TextField, useForm, useToast } from '../ui/index.ts';
+import { Dialog, DialogActions } from '../overlays/index.ts';
+import { useToast } from '../toasts/index.ts';
+import { Button, Form, fault, SelectField, TextField, useForm } from '../ui/index.ts';
 
 interface BudgetValues {
   readonly limit: string;
@@ -63,17 +65,17 @@ export const BudgetDialog = ({
           fault={faultOf('period')}
           options={PERIODS.map((value) => ({ value, label: connections.limitPeriods[value] }))}
         />
-        <div className="dialog-actions">
+        <DialogActions onClose={onClose}>
           <Button type="submit" variant="primary" busyLabel={form.isBusy ? connections.saving : undefined}>
             {connections.save}
           </Button>
-        </div>
+        </DialogActions>
       </Form>
     </Dialog>
   );
 };
 
-/** The limit that the form stands for; null for none. */
+/** Converts the form to a limit; null for none. */
 const toLimit = ({ limit, period }: BudgetValues, expiresAt: string | null): BudgetLimit | null => {
   const micros = parseAmount(limit);
   return micros === undefined ? null : { limit_micros: micros, period, expires_at: expiresAt };

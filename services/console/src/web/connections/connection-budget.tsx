@@ -23,8 +23,8 @@ export const ConnectionBudget = ({ budget }: Pick<Connection, 'budget'>): ReactE
     <UsageMeter
       label={connections.budgetMeter(connections.periods[period])}
       percent={percent}
-      percentText={formats.percent(percent)}
-      text={connections.budgetUsed(formats.money(used, currency), formats.money(limit, currency))}
+      percentText={formats.usedPercent(percent, used)}
+      text={connections.budgetUsed(formats.shortMoney(used, currency), formats.money(limit, currency))}
       note={[reset, ...end].join(' · ')}
     />
   );

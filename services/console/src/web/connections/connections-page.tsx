@@ -2,12 +2,13 @@ import type { Connection } from '@svc/contracts';
 import { type ReactElement, useState } from 'react';
 import { useApiMutation, useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
+import { ConfirmDialog } from '../overlays/index.ts';
+import { useToast } from '../toasts/index.ts';
 import {
   AppIcon,
   Button,
   ButtonLink,
   Card,
-  ConfirmDialog,
   EmptyState,
   Facts,
   Loaded,
@@ -15,16 +16,17 @@ import {
   OutsideLink,
   Page,
   Time,
-  useToast,
 } from '../ui/index.ts';
 import { BudgetDialog } from './budget-dialog.tsx';
 import { ConnectionBudget } from './connection-budget.tsx';
+import { EndedConnectionsCard } from './ended-connections-card.tsx';
 import { HistoryDialog } from './history-dialog.tsx';
 import { ReportDialog } from './report-dialog.tsx';
 
 /** Shows the apps that may use the subscription, with their limits, and pauses or disconnects them. */
 export const ConnectionsPage = (): ReactElement => {
-  const { connections, overview } = useI18n().messages;
+  const { messages, locale } = useI18n();
+  const { connections, firstSteps } = messages;
   const list = useApiQuery('listConnections', {});
   const [leaving, setLeaving] = useState<Connection>();
   const [looking, setLooking] = useState<Connection>();
@@ -37,9 +39,14 @@ export const ConnectionsPage = (): ReactElement => {
         {({ data }) =>
           data.length === 0 ? (
             <EmptyState
+              icon="connections"
               title={connections.emptyTitle}
               text={connections.emptyText}
-              action={<ButtonLink to="/plans">{overview.toPlan}</ButtonLink>}
+              action={
+                <ButtonLink to={`/sample-app?locale=${locale}`} leavesConsole>
+                  {firstSteps.acts.connect}
+                </ButtonLink>
+              }
             />
           ) : (
             <div className="stack">
@@ -57,6 +64,7 @@ export const ConnectionsPage = (): ReactElement => {
           )
         }
       </Loaded>
+      <EndedConnectionsCard />
       {looking !== undefined && <HistoryDialog connection={looking} onClose={() => setLooking(undefined)} />}
       {limiting !== undefined && (
         <BudgetDialog
@@ -152,7 +160,7 @@ const Disconnect = ({ connection, onClose }: { connection: Connection; onClose: 
   const toast = useToast();
   const { name } = connection.app;
   const disconnect = useApiMutation('deleteConnection', {
-    refreshes: ['listConnections'],
+    refreshes: ['listConnections', 'listEndedConnections'],
     onDone: () => {
       toast(connections.done(name));
       onClose();

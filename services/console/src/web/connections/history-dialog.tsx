@@ -3,16 +3,17 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { useApi } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Button, Dialog, ErrorNotice, Loading, Time } from '../ui/index.ts';
+import { Dialog } from '../overlays/index.ts';
+import { Button, ErrorNotice, Loading, Time } from '../ui/index.ts';
 
 const PAGE_ENTRIES = 20;
 
-/** History of a connection, newest first. */
+/** Shows the history of a connection, newest first. */
 export const HistoryDialog = ({
   connection,
   onClose,
 }: {
-  connection: Connection;
+  connection: Pick<Connection, 'app' | 'client_id'>;
   onClose: () => void;
 }): ReactElement => {
   const { connections, common } = useI18n().messages;

@@ -2,17 +2,9 @@ import type { AppReportReason, Connection } from '@svc/contracts';
 import type { ReactElement } from 'react';
 import { useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import {
-  Button,
-  checkText,
-  Dialog,
-  DialogActions,
-  Form,
-  SelectField,
-  TextArea,
-  useForm,
-  useToast,
-} from '../ui/index.ts';
+import { Dialog, DialogActions } from '../overlays/index.ts';
+import { useToast } from '../toasts/index.ts';
+import { Button, checkText, Form, SelectField, TextArea, useForm } from '../ui/index.ts';
 
 const REASONS: readonly AppReportReason[] = ['impersonation', 'spam', 'misuse', 'other'];
 const COMMENT_CHARACTERS_MAX = 500;
@@ -22,7 +14,7 @@ interface ReportValues {
   readonly comment: string;
 }
 
-/** Tells the operators that something is wrong with an app. */
+/** Reports an app to the operators. */
 export const ReportDialog = ({
   connection,
   onClose,

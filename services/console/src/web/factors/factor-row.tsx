@@ -3,7 +3,7 @@ import type { ReactElement } from 'react';
 import { useI18n } from '../i18n/index.ts';
 import { Button, Time } from '../ui/index.ts';
 
-/** A second factor in the list. */
+/** Renders a second factor in the list. */
 export const FactorRow = ({ factor, onRemove }: { factor: Factor; onRemove: () => void }): ReactElement => {
   const { messages, formats } = useI18n();
   const { factors: texts } = messages;

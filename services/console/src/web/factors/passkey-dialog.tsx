@@ -2,13 +2,15 @@ import { describeDevice } from '@svc/contracts/describe-device';
 import { type ReactElement, useState } from 'react';
 import { useApi, useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
+import { Dialog, DialogActions } from '../overlays/index.ts';
 import { createPasskey } from '../passkeys/index.ts';
-import { Button, checkText, Dialog, DialogActions, Form, TextField, useForm, useToast } from '../ui/index.ts';
+import { useToast } from '../toasts/index.ts';
+import { Button, checkText, Form, TextField, useForm } from '../ui/index.ts';
 import { RecoveryCodes } from './recovery-codes.tsx';
 
 const NAME_CHARACTERS_MAX = 80;
 
-/** Makes a passkey, then shows the recovery codes if it is the first second factor of the account. */
+/** Creates a passkey, then shows the recovery codes if it is the account's first second factor. */
 export const PasskeyDialog = ({ onClose }: { onClose: () => void }): ReactElement => {
   const { factors: texts } = useI18n().messages;
   const [codes, setCodes] = useState<readonly string[]>();

@@ -5,7 +5,7 @@ import { qrPath } from './qr-path.ts';
 /** Quiet zone around the code, in modules (ISO/IEC 18004). */
 const BORDER = 4;
 
-/** A QR code, drawn here: its text is a secret. */
+/** Renders a QR code locally, because its text is a secret. */
 export const QrCode = ({ text, label }: { text: string; label: string }): ReactElement => {
   const { data, size } = useMemo(() => encode(text, { ecc: 'M', border: BORDER }), [text]);
   return (

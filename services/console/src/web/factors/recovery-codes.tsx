@@ -5,14 +5,14 @@ import { Button, CopyButton, saveFile } from '../ui/index.ts';
 
 const FILE_NAME = 'svc-recovery-codes.txt';
 
-/** New recovery codes, shown once, to be copied or downloaded. */
+/** Shows new recovery codes once, to copy or download. */
 export const RecoveryCodes = ({
   codes,
   isReplacement,
   onDone,
 }: {
   codes: readonly string[];
-  /** Earlier codes ended. */
+  /** True if earlier codes ended. */
   isReplacement: boolean;
   onDone: () => void;
 }): ReactElement => {

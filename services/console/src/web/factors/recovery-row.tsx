@@ -2,10 +2,10 @@ import type { ReactElement } from 'react';
 import { useI18n } from '../i18n/index.ts';
 import { Button, Notice } from '../ui/index.ts';
 
-/** At this number the owner is warned. */
+/** Number of codes at which the owner is warned. */
 const FEW_CODES = 2;
 
-/** Recovery codes that are left, below the second factors. */
+/** Shows the number of remaining recovery codes. */
 export const RecoveryRow = ({ count, onRenew }: { count: number; onRenew: () => void }): ReactElement => {
   const { factors: texts } = useI18n().messages;
   return (

@@ -2,9 +2,10 @@ import type { Factor } from '@svc/contracts';
 import type { ReactElement } from 'react';
 import { useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { ConfirmDialog, useToast } from '../ui/index.ts';
+import { ConfirmDialog } from '../overlays/index.ts';
+import { useToast } from '../toasts/index.ts';
 
-/** Asks once, then removes a second factor. */
+/** Removes a second factor after a confirmation. */
 export const RemoveFactorDialog = ({
   factor,
   isLast,

@@ -1,10 +1,10 @@
 import { type ReactElement, useState } from 'react';
 import { useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { ConfirmDialog, Dialog } from '../ui/index.ts';
+import { ConfirmDialog, Dialog } from '../overlays/index.ts';
 import { RecoveryCodes } from './recovery-codes.tsx';
 
-/** Asks once, then replaces the recovery codes and shows the new ones. */
+/** Replaces the recovery codes after a confirmation, and shows the new ones. */
 export const RenewCodesDialog = ({ onClose }: { onClose: () => void }): ReactElement => {
   const { factors: texts, common } = useI18n().messages;
   const [codes, setCodes] = useState<readonly string[]>();

@@ -1,23 +1,13 @@
 import { lazy, type ReactElement, Suspense, useState } from 'react';
 import { type Answer, useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import {
-  Button,
-  checkText,
-  Dialog,
-  DialogActions,
-  Form,
-  fault,
-  Loading,
-  Secret,
-  TextField,
-  useForm,
-} from '../ui/index.ts';
+import { Dialog, DialogActions } from '../overlays/index.ts';
+import { Button, checkText, Form, fault, Loading, Secret, TextField, useForm } from '../ui/index.ts';
 import { RecoveryCodes } from './recovery-codes.tsx';
 
 const QrCode = lazy(async () => ({ default: (await import('./qr-code.tsx')).QrCode }));
 
-/** Puts an authenticator app into use with its first code, then shows the recovery codes. */
+/** Activates an authenticator app with its first code, then shows the recovery codes. */
 export const TotpDialog = ({
   added,
   hadCodes,

@@ -1,26 +1,29 @@
 import { lazy, type ReactElement, Suspense, useEffect, useState } from 'react';
 import type { ItemOf } from '../api/index.ts';
-import { docsPath, useI18n } from '../i18n/index.ts';
-import { useAccount } from '../session/index.ts';
-import { Button, ButtonLink, Card, Icon, Loading, Segments } from '../ui/index.ts';
+import { docsPath, useCoreI18n } from '../i18n/index.ts';
+import { Button, ButtonLink, Card, Icon, Loading, Segments, useFocusAfterwards } from '../ui/index.ts';
 import { furthestPath, isFinished, type Path, type Step, type StepId, stepsOf } from './paths.ts';
-import { type KnownFacts, useFacts } from './use-facts.ts';
+import type { KnownFacts } from './use-facts.ts';
 
 const RequestSamples = lazy(async () => ({ default: (await import('../keys/index.ts')).RequestSamples }));
 
-/** The ways into the product, step by step, with what is done already. Not shown to those who have walked one to its end. */
-export const FirstStepsCard = ({ onDismiss }: { onDismiss: () => void }): ReactElement | null => {
-  const { firstSteps } = useI18n().messages;
-  const { account_type } = useAccount();
-  const known = useFacts(account_type === 'business');
-  const [path, setPath] = useState<Path | 'none'>();
-  // Chosen once, so that a path that is finished while it is watched says so.
-  if (known !== undefined && path === undefined) setPath(pathToOpen(known));
+/** Shows the ways to start with the product, step by step, with their progress. Hidden once one is complete. */
+export const FirstStepsCard = ({
+  known,
+  onDismiss,
+}: {
+  known: KnownFacts;
+  onDismiss: () => void;
+}): ReactElement | null => {
+  const { firstSteps } = useCoreI18n().messages;
+  // Chosen once, so that a path completed while it is shown stays visible as complete.
+  const [path, setPath] = useState<Path | 'none'>(() => pathToOpen(known));
+  useFocusAfterwards();
   const isNeedless = path === 'none';
   useEffect(() => {
     if (isNeedless) onDismiss();
   }, [isNeedless, onDismiss]);
-  if (isNeedless) return null;
+  if (path === 'none') return null;
   return (
     <Card
       title={firstSteps.title}
@@ -31,19 +34,13 @@ export const FirstStepsCard = ({ onDismiss }: { onDismiss: () => void }): ReactE
         </Button>
       }
     >
-      {known === undefined || path === undefined ? (
-        <Loading lines={5} />
-      ) : (
-        <>
-          <Segments
-            label={firstSteps.choose}
-            value={path}
-            onChange={setPath}
-            options={known.paths.map((value) => ({ value, label: firstSteps.paths[value] }))}
-          />
-          <Steps path={path} known={known} />
-        </>
-      )}
+      <Segments
+        label={firstSteps.choose}
+        value={path}
+        onChange={setPath}
+        options={known.paths.map((value) => ({ value, label: firstSteps.paths[value] }))}
+      />
+      <Steps path={path} known={known} />
     </Card>
   );
 };
@@ -52,7 +49,7 @@ const pathToOpen = ({ paths, facts }: KnownFacts): Path | 'none' =>
   paths.some((path) => isFinished(path, facts)) ? 'none' : (furthestPath(paths, facts) ?? 'none');
 
 const Steps = ({ path, known }: { path: Path; known: KnownFacts }): ReactElement => {
-  const { firstSteps } = useI18n().messages;
+  const { firstSteps } = useCoreI18n().messages;
   const steps = stepsOf(path, known.facts);
   const done = steps.filter(({ state }) => state === 'done').length;
   return (
@@ -70,7 +67,7 @@ const Steps = ({ path, known }: { path: Path; known: KnownFacts }): ReactElement
 };
 
 const StepRow = ({ step, known }: { step: Step; known: KnownFacts }): ReactElement => {
-  const { firstSteps } = useI18n().messages;
+  const { firstSteps } = useCoreI18n().messages;
   const { clientId, newestRequest } = known;
   const { title, text } = firstSteps.steps[step.id];
   return (
@@ -96,14 +93,14 @@ const StepRow = ({ step, known }: { step: Step; known: KnownFacts }): ReactEleme
 };
 
 const StepAct = ({ id, clientId }: { id: StepId; clientId: string | undefined }): ReactElement | null => {
-  const { messages, locale } = useI18n();
+  const { messages, locale } = useCoreI18n();
   const { acts, waiting } = messages.firstSteps;
   switch (id) {
     case 'plan':
       return <Act to="/plans">{acts.plan}</Act>;
     case 'connect':
       return (
-        <Act to={docsPath(locale, 'quick-start')} leavesConsole>
+        <Act to={`/sample-app?locale=${locale}`} leavesConsole>
           {acts.connect}
         </Act>
       );
@@ -138,12 +135,12 @@ const StepAct = ({ id, clientId }: { id: StepId; clientId: string | undefined })
 };
 
 const Arrived = ({ request }: { request: ItemOf<'listGatewayUsage'> }): ReactElement => {
-  const { messages, formats } = useI18n();
-  const { firstSteps, usage } = messages;
+  const { messages, formats } = useCoreI18n();
+  const { firstSteps, common } = messages;
   const { model, service, status, duration_ms } = request;
   return (
     <p className="hint" role="status">
-      {firstSteps.arrived(model ?? usage.services[service], String(status), formats.duration(duration_ms))}
+      {firstSteps.arrived(model ?? common.services[service], String(status), formats.duration(duration_ms))}
     </p>
   );
 };

@@ -1,29 +1,50 @@
-import { lazy, type ReactElement, Suspense, useCallback, useState } from 'react';
+import { type ReactElement, type ReactNode, useCallback, useDeferredValue, useEffect, useState } from 'react';
 import { usePreferences } from '../preferences.ts';
 import { useAccount } from '../session/index.ts';
-import { Loading } from '../ui/index.ts';
+import { FirstStepsCard } from './first-steps-card.tsx';
+import { useFacts } from './use-facts.ts';
 
-const FirstStepsCard = lazy(async () => ({ default: (await import('./first-steps-card.tsx')).FirstStepsCard }));
+/** After this time the page shows the answers that it has. Later ones may move them. */
+const LATE_AFTER_MS = 2_000;
 
-/** The first steps, until the account's owner has hidden them in this browser. */
-export const FirstSteps = (): ReactElement | null => {
+/**
+ * Renders the first steps, until the account's owner hides them in this browser, and the children. All of it replaces
+ * the placeholder at once, so that nothing moves.
+ */
+export const FirstSteps = ({
+  isReady,
+  placeholder,
+  children,
+}: {
+  /** True once the children can be shown. */
+  isReady: boolean;
+  placeholder: ReactElement;
+  children: ReactNode;
+}): ReactElement => {
   const preferences = usePreferences();
-  const { svc_user_id } = useAccount();
+  const { svc_user_id, account_type } = useAccount();
   const [isHidden, setHidden] = useState(() => preferences.firstStepsHiddenBy() === svc_user_id);
+  const known = useFacts({ isBusiness: account_type === 'business', isEnabled: !isHidden });
   const dismiss = useCallback((): void => {
     preferences.hideFirstSteps(svc_user_id);
     setHidden(true);
   }, [preferences, svc_user_id]);
-  if (isHidden) return null;
+  // A deferred page is rendered in pieces, between which the browser answers a press.
+  const isLate = useIsLate();
+  const isShown = useDeferredValue(isLate || (isReady && (isHidden || known !== undefined)));
   return (
-    <Suspense
-      fallback={
-        <div className="card">
-          <Loading lines={6} />
-        </div>
-      }
-    >
-      <FirstStepsCard onDismiss={dismiss} />
-    </Suspense>
+    <>
+      {isShown && !isHidden && known !== undefined && <FirstStepsCard known={known} onDismiss={dismiss} />}
+      {isShown ? children : placeholder}
+    </>
   );
+};
+
+const useIsLate = (): boolean => {
+  const [isLate, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), LATE_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return isLate;
 };

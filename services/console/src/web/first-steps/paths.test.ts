@@ -7,7 +7,7 @@ const nothing: Facts = {
   ...{ hasMoney: false, hasKey: false, hasRequest: false },
 };
 
-test('the first step that is not done is the next one, wherever it stands', () => {
+test('the first undone step is the next one, in any position', () => {
   expect(stepsOf('person', nothing).map(({ state }) => state)).toEqual(['next', 'later', 'later']);
   expect(stepsOf('gateway', { ...nothing, hasKey: true })).toEqual([
     { id: 'topUp', state: 'next' },
@@ -16,13 +16,13 @@ test('the first step that is not done is the next one, wherever it stands', () =
   ]);
 });
 
-test('a path is finished when all of its steps are done', () => {
+test('a path is finished when all its steps are done', () => {
   const all = { ...nothing, hasPlan: true, hasConnection: true };
   expect(isFinished('person', all)).toBe(false);
   expect(isFinished('person', { ...all, hasAnswer: true })).toBe(true);
 });
 
-test('opens the path on which most is done, or the first one', () => {
+test('opens the path with the most progress, or the first one', () => {
   expect(furthestPath(['person', 'gateway'], nothing)).toBe('person');
   expect(furthestPath(['person', 'gateway'], { ...nothing, hasMoney: true })).toBe('gateway');
   expect(furthestPath([], nothing)).toBeUndefined();

@@ -1,20 +1,20 @@
-/** A way into the product. */
+/** A way to start with the product. */
 export type Path = 'person' | 'business' | 'gateway';
 
-/** State of what the steps depend on, as the API knows it. */
+/** Data that the steps depend on. */
 export interface Facts {
   readonly hasPlan: boolean;
   readonly hasConnection: boolean;
-  /** A connected app has used the plan. */
+  /** True if a connected app has used the plan. */
   readonly hasAnswer: boolean;
   readonly hasApp: boolean;
   readonly hasWebhook: boolean;
   readonly hasEvent: boolean;
-  /** Someone has connected an app of this business. */
+  /** True if a user has connected an app of this business. */
   readonly isLive: boolean;
   readonly hasMoney: boolean;
   readonly hasKey: boolean;
-  /** A key has been used. */
+  /** True if a key has been used. */
   readonly hasRequest: boolean;
 }
 
@@ -53,11 +53,11 @@ export const stepsOf = (path: Path, facts: Facts): Step[] => {
   });
 };
 
-/** Returns true if nothing is left to do on a path. */
+/** Returns true if all steps of a path are done. */
 export const isFinished = (path: Path, facts: Facts): boolean =>
   stepsOf(path, facts).every(({ state }) => state === 'done');
 
-/** Returns the path on which most has been done; on none, the first. */
+/** Returns the path with the most progress, or the first one if none has any. */
 export const furthestPath = (paths: readonly Path[], facts: Facts): Path | undefined =>
   paths.toSorted((a, b) => countDone(b, facts) - countDone(a, facts))[0];
 

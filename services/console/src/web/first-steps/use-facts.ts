@@ -1,29 +1,35 @@
-import { type ItemOf, useApiQuery } from '../api/index.ts';
-import { hasEnded } from '../plans/index.ts';
+import { type ItemOf, isAwaited, useApiQuery } from '../api/index.ts';
+import { hasEnded } from '../subscription/index.ts';
 import type { Facts, Path } from './paths.ts';
 
-/** Interval at which a first use is looked for while the page is open. */
+/** Interval of checks for a first use while the page is open. */
 const WATCH_MS = 3_000;
 
-/** Facts for all paths, with the paths that this release offers. */
+/** Data for all paths, and the paths that this release offers. */
 export interface KnownFacts {
   readonly facts: Facts;
   readonly paths: readonly Path[];
-  /** The app that the steps of a business lead to. */
+  /** App that the steps of a business link to. */
   readonly clientId: string | undefined;
   readonly newestRequest: ItemOf<'listGatewayUsage'> | undefined;
 }
 
-/** Reads what is done already; undefined while that is not known. */
-export const useFacts = (isBusiness: boolean): KnownFacts | undefined => {
-  const person = usePersonFacts();
-  const gateway = useGatewayFacts();
-  const business = useBusinessFacts(isBusiness);
-  if (person.isPending || gateway.isPending || business.isPending) return undefined;
+/** Reads the progress; undefined until it is known. */
+export const useFacts = ({
+  isBusiness,
+  isEnabled,
+}: {
+  isBusiness: boolean;
+  isEnabled: boolean;
+}): KnownFacts | undefined => {
+  const person = usePersonFacts(isEnabled);
+  const gateway = useGatewayFacts(isEnabled);
+  const business = useBusinessFacts(isBusiness && isEnabled);
+  if (person.isAwaited || gateway.isAwaited || business.isAwaited) return undefined;
   const paths: Path[] = [
-    ...(isBusiness && !business.isError ? ['business' as const] : []),
-    ...(person.isError ? [] : ['person' as const]),
-    ...(gateway.isError ? [] : ['gateway' as const]),
+    ...(isBusiness && !business.isMissing ? ['business' as const] : []),
+    ...(person.isMissing ? [] : ['person' as const]),
+    ...(gateway.isMissing ? [] : ['gateway' as const]),
   ];
   return {
     facts: { ...person.facts, ...gateway.facts, ...business.facts },
@@ -33,12 +39,13 @@ export const useFacts = (isBusiness: boolean): KnownFacts | undefined => {
   };
 };
 
-const usePersonFacts = () => {
-  const subscription = useApiQuery('getSubscription', {});
+const usePersonFacts = (enabled: boolean) => {
+  const subscription = useApiQuery('getSubscription', {}, { enabled });
   const connections = useApiQuery(
     'listConnections',
     {},
     {
+      enabled,
       refetchInterval: (answer) =>
         answer?.data.length === 0 || answer?.data.some(({ last_used_at }) => last_used_at !== null) ? false : WATCH_MS,
     },
@@ -46,8 +53,8 @@ const usePersonFacts = () => {
   const current = subscription.data?.subscription ?? null;
   const connected = connections.data?.data ?? [];
   return {
-    isPending: subscription.isPending || connections.isPending,
-    isError: subscription.isError || connections.isError,
+    isAwaited: isAwaited(subscription) || isAwaited(connections),
+    isMissing: subscription.data === undefined || connections.data === undefined,
     facts: {
       hasPlan: current !== null && !hasEnded(current.status),
       hasConnection: connected.length > 0,
@@ -56,41 +63,41 @@ const usePersonFacts = () => {
   };
 };
 
-const useGatewayFacts = () => {
-  const wallet = useApiQuery('getWallet', {});
-  const keys = useApiQuery('listKeys', {});
+const useGatewayFacts = (enabled: boolean) => {
+  const wallet = useApiQuery('getWallet', {}, { enabled });
+  const keys = useApiQuery('listKeys', {}, { enabled });
   const hasKey = (keys.data?.data.length ?? 0) > 0;
   const requests = useApiQuery(
     'listGatewayUsage',
     { query: { limit: 1 } },
-    { refetchInterval: (answer) => (hasKey && answer?.data.length === 0 ? WATCH_MS : false) },
+    { enabled, refetchInterval: (answer) => (hasKey && answer?.data.length === 0 ? WATCH_MS : false) },
   );
   const newestRequest = requests.data?.data[0];
   const hasRequest = newestRequest !== undefined;
   return {
-    isPending: wallet.isPending || keys.isPending || requests.isPending,
-    isError: wallet.isError || keys.isError || requests.isError,
+    isAwaited: isAwaited(wallet) || isAwaited(keys) || isAwaited(requests),
+    isMissing: wallet.data === undefined || keys.data === undefined || requests.data === undefined,
     newestRequest,
     facts: { hasMoney: hasRequest || (wallet.data?.balance_micros ?? 0) > 0, hasKey, hasRequest },
   };
 };
 
-const useBusinessFacts = (isBusiness: boolean) => {
-  const apps = useApiQuery('listApps', {}, { enabled: isBusiness });
+const useBusinessFacts = (enabled: boolean) => {
+  const apps = useApiQuery('listApps', {}, { enabled });
   const app = apps.data?.data[0];
   const clientId = app?.client_id;
-  const params = { client_id: clientId ?? '' };
-  // Refused with 404 where there is none.
-  const webhook = useApiQuery('getWebhookConfiguration', { params }, { enabled: app !== undefined });
-  const hasWebhook = webhook.isSuccess;
-  const events = useApiQuery('listWebhookEvents', { params, query: { limit: 1 } }, { enabled: hasWebhook });
+  const events = useApiQuery(
+    'listWebhookEvents',
+    { params: { client_id: clientId ?? '' }, query: { limit: 1 } },
+    { enabled: enabled && app !== undefined },
+  );
   return {
-    isPending: isBusiness && (apps.isPending || (app !== undefined && webhook.isPending)),
-    isError: apps.isError,
+    isAwaited: enabled && (isAwaited(apps) || (app !== undefined && isAwaited(events))),
+    isMissing: apps.data === undefined,
     clientId,
     facts: {
       hasApp: app !== undefined,
-      hasWebhook,
+      hasWebhook: events.data?.generation != null,
       hasEvent: (events.data?.data.length ?? 0) > 0,
       isLive: apps.data?.data.some(({ connections_count }) => connections_count > 0) ?? false,
     },

@@ -21,3 +21,6 @@ export const chooseLocale = ({ chosen, account, browser }: LocaleHints): Locale 
   }
   return 'it';
 };
+
+/** Returns the language that the pages are in, outside of components. */
+export const documentLocale = (): Locale => (document.documentElement.lang === 'en' ? 'en' : 'it');

@@ -7,20 +7,20 @@ const it_ = createFormats('it', 'Europe/Rome');
 const plain = (text: string): string => text.replaceAll(/[\u00a0\u2009\u202f]/g, ' ');
 
 describe('money', () => {
-  test('shows two digits, and as many more as the amount has', () => {
+  test('shows two decimals, and more if the amount has them', () => {
     expect(en.money(5_000_000, 'EUR')).toBe('€5.00');
     expect(en.money(474, 'EUR')).toBe('€0.000474');
     expect(en.money(-1_500_000, 'EUR')).toBe('-€1.50');
     expect(plain(it_.money(12_345_678_900, 'EUR'))).toBe('12.345,6789 €');
   });
 
-  test('is exact where a floating-point number is not', () => {
+  test('is exact beyond the precision of floating point', () => {
     expect(en.money(9_007_199_254_740_991, 'EUR')).toBe('€9,007,199,254.740991');
     expect(decimalOf(1)).toBe('0.000001');
     expect(decimalOf(-1_234_500)).toBe('-1.234500');
   });
 
-  test('shortens to whole cents without ever showing more than there is', () => {
+  test('shortens to whole cents without ever showing more than the amount', () => {
     expect(en.shortMoney(24_319_999, 'EUR')).toBe('€24.31');
     expect(en.shortMoney(9_999, 'EUR')).toBe('<€0.01');
     expect(en.shortMoney(-156, 'EUR')).toBe('>-€0.01');
@@ -30,7 +30,7 @@ describe('money', () => {
   });
 });
 
-test('a money axis shows three digits at most', () => {
+test('a money axis shows at most three digits', () => {
   expect([0, 2_000, 1_500_000, 2_345_000_000].map((micros) => en.compactMoney(micros, 'EUR'))).toEqual([
     '€0',
     '€0.002',
@@ -39,7 +39,7 @@ test('a money axis shows three digits at most', () => {
   ]);
 });
 
-test('a range of days names what they share once', () => {
+test('a range of days names their common part once', () => {
   expect(plain(en.shortRange(new Date('2026-11-03T12:00Z'), new Date('2026-11-09T12:00Z')))).toBe('3 – 9 Nov');
   expect(en.shortRange(new Date('2026-11-03T12:00Z'), new Date('2026-11-03T12:00Z'))).toBe('3 Nov');
   expect(en.timeZone).toBe('Europe/Rome');
@@ -48,7 +48,7 @@ test('a range of days names what they share once', () => {
 describe('times', () => {
   const now = new Date('2026-11-20T12:00:00Z');
 
-  test('are in the zone of the person and the words of the language', () => {
+  test('are in the person’s time zone and language', () => {
     expect(en.dateTime('2026-11-20T23:30:00Z')).toBe('21 Nov 2026, 00:30');
     expect(it_.date('2026-11-20T23:30:00Z')).toBe('21 nov 2026');
   });
@@ -75,7 +75,7 @@ describe('times', () => {
 });
 
 describe('waiting and durations', () => {
-  test('rounds a wait up: earlier would be refused again', () => {
+  test('rounds a wait up, because an earlier retry would be refused', () => {
     expect(en.wait(30)).toBe('30 seconds');
     expect(en.wait(601)).toBe('11 minutes');
     expect(plain(it_.wait(120))).toBe('2 minuti');

@@ -7,6 +7,8 @@ export interface Formats {
   readonly compact: (value: number) => string;
   /** 0 to 100, whole. */
   readonly percent: (value: number) => string;
+  /** Share of a limit that is used: whole, and `<1%` for what is less than that but something. */
+  readonly usedPercent: (percent: number, used: number) => string;
   /** Micro-units of a currency: two digits, and as many more as the amount has. */
   readonly money: (micros: number, currency: string) => string;
   /** Whole cents, never more than there is; `<€0.01` for less than one. */
@@ -46,75 +48,124 @@ const STEPS: readonly { unit: Intl.RelativeTimeFormatUnit; seconds: number; belo
   { unit: 'year', seconds: 365 * DAY, below: Number.POSITIVE_INFINITY },
 ];
 
-/** Creates the formats of a locale; `timeZone` is the browser's unless named. */
+/** Creates the formats of a locale; `timeZone` is the browser's unless named. Browsers take milliseconds for each of their formatters, so none is made before it is used. */
 export const createFormats = (locale: Locale, timeZone?: string): Formats => {
   // British order of day and month: the product is European, its currency and zone too.
   const tag = locale === 'en' ? 'en-GB' : 'it-IT';
-  const zone = timeZone === undefined ? {} : { timeZone };
-  const number = new Intl.NumberFormat(tag);
-  const compact = new Intl.NumberFormat(tag, { notation: 'compact', maximumFractionDigits: 1 });
-  const percent = new Intl.NumberFormat(tag, { style: 'percent', maximumFractionDigits: 0 });
-  const date = new Intl.DateTimeFormat(tag, { dateStyle: 'medium', ...zone });
-  const shortDate = new Intl.DateTimeFormat(tag, { day: 'numeric', month: 'short', ...zone });
-  const weekday = new Intl.DateTimeFormat(tag, { weekday: 'short', day: 'numeric', month: 'short', ...zone });
-  const dateTime = new Intl.DateTimeFormat(tag, { dateStyle: 'medium', timeStyle: 'short', ...zone });
+  const number = numberFormats(tag);
+  const dates = dateFormats(tag, timeZone);
   const relative = {
-    near: new Intl.RelativeTimeFormat(tag, { numeric: 'auto' }),
-    far: new Intl.RelativeTimeFormat(tag, { numeric: 'always' }),
+    near: once(() => new Intl.RelativeTimeFormat(tag, { numeric: 'auto' })),
+    far: once(() => new Intl.RelativeTimeFormat(tag, { numeric: 'always' })),
   };
-  const list = new Intl.ListFormat(tag, { type: 'conjunction' });
+  const list = once(() => new Intl.ListFormat(tag, { type: 'conjunction' }));
+  return {
+    ...number,
+    ...dates,
+    get timeZone() {
+      return timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+    },
+    relative: (instant, now) => formatRelative(relative, toDate(instant), now),
+    list: (items) => list().format(items),
+  };
+};
+
+/** Returns a function that calls `create` the first time, and always returns what that returned. */
+const once = <T>(create: () => T): (() => T) => {
+  let created: { readonly value: T } | undefined;
+  return () => {
+    created ??= { value: create() };
+    return created.value;
+  };
+};
+
+/** Returns a function that calls `create` once for each text. */
+const onceFor = <T>(create: (text: string) => T): ((text: string) => T) => {
+  const created = new Map<string, T>();
+  return (text) => {
+    const known = created.get(text);
+    if (known !== undefined) return known;
+    const value = create(text);
+    created.set(text, value);
+    return value;
+  };
+};
+
+type NumberFormats = Pick<
+  Formats,
+  'number' | 'compact' | 'percent' | 'usedPercent' | 'money' | 'shortMoney' | 'compactMoney' | 'duration' | 'wait'
+>;
+
+const numberFormats = (tag: string): NumberFormats => {
+  const number = once(() => new Intl.NumberFormat(tag));
+  const compact = once(() => new Intl.NumberFormat(tag, { notation: 'compact', maximumFractionDigits: 1 }));
+  const percent = once(() => new Intl.NumberFormat(tag, { style: 'percent', maximumFractionDigits: 0 }));
+  const money = onceFor(
+    (currency) =>
+      new Intl.NumberFormat(tag, {
+        ...{ style: 'currency', currency, minimumFractionDigits: 2, maximumFractionDigits: 6 },
+      }),
+  );
+  const compactMoney = onceFor(
+    (currency) =>
+      new Intl.NumberFormat(tag, {
+        ...{ style: 'currency', currency, notation: 'compact' },
+        ...{ minimumFractionDigits: 0, maximumSignificantDigits: 3 },
+      }),
+  );
   const unit = (name: string, value: number, display: 'narrow' | 'long'): string =>
     new Intl.NumberFormat(tag, { style: 'unit', unit: name, unitDisplay: display, maximumFractionDigits: 1 }).format(
       value,
     );
   return {
-    number: (value) => number.format(value),
-    compact: (value) => compact.format(value),
-    percent: (value) => percent.format(value / 100),
-    money: (micros, currency) => formatMoney(tag, micros, currency),
-    shortMoney: (micros, currency) => formatShortMoney(tag, micros, currency),
-    compactMoney: (micros, currency) =>
-      new Intl.NumberFormat(tag, {
-        ...{ style: 'currency', currency, notation: 'compact' },
-        ...{ minimumFractionDigits: 0, maximumSignificantDigits: 3 },
-      }).format(micros / MICROS_PER_UNIT),
-    date: (instant) => date.format(toDate(instant)),
-    shortDate: (instant) => shortDate.format(toDate(instant)),
-    shortRange: (first, last) => shortDate.formatRange(first, last),
-    weekday: (instant) => weekday.format(toDate(instant)),
-    timeZone: shortDate.resolvedOptions().timeZone,
-    dateTime: (instant) => dateTime.format(toDate(instant)),
-    relative: (instant, now) => formatRelative(relative, toDate(instant), now),
+    number: (value) => number().format(value),
+    compact: (value) => compact().format(value),
+    percent: (value) => percent().format(value / 100),
+    usedPercent: (value, used) =>
+      used > 0 && value < 1 ? `<${percent().format(0.01)}` : percent().format(value / 100),
+    money: (micros, currency) => formatMoney(money(currency), micros),
+    shortMoney: (micros, currency) => formatShortMoney(money(currency), micros),
+    compactMoney: (micros, currency) => compactMoney(currency).format(micros / MICROS_PER_UNIT),
     duration: (ms) => (ms < 1000 ? unit('millisecond', ms, 'narrow') : unit('second', ms / 1000, 'narrow')),
     wait: (seconds) =>
       seconds < MINUTE * 2
         ? unit('second', Math.ceil(seconds), 'long')
         : unit('minute', Math.ceil(seconds / MINUTE), 'long'),
-    list: (items) => list.format(items),
+  };
+};
+
+const dateFormats = (
+  tag: string,
+  timeZone: string | undefined,
+): Pick<Formats, 'date' | 'shortDate' | 'shortRange' | 'weekday' | 'dateTime'> => {
+  const make = (options: Intl.DateTimeFormatOptions) =>
+    once(() => new Intl.DateTimeFormat(tag, timeZone === undefined ? options : { ...options, timeZone }));
+  const date = make({ dateStyle: 'medium' });
+  const shortDate = make({ day: 'numeric', month: 'short' });
+  const weekday = make({ weekday: 'short', day: 'numeric', month: 'short' });
+  const dateTime = make({ dateStyle: 'medium', timeStyle: 'short' });
+  return {
+    date: (instant) => date().format(toDate(instant)),
+    shortDate: (instant) => shortDate().format(toDate(instant)),
+    shortRange: (first, last) => shortDate().formatRange(first, last),
+    weekday: (instant) => weekday().format(toDate(instant)),
+    dateTime: (instant) => dateTime().format(toDate(instant)),
   };
 };
 
 const toDate = (instant: string | Date): Date => (typeof instant === 'string' ? new Date(instant) : instant);
 
-const formatShortMoney = (tag: string, micros: number, currency: string): string => {
+const formatShortMoney = (format: Intl.NumberFormat, micros: number): string => {
   if (micros !== 0 && Math.abs(micros) < MICROS_PER_CENT) {
-    return `${micros < 0 ? '>' : '<'}${formatMoney(tag, Math.sign(micros) * MICROS_PER_CENT, currency)}`;
+    return `${micros < 0 ? '>' : '<'}${formatMoney(format, Math.sign(micros) * MICROS_PER_CENT)}`;
   }
-  return formatMoney(tag, Math.trunc(micros / MICROS_PER_CENT) * MICROS_PER_CENT, currency);
+  return formatMoney(format, Math.trunc(micros / MICROS_PER_CENT) * MICROS_PER_CENT);
 };
 
 /** Without floats: the digits are taken from the integer. */
-const formatMoney = (tag: string, micros: number, currency: string): string => {
-  const text = decimalOf(micros);
+const formatMoney = (format: Intl.NumberFormat, micros: number): string =>
   // Digits, at most one point and a sign: a StringNumericLiteral.
-  const exact = text as Intl.StringNumericLiteral;
-  return new Intl.NumberFormat(tag, {
-    style: 'currency',
-    currency,
-    minimumFractionDigits: 2,
-    maximumFractionDigits: 6,
-  }).format(exact);
-};
+  format.format(decimalOf(micros) as Intl.StringNumericLiteral);
 
 /** Micro-units as a decimal number: 1234500 is `1.234500`. */
 export const decimalOf = (micros: number): string => {
@@ -123,15 +174,15 @@ export const decimalOf = (micros: number): string => {
 };
 
 /** Days have names, such as tomorrow. Thirty days from now may be this month or the next one, so months have none. */
-type RelativeFormats = Readonly<Record<'near' | 'far', Intl.RelativeTimeFormat>>;
+type RelativeFormats = Readonly<Record<'near' | 'far', () => Intl.RelativeTimeFormat>>;
 
 const formatRelative = ({ near, far }: RelativeFormats, instant: Date, now: Date): string => {
   const seconds = (instant.getTime() - now.getTime()) / 1000;
   const distance = Math.abs(seconds);
-  if (distance < MINUTE) return near.format(0, 'second');
+  if (distance < MINUTE) return near().format(0, 'second');
   // Rounded before the unit is chosen: 59 minutes and a half are an hour, not 60 minutes.
   const rounded = STEPS.map((step) => ({ ...step, count: Math.round(distance / step.seconds) }));
   const step = rounded.find(({ count, seconds: unit, below }) => count * unit < below);
   if (step === undefined) return '';
-  return (step.seconds > DAY ? far : near).format(Math.sign(seconds) * step.count, step.unit);
+  return (step.seconds > DAY ? far : near)().format(Math.sign(seconds) * step.count, step.unit);
 };

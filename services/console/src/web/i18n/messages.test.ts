@@ -29,7 +29,7 @@ describe('texts', () => {
     }
   });
 
-  test('say everything that services say of English values in Italian as well', () => {
+  test('translate every text of the services about English values', () => {
     expect(Object.keys(italian.serviceFaults)).toEqual(expect.arrayContaining(Object.keys(en.serviceFaults)));
   });
 });

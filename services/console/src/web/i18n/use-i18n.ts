@@ -1,22 +1,33 @@
 import type { Locale } from '@svc/contracts';
-import { createContext, use } from 'react';
-import type { Messages } from './en/index.ts';
+import { createContext, use, useMemo } from 'react';
+import type { CoreMessages, PageMessages } from './en/index.ts';
 import type { Formats } from './formats.ts';
+import { loadPageMessages } from './load-messages.ts';
 
-/** The language that the pages are in, and how to change it. */
-export interface I18n {
+/** The language of the frame and the first page, and how to change it. */
+export interface CoreI18n {
   readonly locale: Locale;
-  readonly messages: Messages;
+  readonly messages: CoreMessages;
   readonly formats: Formats;
   readonly setLocale: (locale: Locale) => void;
 }
 
-/** The language that all pages share. */
-export const I18nContext = createContext<I18n | undefined>(undefined);
+/** Texts of the frame and of all pages. */
+export type Messages = CoreMessages & PageMessages;
 
-/** Texts and formats of the current language. */
-export const useI18n = (): I18n => {
+/** The language that all pages share. */
+export const I18nContext = createContext<CoreI18n | undefined>(undefined);
+
+/** Returns the language for components that the first page needs: without the texts of other pages. */
+export const useCoreI18n = (): CoreI18n => {
   const i18n = use(I18nContext);
   if (i18n === undefined) throw new Error('there is no I18nContext above');
   return i18n;
+};
+
+/** Returns the language with all texts. Suspends until they are loaded. */
+export const useI18n = (): CoreI18n & { readonly messages: Messages } => {
+  const i18n = useCoreI18n();
+  const pageMessages = use(loadPageMessages(i18n.locale));
+  return useMemo(() => ({ ...i18n, messages: { ...i18n.messages, ...pageMessages } }), [i18n, pageMessages]);
 };

@@ -3,7 +3,7 @@ import type { ReactElement } from 'react';
 import { useI18n } from '../i18n/index.ts';
 import { OutsideLink } from '../ui/index.ts';
 
-/** The ways to the page and the PDF of an invoice, as far as the payment provider has them. */
+/** Links to the page and PDF of an invoice, if the payment provider has them. */
 export const InvoiceLinks = ({ invoice }: { invoice: Invoice }): ReactElement => {
   const { invoices } = useI18n().messages;
   const { number, url, pdf_url: pdfUrl } = invoice;

@@ -14,7 +14,7 @@ const TONES: Readonly<Record<Invoice['status'], Tone>> = {
   void: 'neutral',
 };
 
-/** Invoices of the plan and of top-ups, newest first. */
+/** Lists the invoices of the plan and of top-ups, newest first. */
 export const InvoicesCard = (): ReactElement => {
   const { invoices: texts } = useI18n().messages;
   const { call } = useApi();

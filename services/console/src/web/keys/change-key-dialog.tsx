@@ -1,7 +1,8 @@
 import type { ReactElement } from 'react';
 import { type ItemOf, useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Dialog, useToast } from '../ui/index.ts';
+import { Dialog } from '../overlays/index.ts';
+import { useToast } from '../toasts/index.ts';
 import { KeyForm } from './key-form.tsx';
 import { toKeySettings, valuesOf } from './key-values.ts';
 

@@ -1,9 +1,10 @@
 import type { ReactElement } from 'react';
 import { type ItemOf, useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { ConfirmDialog, useToast } from '../ui/index.ts';
+import { ConfirmDialog } from '../overlays/index.ts';
+import { useToast } from '../toasts/index.ts';
 
-/** Asks once, then deletes a key. */
+/** Deletes a key after a confirmation. */
 export const DeleteKeyDialog = ({
   apiKey,
   onClose,

@@ -1,9 +1,10 @@
 import type { ReactElement } from 'react';
 import { useI18n } from '../i18n/index.ts';
-import { Button, DialogActions, Form, SelectField, TextArea, TextField, useForm } from '../ui/index.ts';
+import { DialogActions } from '../overlays/index.ts';
+import { Button, Form, SelectField, TextArea, TextField, useForm } from '../ui/index.ts';
 import { checkKey, type Expiry, type KeyValues } from './key-values.ts';
 
-/** Name, expiry and limits of a key. */
+/** Renders the name, expiry and limits of a key. */
 export const KeyForm = ({
   label,
   initial,

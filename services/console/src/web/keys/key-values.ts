@@ -6,7 +6,7 @@ type ApiKey = ItemOf<'listKeys'>;
 
 const EXPIRY_DAYS = { keep: undefined, never: undefined, days30: 30, days90: 90, days365: 365 } as const;
 
-/** Expiry of a key: as before, never, or after some days. */
+/** Expiry of a key: unchanged, never, or after some days. */
 export type Expiry = keyof typeof EXPIRY_DAYS;
 
 /** The form of a key, as typed. */

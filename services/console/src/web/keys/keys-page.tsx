@@ -1,7 +1,8 @@
 import { type ReactElement, useState } from 'react';
 import { type ItemOf, useApiMutation, useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Button, Card, CopyButton, EmptyState, ErrorNotice, Loaded, Page, useToast } from '../ui/index.ts';
+import { useToast } from '../toasts/index.ts';
+import { Button, Card, CopyButton, EmptyState, ErrorNotice, Loaded, Page } from '../ui/index.ts';
 import { ChangeKeyDialog } from './change-key-dialog.tsx';
 import { CreateKeyDialog } from './create-key-dialog.tsx';
 import { DeleteKeyDialog } from './delete-key-dialog.tsx';
@@ -13,7 +14,7 @@ type ApiKey = ItemOf<'listKeys'>;
 
 const FALLBACK_CURRENCY = 'EUR';
 
-/** The API keys of the account. */
+/** Lists the API keys of the account. */
 export const KeysPage = (): ReactElement => {
   const { keys } = useI18n().messages;
   const list = useApiQuery('listKeys', {});
@@ -35,6 +36,7 @@ export const KeysPage = (): ReactElement => {
         {({ data }) =>
           data.length === 0 ? (
             <EmptyState
+              icon="keys"
               title={keys.emptyTitle}
               text={keys.emptyText}
               action={<Button onClick={() => setCreating(true)}>{keys.createFirst}</Button>}

@@ -1,14 +1,15 @@
 import type { ReactElement } from 'react';
 import type { ItemOf } from '../api/index.ts';
 import { type Formats, type Messages, useI18n } from '../i18n/index.ts';
-import { ActionMenu, Badge, Money, Table, Time, useNow } from '../ui/index.ts';
+import { ActionMenu } from '../overlays/index.ts';
+import { Badge, Money, Table, Time, useNow } from '../ui/index.ts';
 
 type ApiKey = ItemOf<'listKeys'>;
 
-/** An act that opens a dialog. */
+/** An action that opens a dialog. */
 export type KeyAct = 'change' | 'rotate' | 'delete';
 
-/** Keys, recognised by their first characters. */
+/** Lists keys by their first characters. */
 export const KeysTable = ({
   keys: list,
   currency,

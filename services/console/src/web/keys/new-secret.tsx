@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 import { useI18n } from '../i18n/index.ts';
 import { Button, Secret } from '../ui/index.ts';
 
-/** The secret of a created or rotated key, shown once. */
+/** Shows the secret of a created or rotated key once. */
 export const NewSecret = ({
   value,
   note,

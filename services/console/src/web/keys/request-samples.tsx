@@ -5,7 +5,7 @@ import { SAMPLE_LANGUAGES, type SampleLanguage, sampleRequest } from './sample-r
 
 const NAMES = { curl: 'curl', python: 'Python', typescript: 'TypeScript' } as const;
 
-/** A first request in a few languages, to copy. */
+/** Shows a first request in several languages, to copy. */
 export const RequestSamples = (): ReactElement => {
   const { keys, common } = useI18n().messages;
   const [language, setLanguage] = useState<SampleLanguage>('curl');

@@ -1,7 +1,7 @@
 import { type ReactElement, useState } from 'react';
 import { type Answer, type ItemOf, useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Dialog, OVERLAP_SECONDS, RotateDialog } from '../ui/index.ts';
+import { Dialog, OVERLAP_SECONDS, RotateDialog } from '../overlays/index.ts';
 import { NewSecret } from './new-secret.tsx';
 
 /** Replaces the secret of a key. The old one stays valid for the chosen time. */

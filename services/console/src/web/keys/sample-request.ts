@@ -3,7 +3,7 @@ export const SAMPLE_LANGUAGES = ['curl', 'python', 'typescript'] as const;
 
 export type SampleLanguage = (typeof SAMPLE_LANGUAGES)[number];
 
-/** Returns a first request with an API key, to be pasted as it stands. */
+/** Returns a first request with an API key, ready to paste. */
 export const sampleRequest = (language: SampleLanguage, baseUrl: string): string => {
   switch (language) {
     case 'curl':

@@ -3,7 +3,7 @@ import { useApi } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { Button, checkEmail, Form, Notice, Page, TextField, useForm } from '../ui/index.ts';
 
-/** Mails a link that sets a new password. Says the same whether or not the address has an account. */
+/** Requests a link for a new password. Shows the same text whether or not the address has an account. */
 export const AskForLink = (): ReactElement => {
   const { links, session } = useI18n().messages;
   const { call } = useApi();

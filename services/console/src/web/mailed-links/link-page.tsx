@@ -7,7 +7,7 @@ import { useMailedToken } from './use-mailed-token.ts';
 
 type LinkOperation = 'confirmVerification' | 'confirmEmailChange' | 'undoEmailChange' | 'cancelDeletion';
 
-/** Page of a mailed link that does one thing, once its button is pressed: programs that scan mail open links as well. */
+/** Performs the action of a mailed link when its button is pressed: mail scanners open links too. */
 export const LinkPage = ({ operation }: { operation: LinkOperation }): ReactElement => {
   const { links, session: sessionTexts } = useI18n().messages;
   const { call } = useApi();
@@ -40,7 +40,7 @@ export const LinkPage = ({ operation }: { operation: LinkOperation }): ReactElem
   );
 };
 
-/** The session of this browser may have ended, or its account may have changed. */
+/** Renews the session of this browser, which may have ended or whose account may have changed. */
 export const renewIfSignedIn = async (session: ReturnType<typeof useSession>): Promise<void> => {
   if (session.state().status === 'signed_in') await session.renew().catch(() => undefined);
 };

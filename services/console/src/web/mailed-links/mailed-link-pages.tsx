@@ -1,15 +1,25 @@
 import type { ReactElement } from 'react';
-import { Route, Routes } from 'react-router';
+import { Route, Switch } from 'wouter';
 import { LinkPage } from './link-page.tsx';
 import { ResetPasswordPage } from './reset-password-page.tsx';
 
-/** The pages that links in mails open, whether or not a person is signed in. */
+/** Routes the pages of mailed links, which need no session. */
 export const MailedLinkPages = (): ReactElement => (
-  <Routes>
-    <Route path="/reset-password" element={<ResetPasswordPage />} />
-    <Route path="/verify-email" element={<LinkPage operation="confirmVerification" />} />
-    <Route path="/confirm-email" element={<LinkPage operation="confirmEmailChange" />} />
-    <Route path="/undo-email" element={<LinkPage operation="undoEmailChange" />} />
-    <Route path="/cancel-deletion" element={<LinkPage operation="cancelDeletion" />} />
-  </Routes>
+  <Switch>
+    <Route path="/reset-password">
+      <ResetPasswordPage />
+    </Route>
+    <Route path="/verify-email">
+      <LinkPage operation="confirmVerification" />
+    </Route>
+    <Route path="/confirm-email">
+      <LinkPage operation="confirmEmailChange" />
+    </Route>
+    <Route path="/undo-email">
+      <LinkPage operation="undoEmailChange" />
+    </Route>
+    <Route path="/cancel-deletion">
+      <LinkPage operation="cancelDeletion" />
+    </Route>
+  </Switch>
 );

@@ -10,6 +10,9 @@ interface Values {
   readonly access: 'end' | 'keep';
 }
 
+/** The link does not reveal the owner of the password. The service knows it and decides. */
+const UNKNOWN_OWNER = { email: '', displayName: null, businessName: null };
+
 /** Sets a new password by a mailed link. */
 export const SetPassword = ({ token }: { token: string }): ReactElement => {
   const { links, session: sessionTexts, account } = useI18n().messages;
@@ -53,6 +56,7 @@ export const SetPassword = ({ token }: { token: string }): ReactElement => {
           label={account.newPassword}
           hint={sessionTexts.passwordHint}
           autoComplete="new-password"
+          owner={UNKNOWN_OWNER}
           value={form.values.password}
           onChange={(password) => form.set('password', password)}
           fault={form.faultOf('password')}

@@ -1,15 +1,15 @@
 import type { App } from '@svc/contracts';
 import type { ReactElement } from 'react';
-import { Link } from 'react-router';
+import { Link } from 'wouter';
 import { useApiQuery } from '../api/index.ts';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 import { AppIcon, AppState, ButtonLink, Card, EmptyState, Loaded } from '../ui/index.ts';
 
 const SHOWN_MAX = 5;
 
-/** The apps of a business, the newest first. */
+/** Lists the apps of a business, newest first. */
 export const AppsCard = (): ReactElement => {
-  const { overview } = useI18n().messages;
+  const { overview } = useCoreI18n().messages;
   const apps = useApiQuery('listApps', {});
   return (
     <Card
@@ -21,13 +21,10 @@ export const AppsCard = (): ReactElement => {
         {({ data }) =>
           data.length === 0 ? (
             <EmptyState
+              icon="apps"
               title={overview.noAppsTitle}
               text={overview.noAppsText}
-              action={
-                <ButtonLink to="/apps/new" variant="primary">
-                  {overview.registerApp}
-                </ButtonLink>
-              }
+              action={<ButtonLink to="/apps/new">{overview.registerApp}</ButtonLink>}
             />
           ) : (
             <ul className="rows">
@@ -43,7 +40,7 @@ export const AppsCard = (): ReactElement => {
 };
 
 const AppRow = ({ app }: { app: App }): ReactElement => {
-  const { apps } = useI18n().messages;
+  const { overview } = useCoreI18n().messages;
   return (
     <li className="row">
       <AppIcon clientId={app.client_id} />
@@ -51,7 +48,7 @@ const AppRow = ({ app }: { app: App }): ReactElement => {
         {app.name}
       </Link>
       <AppState app={app} />
-      <span className="hint row-end">{apps.connectionsCount(app.connections_count)}</span>
+      <span className="hint row-end">{overview.connectedUsers(app.connections_count)}</span>
     </li>
   );
 };

@@ -1,25 +1,44 @@
 import type { ReactElement } from 'react';
+import { isAwaited, useApiQuery } from '../api/index.ts';
 import { FirstSteps } from '../first-steps/index.ts';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 import { useAccount } from '../session/index.ts';
-import { Page } from '../ui/index.ts';
+import { Loading, Page } from '../ui/index.ts';
 import { AppsCard } from './apps-card.tsx';
 import { PlanHistoryCard } from './plan-history-card.tsx';
 import { PlanUsageCard } from './plan-usage-card.tsx';
 import { Tiles } from './tiles.tsx';
 
-/** The first page: how much is used, what there is, where to go. */
+/** Shows the first page: use, apps, and links. */
 export const OverviewPage = (): ReactElement => {
-  const { overview } = useI18n().messages;
+  const { overview } = useCoreI18n().messages;
   const { display_name, business_name, account_type } = useAccount();
   const name = display_name ?? business_name;
+  const isBusiness = account_type === 'business';
+  const isReady = useIsReady(isBusiness);
   return (
     <Page title={overview.title} lead={name === null ? undefined : overview.greeting(name)}>
-      <FirstSteps />
-      {account_type === 'business' && <AppsCard />}
-      <PlanUsageCard />
-      <PlanHistoryCard />
-      <Tiles />
+      <FirstSteps isReady={isReady} placeholder={<Placeholder />}>
+        <Tiles />
+        {isBusiness && <AppsCard />}
+        <PlanUsageCard />
+        {/* Last, as it grows once its chart is here. */}
+        <PlanHistoryCard />
+      </FirstSteps>
     </Page>
   );
 };
+
+/** Reads what decides on the height of the cards. Returns true once all of it is known, or has failed. */
+const useIsReady = (isBusiness: boolean): boolean => {
+  const subscription = useApiQuery('getSubscription', {});
+  const usage = useApiQuery('getSubscriptionUsage', {});
+  const apps = useApiQuery('listApps', {}, { enabled: isBusiness });
+  return !isAwaited(subscription) && !isAwaited(usage) && !(isBusiness && isAwaited(apps));
+};
+
+const Placeholder = (): ReactElement => (
+  <div className="card placeholder">
+    <Loading lines={8} />
+  </div>
+);

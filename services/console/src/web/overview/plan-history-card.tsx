@@ -1,8 +1,8 @@
 import { type ReactElement, useState } from 'react';
 import { useApiQuery } from '../api/index.ts';
 import { Chart } from '../charts/index.ts';
-import { decimalOf, useI18n } from '../i18n/index.ts';
-import { currencyOf, usePlans } from '../plans/index.ts';
+import { decimalOf, useCoreI18n } from '../i18n/index.ts';
+import { currencyOf, usePlans } from '../subscription/index.ts';
 import { ButtonLink, Card, EmptyState, Loaded, Money, SelectField, Table } from '../ui/index.ts';
 import {
   type DailyUse,
@@ -14,14 +14,14 @@ import {
   toChartData,
 } from './plan-history.ts';
 
-/** Use of the plan by connected apps, day by day. Shows nothing to a person who never had a plan. */
+/** Shows the use of the plan by connected apps per day. Renders nothing for a person who never had a plan. */
 export const PlanHistoryCard = (): ReactElement | null => {
-  const { overview } = useI18n().messages;
+  const { overview } = useCoreI18n().messages;
   const current = useApiQuery('getSubscription', {});
   const [range, setRange] = useState<HistoryRange>('days30');
   const [view, setView] = useState<HistoryView>({ measure: 'cost', clientId: undefined });
   const history = useApiQuery('getUsageHistory', { query: { days: 2 * HISTORY_DAYS[range] } });
-  // Without their names connected apps would look like former ones.
+  // Without their names, connected apps would look like former ones.
   const connections = useApiQuery('listConnections', {});
   const plans = usePlans();
   const subscription = current.data?.subscription ?? null;
@@ -70,13 +70,13 @@ const History = ({
   onChange,
 }: {
   days: readonly DailyUse[];
-  /** Of connected apps, by client id. */
+  /** Names of connected apps, by client id. */
   names: ReadonlyMap<string, string>;
   currency: string;
   view: HistoryView;
   onChange: (changes: Partial<HistoryView>) => void;
 }): ReactElement => {
-  const { messages, formats } = useI18n();
+  const { messages, formats } = useCoreI18n();
   const { overview, charts } = messages;
   const { measure } = view;
   const nameOf = (clientId: string): string => names.get(clientId) ?? overview.historyFormerApp;
@@ -87,6 +87,7 @@ const History = ({
   if (apps.length === 0) {
     return (
       <EmptyState
+        icon="usage"
         text={overview.historyEmpty}
         action={<ButtonLink to="/connections">{overview.toConnections}</ButtonLink>}
       />

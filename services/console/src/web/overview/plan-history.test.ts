@@ -14,11 +14,11 @@ const days = [
   dayOf('2026-11-20', [{ client_id: 'app_b', requests: 3, cost_micros: 6 }]),
 ];
 
-test('a day of the history is the same day in the calendar of the reader', () => {
+test('a day of the history is the same day in the reader’s calendar', () => {
   expect(toCalendarDay('2026-03-01')).toEqual(new Date(2026, 2, 1));
 });
 
-test('a day is counted for all apps or for one, and apps are added up over days, the dearest first', () => {
+test('counts a day for all apps or one, and sums apps over days, the most expensive first', () => {
   expect(days.map((day) => useOf(day, undefined).cost)).toEqual([90, 90]);
   expect(days.map((day) => useOf(day, 'app_a').requests)).toEqual([1, 0]);
   expect(sumByApp(days)).toEqual([
@@ -29,7 +29,7 @@ test('a day is counted for all apps or for one, and apps are added up over days,
 
 const names = { apps: new Map([['app_a', 'Notes']]), former: 'App no longer connected', others: 'Others' };
 
-test('stacks the later half of the days by app, and apps that left as one', () => {
+test('stacks the current period by app, with former apps as one series', () => {
   const history = [dayOf('2026-11-17', []), dayOf('2026-11-18', []), ...days];
   expect(laterHalf(history)).toEqual(days);
   expect(toChartData(history, { measure: 'requests', clientId: undefined }, names)).toEqual({
@@ -42,7 +42,7 @@ test('stacks the later half of the days by app, and apps that left as one', () =
   });
 });
 
-test('charts one app alone', () => {
+test('charts a single app', () => {
   const { series, before } = toChartData([...days, ...days], { measure: 'cost', clientId: 'app_b' }, names);
   expect(series).toEqual([{ id: 'app_b', name: 'App no longer connected', values: [4, 6] }]);
   expect(before).toEqual([4, 6]);

@@ -4,25 +4,25 @@ import { type ChartData, type ChartSeries, limitSeries } from '../charts/index.t
 /** Use of one UTC day. */
 export type DailyUse = ItemOf<'getUsageHistory'>;
 
-/** Periods that can be looked at, in days up to today. */
+/** Selectable periods, in days up to today. */
 export const HISTORY_DAYS = { days7: 7, days30: 30, days90: 90 } as const;
 
 /** One of the periods. */
 export type HistoryRange = keyof typeof HISTORY_DAYS;
 
-/** Requests and what they cost. */
+/** Requests and their cost. */
 export interface Use {
   readonly requests: number;
   readonly cost: number;
 }
 
-/** The day as the calendar of the person shows it: `2026-11-20` is the 20th wherever it is read. */
+/** Converts a UTC day to the same calendar day in the reader's zone: `2026-11-20` is the 20th everywhere. */
 export const toCalendarDay = (day: string): Date => {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
   return new Date(year, month - 1, date);
 };
 
-/** Returns the use of a day through one app, or through all. */
+/** Returns the use of a day through one app or all. */
 export const useOf = (day: DailyUse, clientId: string | undefined): Use => {
   const { requests, cost_micros } =
     clientId === undefined
@@ -38,15 +38,15 @@ export interface HistoryView {
   readonly clientId: string | undefined;
 }
 
-/** Names of what a chart stacks. */
+/** Names of the series in a chart. */
 export interface HistoryNames {
-  /** Of connected apps, by client id. */
+  /** Names of connected apps, by client id. */
   readonly apps: ReadonlyMap<string, string>;
   readonly former: string;
   readonly others: string;
 }
 
-/** Splits days into a period and the one before, and stacks the later one by app. Apps that left are one series. */
+/** Splits days into the previous and the current period, and stacks the latter by app. Former apps share a series. */
 export const toChartData = (
   days: readonly DailyUse[],
   { measure, clientId }: HistoryView,
@@ -68,7 +68,7 @@ export const toChartData = (
   };
 };
 
-/** The period itself, of days that hold the one before as well. */
+/** Returns the current period of days that include the previous one. */
 export const laterHalf = (days: readonly DailyUse[]): readonly DailyUse[] => days.slice(Math.floor(days.length / 2));
 
 /** Sums the use of each app over all days, the most expensive first. */

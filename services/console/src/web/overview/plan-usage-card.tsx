@@ -1,15 +1,24 @@
 import type { Usage } from '@svc/contracts';
 import type { ReactElement } from 'react';
 import { useApiQuery } from '../api/index.ts';
-import { useI18n } from '../i18n/index.ts';
-import { currencyOf, EndingNotice, hasEnded, toneOf, UsageMeters, usePlans } from '../plans/index.ts';
-import { Badge, ButtonLink, Card, EmptyState, Loaded, Notice } from '../ui/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
+import {
+  currencyOf,
+  EndingNotice,
+  hasEnded,
+  isEnding,
+  StatusBadge,
+  toneOf,
+  UsageMeters,
+  usePlans,
+} from '../subscription/index.ts';
+import { ButtonLink, Card, EmptyState, Loaded, Notice } from '../ui/index.ts';
 
 const REFRESH_MS = 30_000;
 
-/** Use of the plan by connected apps, refreshed while the page is open. */
+/** Shows the use of the plan by connected apps, refreshed while the page is open. */
 export const PlanUsageCard = (): ReactElement => {
-  const { overview, alerts } = useI18n().messages;
+  const { overview, shell } = useCoreI18n().messages;
   const usage = useApiQuery('getSubscriptionUsage', {}, { staleTime: 0, refetchInterval: () => REFRESH_MS });
   return (
     <Card
@@ -17,7 +26,7 @@ export const PlanUsageCard = (): ReactElement => {
       lead={overview.usageLead}
       actions={
         <ButtonLink to="/usage/alerts" small>
-          {alerts.open}
+          {shell.alerts}
         </ButtonLink>
       }
     >
@@ -29,36 +38,30 @@ export const PlanUsageCard = (): ReactElement => {
 };
 
 const PlanUsage = ({ usage }: { usage: Usage }): ReactElement => {
-  const { overview, plans: planTexts } = useI18n().messages;
+  const { overview, plans: planTexts } = useCoreI18n().messages;
   const plans = usePlans();
   const current = useApiQuery('getSubscription', {});
   const { status, plan } = usage;
   if (status === null || plan === null || hasEnded(status)) {
     return (
       <EmptyState
+        icon="plan"
         title={overview.noPlanTitle}
         text={overview.noPlanText}
-        action={
-          <ButtonLink to="/plans" variant="primary">
-            {overview.choosePlan}
-          </ButtonLink>
-        }
+        action={<ButtonLink to="/plans">{overview.choosePlan}</ButtonLink>}
       />
     );
   }
   const subscription = current.data?.subscription ?? null;
-  const isEnding = subscription?.cancel_at_period_end === true && toneOf(status) === 'good';
+  const cancel_at_period_end = subscription?.cancel_at_period_end ?? false;
   return (
     <>
       <p className="subscription">
-        <strong>{plan.name}</strong>{' '}
-        {isEnding ? (
-          <Badge tone="warn">{planTexts.ending}</Badge>
-        ) : (
-          <Badge tone={toneOf(status)}>{planTexts.statuses[status]}</Badge>
-        )}
+        <strong>{plan.name}</strong> <StatusBadge subscription={{ status, cancel_at_period_end }} />
       </p>
-      {isEnding && <EndingNotice end={subscription.current_period_end} />}
+      {subscription !== null && isEnding({ status, cancel_at_period_end }) && (
+        <EndingNotice end={subscription.current_period_end} />
+      )}
       {toneOf(status) !== 'good' && (
         <Notice tone="warn" title={overview.inactiveTitle}>
           <p>{planTexts.statusHelp[status]}</p>

@@ -1,13 +1,13 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactElement, ReactNode } from 'react';
-import { Link } from 'react-router';
+import { Link } from 'wouter';
 import { useApiQuery } from '../api/index.ts';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 import { describeError, Icon, type IconName } from '../ui/index.ts';
 
-/** Small figures, each a way to its page. */
+/** Renders key figures that link to their pages. */
 export const Tiles = (): ReactElement => {
-  const { messages, formats } = useI18n();
+  const { messages, formats } = useCoreI18n();
   const { overview } = messages;
   const connections = useApiQuery('listConnections', {});
   const keys = useApiQuery('listKeys', {});
@@ -63,7 +63,7 @@ const TileValue = <T,>({
   query: UseQueryResult<T, Error>;
   children: (data: T) => string;
 }): ReactNode => {
-  const { messages, formats } = useI18n();
+  const { messages, formats } = useCoreI18n();
   if (query.data !== undefined) return children(query.data);
   if (query.isError) return <span className="tile-error">{describeError(query.error, messages, formats).title}</span>;
   return (

@@ -15,7 +15,7 @@ test('finds by every word, in the name or the group, regardless of case and acce
   expect(find('nothing like it')).toEqual([]);
 });
 
-test('puts names that begin with the text first, and shows all without a text', () => {
+test('lists names that start with the text first, and all names without a text', () => {
   expect(find('apps')).toEqual(['/apps', '/apps/app_1']);
   expect(find(' ')).toHaveLength(4);
 });

@@ -1,10 +1,10 @@
-/** A place to go to. */
+/** A target of the command palette. */
 export interface Command {
   readonly to: string;
   readonly label: string;
-  /** Kind of place, such as API keys. */
+  /** Kind of target, such as API keys. */
   readonly group: string;
-  /** Rendered by the documentation, outside of the console. */
+  /** True for pages of the documentation, outside of the console. */
   readonly leavesConsole?: boolean;
 }
 
@@ -16,7 +16,7 @@ const plain = (text: string): string =>
     .replaceAll(/\p{Diacritic}/gu, '')
     .toLowerCase();
 
-/** Returns the commands that have every typed word, those that begin with the text first. */
+/** Returns the commands that contain every typed word; those that start with the text come first. */
 export const findCommands = (commands: readonly Command[], typed: string): Command[] => {
   const text = plain(typed.trim());
   const words = text.split(/\s+/);

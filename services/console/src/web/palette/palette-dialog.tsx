@@ -1,13 +1,13 @@
 import { Dialog } from '@base-ui/react/dialog';
 import { type KeyboardEvent, type ReactElement, type RefObject, useEffect, useId, useRef, useState } from 'react';
-import { useNavigate } from 'react-router';
-import { useI18n } from '../i18n/index.ts';
+import { useLocation } from 'wouter';
+import { useCoreI18n } from '../i18n/index.ts';
 import { type Command, findCommands } from './find-commands.ts';
 import { useCommands } from './use-commands.ts';
 
-/** A field that finds pages, apps, keys and guides, and goes there. */
+/** Finds pages, apps, keys and guides by text, and opens them. */
 export const PaletteDialog = ({ onClose }: { onClose: () => void }): ReactElement => {
-  const { palette } = useI18n().messages;
+  const { palette } = useCoreI18n().messages;
   const field = useRef<HTMLInputElement>(null);
   const go = useGo(onClose);
   return (
@@ -23,11 +23,11 @@ export const PaletteDialog = ({ onClose }: { onClose: () => void }): ReactElemen
 };
 
 const useGo = (onClose: () => void) => {
-  const navigate = useNavigate();
+  const [, navigate] = useLocation();
   return ({ to, leavesConsole = false }: Command): void => {
     onClose();
     if (leavesConsole) window.location.assign(to);
-    else void navigate(to);
+    else navigate(to);
   };
 };
 
@@ -38,7 +38,7 @@ const Finder = ({
   field: RefObject<HTMLInputElement | null>;
   onChoose: (command: Command) => void;
 }): ReactElement => {
-  const { palette } = useI18n().messages;
+  const { palette } = useCoreI18n().messages;
   const [typed, setTyped] = useState('');
   const [place, setPlace] = useState(0);
   const listId = useId();

@@ -1,18 +1,23 @@
-import { lazy, type ReactElement, Suspense, useEffect, useState } from 'react';
-import { useI18n } from '../i18n/index.ts';
+import { type ReactElement, useEffect, useState } from 'react';
+import { useCoreI18n } from '../i18n/index.ts';
+import { useOnDemand } from '../ui/index.ts';
 
-const PaletteDialog = lazy(async () => ({ default: (await import('./palette-dialog.tsx')).PaletteDialog }));
+const loadDialog = async () => (await import('./palette-dialog.tsx')).PaletteDialog;
 
-/** The button of the command palette, which ⌘K and Ctrl+K open as well. */
+/** Renders the button of the command palette, which ⌘K and Ctrl+K open as well. */
 export const Palette = (): ReactElement => {
-  const { palette } = useI18n().messages;
+  const { palette } = useCoreI18n().messages;
+  const { component: PaletteDialog, request, warm } = useOnDemand(loadDialog);
   const [isOpen, setOpen] = useState(false);
+  useEffect(() => {
+    if (isOpen) void request().then((isLoaded) => !isLoaded && setOpen(false));
+  }, [isOpen, request]);
   useEffect(() => {
     const press = (event: globalThis.KeyboardEvent): void => {
       if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey) || event.altKey || event.shiftKey)
         return;
       event.preventDefault();
-      // Another dialog keeps what is typed in it.
+      // Does not interrupt typing in another dialog.
       setOpen((is) => is || document.querySelector('.dialog, .drawer') === null);
     };
     window.addEventListener('keydown', press);
@@ -24,6 +29,7 @@ export const Palette = (): ReactElement => {
         type="button"
         className="palette-button"
         aria-keyshortcuts="Control+K Meta+K"
+        onPointerEnter={warm}
         onClick={() => setOpen(true)}
       >
         {palette.open}
@@ -31,11 +37,8 @@ export const Palette = (): ReactElement => {
           {navigator.userAgent.includes('Mac') ? '⌘K' : 'Ctrl K'}
         </span>
       </button>
-      {isOpen && (
-        <Suspense fallback={null}>
-          <PaletteDialog onClose={() => setOpen(false)} />
-        </Suspense>
-      )}
+      {isOpen && PaletteDialog === undefined && <div className="backdrop" />}
+      {isOpen && PaletteDialog !== undefined && <PaletteDialog onClose={() => setOpen(false)} />}
     </>
   );
 };

@@ -1,14 +1,14 @@
 import { useApiQuery } from '../api/index.ts';
-import { docsPath, useI18n } from '../i18n/index.ts';
+import { docsPath, useCoreI18n } from '../i18n/index.ts';
 import { useAccount } from '../session/index.ts';
 import type { Command } from './find-commands.ts';
 
 const GUIDES = ['quick-start', 'connect', 'gateway', 'receive-webhooks', 'go-live'] as const;
 
-/** Pages, apps, keys and guides as commands. */
+/** Returns pages, apps, keys and guides as commands. */
 export const useCommands = (): Command[] => {
-  const { messages, locale } = useI18n();
-  const { shell, palette, alerts } = messages;
+  const { messages, locale } = useCoreI18n();
+  const { shell, palette } = messages;
   const isBusiness = useAccount().account_type === 'business';
   const apps = useApiQuery('listApps', {}, { enabled: isBusiness });
   const keys = useApiQuery('listKeys', {});
@@ -19,7 +19,7 @@ export const useCommands = (): Command[] => {
     ['/keys', shell.keys],
     ['/wallet', shell.wallet],
     ['/usage', shell.usage],
-    ['/usage/alerts', alerts.open],
+    ['/usage/alerts', shell.alerts],
     ...(isBusiness ? [['/apps', shell.apps] as const] : []),
     ['/account', shell.settings],
   ] as const;

@@ -1,7 +1,7 @@
-/** Reason why the browser made or used no passkey. */
+/** Reason why the browser created or used no passkey. */
 export type PasskeyErrorCode = 'passkey_cancelled' | 'passkey_registered' | 'passkey_unavailable';
 
-/** A passkey that the browser did not make or use. */
+/** Thrown if the browser did not create or use a passkey. */
 export class PasskeyError extends Error {
   readonly code: PasskeyErrorCode;
 

@@ -1,11 +1,11 @@
 import type { Plan } from '@svc/contracts';
 import type { ReactElement } from 'react';
 import { useApiMutation } from '../api/index.ts';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
+import { goTo, ownUrl } from '../subscription/index.ts';
 import { Badge, Button, ErrorNotice, Icon } from '../ui/index.ts';
-import { goTo, ownUrl } from './go-to.ts';
 
-/** One plan, and the way to its checkout. `canChoose` is false while another subscription is live. */
+/** Shows a plan with its checkout button. `canChoose` is false while another subscription is live. */
 export const PlanOffer = ({
   plan,
   isCurrent,
@@ -15,7 +15,7 @@ export const PlanOffer = ({
   isCurrent: boolean;
   canChoose: boolean;
 }): ReactElement => {
-  const { messages, formats } = useI18n();
+  const { messages, formats } = useCoreI18n();
   const { plans } = messages;
   const checkout = useApiMutation('createCheckout', { onDone: ({ url }) => goTo(url) });
   const { price, services, weekly_limit_micros, monthly_limit_micros } = plan;
@@ -54,7 +54,7 @@ export const PlanOffer = ({
 };
 
 const Feature = ({ isIncluded, children }: { isIncluded: boolean; children: string }): ReactElement => {
-  const { plans } = useI18n().messages;
+  const { plans } = useCoreI18n().messages;
   return (
     <li className={isIncluded ? '' : 'feature-missing'}>
       <Icon name={isIncluded ? 'check' : 'minus'} />

@@ -1,17 +1,16 @@
 import type { ReactElement } from 'react';
-import { useSearchParams } from 'react-router';
+import { useSearchParams } from 'wouter';
 import { useApiQuery } from '../api/index.ts';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 import { InvoicesCard } from '../invoices/index.ts';
+import { hasEnded, usePlans } from '../subscription/index.ts';
 import { Card, EmptyState, Loaded, Notice, Page } from '../ui/index.ts';
 import { PlanOffer } from './plan-offer.tsx';
 import { SubscriptionCard } from './subscription-card.tsx';
-import { hasEnded } from './subscription-status.ts';
-import { usePlans } from './use-plans.ts';
 
-/** The subscription of the account, and the plans on offer. */
+/** Shows the subscription of the account, and the plans on offer. */
 export const PlansPage = (): ReactElement => {
-  const { plans } = useI18n().messages;
+  const { plans } = useCoreI18n().messages;
   const [search] = useSearchParams();
   const current = useApiQuery('getSubscription', {}, { staleTime: 0 });
   const offer = usePlans();
@@ -25,7 +24,7 @@ export const PlansPage = (): ReactElement => {
         <Loaded query={offer} lines={6}>
           {({ data }) =>
             data.length === 0 ? (
-              <EmptyState title={plans.noPlansTitle} text={plans.noPlansText} />
+              <EmptyState icon="plan" title={plans.noPlansTitle} text={plans.noPlansText} />
             ) : (
               <ul className="plans">
                 {data.map((plan) => (

@@ -1,21 +1,22 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, useEffect } from 'react';
-import { useSearchParams } from 'react-router';
+import { useSearchParams } from 'wouter';
 import { type Answer, ApiError, useApiQuery } from '../api/index.ts';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 import { ButtonLink, EmptyState, ErrorNotice, Loading, Notice, Page } from '../ui/index.ts';
 
 const CONFIRMATIONS_MAX = 4;
 
-/** The page after a checkout: confirms the purchase. Confirming again answers the same, so the page may be reloaded. */
+/** Confirms a purchase after the checkout. Confirmation is idempotent, so the page may be reloaded. */
 export const ReturnPage = (): ReactElement => {
-  const { plans } = useI18n().messages;
+  const { plans } = useCoreI18n().messages;
   const [search] = useSearchParams();
   const sessionId = search.get('session_id') ?? '';
   return (
     <Page title={plans.returnTitle}>
       {sessionId === '' ? (
         <EmptyState
+          icon="plan"
           title={plans.noSessionTitle}
           text={plans.noSessionText}
           action={<ButtonLink to="/plans">{plans.toPlans}</ButtonLink>}
@@ -28,14 +29,14 @@ export const ReturnPage = (): ReactElement => {
 };
 
 const Confirmation = ({ sessionId }: { sessionId: string }): ReactElement => {
-  const { plans } = useI18n().messages;
+  const { plans } = useCoreI18n().messages;
   const queries = useQueryClient();
   const confirmation = useApiQuery(
     'confirmCheckout',
     { body: { session_id: sessionId } },
     {
       staleTime: Number.POSITIVE_INFINITY,
-      // A payment may reach the service a moment after the person does.
+      // The payment may reach the service slightly later than the person reaches this page.
       retry: (failures, error) => failures < CONFIRMATIONS_MAX && error instanceof ApiError && isPassing(error),
     },
   );
@@ -73,7 +74,7 @@ const Confirmation = ({ sessionId }: { sessionId: string }): ReactElement => {
 const isPassing = (error: ApiError): boolean => error.isTransient || error.code === 'checkout_not_completed';
 
 const Confirmed = ({ bought }: { bought: Answer<'confirmCheckout'> }): ReactElement => {
-  const { messages, formats } = useI18n();
+  const { messages, formats } = useCoreI18n();
   const { plans } = messages;
   const { subscription, wallet } = bought;
   return (

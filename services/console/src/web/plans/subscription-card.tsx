@@ -1,14 +1,13 @@
 import type { Subscription } from '@svc/contracts';
 import type { ReactElement } from 'react';
 import { useApiMutation } from '../api/index.ts';
-import { useI18n } from '../i18n/index.ts';
-import { Badge, Button, Card, ErrorNotice, Notice } from '../ui/index.ts';
-import { goTo, ownUrl } from './go-to.ts';
-import { hasEnded, toneOf } from './subscription-status.ts';
+import { useCoreI18n } from '../i18n/index.ts';
+import { goTo, hasEnded, ownUrl, StatusBadge, toneOf } from '../subscription/index.ts';
+import { Button, Card, ErrorNotice, Notice } from '../ui/index.ts';
 
-/** The subscription, what its state means, and the way to the billing portal. */
+/** Shows the subscription, the meaning of its state, and the link to the billing portal. */
 export const SubscriptionCard = ({ subscription }: { subscription: Subscription }): ReactElement => {
-  const { messages, formats } = useI18n();
+  const { messages, formats } = useCoreI18n();
   const { plans } = messages;
   const portal = useApiMutation('createPortalSession', { onDone: ({ url }) => goTo(url) });
   const { status, plan, current_period_start, current_period_end, cancel_at_period_end } = subscription;
@@ -30,7 +29,7 @@ export const SubscriptionCard = ({ subscription }: { subscription: Subscription 
       }
     >
       <p className="subscription">
-        <strong>{plan.name}</strong> <Badge tone={toneOf(status)}>{plans.statuses[status]}</Badge>
+        <strong>{plan.name}</strong> <StatusBadge subscription={subscription} />
       </p>
       <div>
         {!hasEnded(status) && <p>{cancel_at_period_end ? plans.ends(end) : plans.renews(end)}</p>}

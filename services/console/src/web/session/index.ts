@@ -1,5 +1,5 @@
 export { PASSWORD_CHARACTERS } from './password-characters.ts';
 export { createSession, type Session, type SessionState, type SignedOutReason } from './session.ts';
 export { createStepUp, type StepUp } from './step-up.ts';
-export { StepUpDialog } from './step-up-dialog.tsx';
+export { StepUpQuestion } from './step-up-question.tsx';
 export { SessionContext, useAccount, useSession, useSessionState } from './use-session.ts';

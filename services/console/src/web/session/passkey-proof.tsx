@@ -1,14 +1,14 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { useApi } from '../api/index.ts';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 import { presentPasskey } from '../passkeys/index.ts';
 import { Button, ErrorNotice } from '../ui/index.ts';
 import { useSession } from './use-session.ts';
 
-/** Proves who the person is by a passkey. */
+/** Authenticates the person by a passkey. */
 export const PasskeyProof = ({ onProven }: { onProven: () => void }): ReactElement => {
-  const { session: texts } = useI18n().messages;
+  const { session: texts } = useCoreI18n().messages;
   const { call } = useApi();
   const session = useSession();
   const proof = useMutation({

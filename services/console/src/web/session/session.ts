@@ -10,25 +10,27 @@ export type SessionState =
   | { status: 'deleted'; erasedAt: string }
   | { status: 'signed_in'; account: Account };
 
-/** The one session of this page. Its token is in memory only: after a reload the session is asked for again by its HttpOnly cookie. */
+/** The session of this page. Its token is in memory only: after a reload, the HttpOnly cookie resumes the session. */
 export interface Session extends TokenSource {
   readonly state: () => SessionState;
   readonly subscribe: (listener: () => void) => () => void;
-  /** Finds the session that the browser's cookie stands for. Rejects with ApiError where that cannot be told. */
+  /** Resumes the session of the browser's cookie. Rejects with ApiError if its state is unknown. */
   readonly resume: () => Promise<void>;
-  /** Takes over a session that another call has begun, such as a change of password. */
+  /** Shows an account from its stored state, before the session is resumed. The first call resumes it. */
+  readonly restore: (account: Account) => void;
+  /** Adopts a session that another call has started, such as a change of password. */
   readonly adopt: (created: Answer<'resumeSession'>) => void;
-  /** Takes over a changed profile of the account. */
+  /** Adopts a changed profile of the account. */
   readonly updateAccount: (account: Account) => void;
-  /** Takes over that the account is to be erased, which ended its sessions. */
+  /** Records that the account will be erased, which ended its sessions. */
   readonly endDeleted: (erasedAt: string) => void;
-  /** Takes over a new token of the same session. */
+  /** Adopts a new token of the same session. */
   readonly renewToken: (renewed: Answer<'reauthenticate'>) => void;
-  /** Ends the session everywhere. Rejects, still signed in, where the service could not be told. */
+  /** Ends the session everywhere. Rejects, still signed in, if the service could not be reached. */
   readonly signOut: () => Promise<void>;
 }
 
-/** No session, or a release that cannot resume one: both mean that a person signs in. */
+/** Statuses of no session, or of a release that cannot resume one: in both cases, the person signs in. */
 const MEANS_SIGNED_OUT = new Set([400, 401, 403, 404, 405, 501]);
 
 /** Creates the session, signed out until `resume`. */
@@ -36,10 +38,12 @@ export const createSession = (transport: Transport): Session => {
   let token: string | undefined;
   let state: SessionState = { status: 'signed_out', reason: 'none' };
   let renewing: Promise<string | undefined> | undefined;
+  let isRestored = false;
   const listeners = new Set<() => void>();
   const set = (next: SessionState, nextToken: string | undefined): void => {
     state = next;
     token = nextToken;
+    isRestored &&= next.status === 'signed_in' && nextToken === undefined;
     for (const listener of listeners) listener();
   };
   const begin = ({ session_token, account }: Answer<'resumeSession'>): void =>
@@ -63,19 +67,24 @@ export const createSession = (transport: Transport): Session => {
       if (found !== undefined) begin(found);
     },
     renew: () => {
-      // Many calls may be refused at one time; all of them wait for the one question.
+      // Many calls may be refused at once; all of them wait for the same request.
       renewing ??= askAgain().finally(() => {
         renewing = undefined;
       });
       return renewing;
     },
+    restore: (account) => {
+      isRestored = true;
+      set({ status: 'signed_in', account }, undefined);
+    },
+    isRestored: () => isRestored,
     adopt: begin,
     updateAccount: (account) => set({ status: 'signed_in', account }, token),
     endDeleted: (erasedAt) => set({ status: 'deleted', erasedAt }, undefined),
     renewToken: ({ session_token }) => set(state, session_token),
     signOut: async () => {
       await transport.send('deleteSession', {}, { token }).catch((error: unknown) => {
-        // A session that is refused has ended already.
+        // A refused session has ended already.
         if (!(error instanceof ApiError) || !error.isSessionRefused) throw error;
       });
       set({ status: 'signed_out', reason: 'signed_out' }, undefined);

@@ -1,18 +1,20 @@
-import { type ReactElement, useEffect, useSyncExternalStore } from 'react';
-import { useI18n } from '../i18n/index.ts';
-import { Dialog } from '../ui/index.ts';
-import type { StepUp } from './step-up.ts';
+import type { ReactElement } from 'react';
+import { useCoreI18n } from '../i18n/index.ts';
+import { Dialog } from '../overlays/index.ts';
 import { StepUpForm } from './step-up-form.tsx';
 
-/** Asks who the person is while a sensitive act waits for it. */
-export const StepUpDialog = ({ stepUp }: { stepUp: StepUp }): ReactElement => {
-  const { session: texts } = useI18n().messages;
-  const isAsked = useSyncExternalStore(stepUp.subscribe, stepUp.isAsked);
-  // Signing out leaves no one to ask.
-  useEffect(() => () => stepUp.answer(false), [stepUp]);
+/** Asks the person to authenticate again. */
+export const StepUpDialog = ({
+  isOpen,
+  onAnswer,
+}: {
+  isOpen: boolean;
+  onAnswer: (isProven: boolean) => void;
+}): ReactElement => {
+  const { session: texts } = useCoreI18n().messages;
   return (
-    <Dialog isOpen={isAsked} onClose={() => stepUp.answer(false)} title={texts.stepUpTitle} isInterruption>
-      <StepUpForm onProven={() => stepUp.answer(true)} />
+    <Dialog isOpen={isOpen} onClose={() => onAnswer(false)} title={texts.stepUpTitle} isInterruption>
+      <StepUpForm onProven={() => onAnswer(true)} onCancel={() => onAnswer(false)} />
     </Dialog>
   );
 };

@@ -1,7 +1,8 @@
 import { type ReactElement, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useApi, useApiQuery } from '../api/index.ts';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n, useI18n } from '../i18n/index.ts';
+import { DialogActions } from '../overlays/index.ts';
 import { canUsePasskeys } from '../passkeys/index.ts';
 import { Button, checkText, Form, type FormState, fault, PasswordField, TextField, useForm } from '../ui/index.ts';
 import { PasskeyProof } from './passkey-proof.tsx';
@@ -14,9 +15,9 @@ interface Values {
   readonly code: string;
 }
 
-/** Takes the password, or a code or a passkey where the account has such. */
-export const StepUpForm = ({ onProven }: { onProven: () => void }): ReactElement => {
-  const { session: texts, errors } = useI18n().messages;
+/** Accepts the password, or a code or passkey if the account has one. */
+export const StepUpForm = ({ onProven, onCancel }: { onProven: () => void; onCancel: () => void }): ReactElement => {
+  const { session: texts, errors } = useCoreI18n().messages;
   const { call } = useApi();
   const session = useSession();
   const factors = useApiQuery('listFactors', {});
@@ -36,7 +37,8 @@ export const StepUpForm = ({ onProven }: { onProven: () => void }): ReactElement
     },
   });
   const changeProof = (): void => {
-    // The field has to be there to take the focus.
+    form.reset({ password: '', code: '' });
+    // The field must be rendered before it can take the focus.
     flushSync(() => setProof(proof === 'password' ? 'code' : 'password'));
     form.formRef.current?.querySelector<HTMLElement>('.input')?.focus();
   };
@@ -56,11 +58,11 @@ export const StepUpForm = ({ onProven }: { onProven: () => void }): ReactElement
           {hasPasskey && <PasskeyProof onProven={onProven} />}
         </div>
       )}
-      <div className="dialog-actions">
+      <DialogActions onClose={onCancel}>
         <Button type="submit" variant="primary" busyLabel={form.isBusy ? texts.stepUpChecking : undefined}>
           {texts.stepUpConfirm}
         </Button>
-      </div>
+      </DialogActions>
     </Form>
   );
 };

@@ -1,28 +1,28 @@
 import { Menu } from '@base-ui/react/menu';
 import type { Locale } from '@svc/contracts';
 import { type ReactElement, useRef, useState } from 'react';
-import { Link } from 'react-router';
-import { useI18n } from '../i18n/index.ts';
+import { Link } from 'wouter';
+import { useCoreI18n } from '../i18n/index.ts';
 import type { Theme } from '../preferences.ts';
-import { useAccount, useSession } from '../session/index.ts';
-import { describeError, Icon, useToast } from '../ui/index.ts';
+import { useSession } from '../session/index.ts';
+import { useToast } from '../toasts/index.ts';
+import { describeError, Icon } from '../ui/index.ts';
+import { AccountLabel } from './account-label.tsx';
 import { useTheme } from './theme.tsx';
 
 const LOCALES: readonly Locale[] = ['it', 'en'];
 const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 
-/** Menu of the account: name, language, look, and sign-out. */
+/** Renders the open account menu: language, theme and sign-out. Once loaded, it stays beside its button. */
 export const AccountMenu = (): ReactElement => {
-  const { messages, formats, locale, setLocale } = useI18n();
+  const { messages, formats, locale, setLocale } = useCoreI18n();
   const { theme, setTheme } = useTheme();
-  const account = useAccount();
   const session = useSession();
   const toast = useToast();
   const [isLeaving, setLeaving] = useState(false);
-  // Beside its button, so that it belongs to the same landmark.
+  // Placed beside its button, so that it belongs to the same landmark.
   const container = useRef<HTMLDivElement>(null);
   const { shell } = messages;
-  const name = account.business_name ?? account.display_name ?? account.email;
   const signOut = (): void => {
     setLeaving(true);
     session.signOut().catch((error: unknown) => {
@@ -31,17 +31,9 @@ export const AccountMenu = (): ReactElement => {
     });
   };
   return (
-    <Menu.Root>
+    <Menu.Root defaultOpen>
       <Menu.Trigger className="account-trigger">
-        <span className="visually-hidden">{shell.account}: </span>
-        <span className="account-initial" aria-hidden="true">
-          {[...name][0]?.toUpperCase()}
-        </span>
-        <span className="account-name">
-          <span>{isLeaving ? shell.signingOut : name}</span>
-          {name !== account.email && <span className="hint">{account.email}</span>}
-        </span>
-        <Icon name="chevron" />
+        <AccountLabel busyLabel={isLeaving ? shell.signingOut : undefined} />
       </Menu.Trigger>
       <div ref={container} />
       <Menu.Portal container={container}>

@@ -1,10 +1,10 @@
 import type { ReactElement } from 'react';
-import { Link } from 'react-router';
-import { useI18n } from '../i18n/index.ts';
+import { Link } from 'wouter';
+import { useCoreI18n } from '../i18n/index.ts';
 
-/** The product's name, and the way to the first page. */
+/** Renders the product's name, which links to the first page. */
 export const Brand = (): ReactElement => {
-  const { messages } = useI18n();
+  const { messages } = useCoreI18n();
   return (
     <Link to="/" className="brand" aria-label={messages.common.product}>
       <svg viewBox="0 0 32 32" aria-hidden="true" focusable="false">

@@ -1,5 +1,5 @@
 import { Component, type ReactNode } from 'react';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 import { Button, EmptyState, Page } from '../ui/index.ts';
 import { isFailedImport } from './failed-imports.ts';
 import { NotLoadedPage } from './not-loaded-page.tsx';
@@ -8,7 +8,7 @@ interface CrashState {
   readonly failure: 'crash' | 'not_loaded' | undefined;
 }
 
-/** Keeps a page that has failed from taking the navigation with it. */
+/** Contains the failure of a page, so that the navigation stays usable. */
 export class CrashBoundary extends Component<{ children: ReactNode }, CrashState> {
   override state: CrashState = { failure: undefined };
 
@@ -24,11 +24,12 @@ export class CrashBoundary extends Component<{ children: ReactNode }, CrashState
 }
 
 const CrashPage = (): ReactNode => {
-  const { messages } = useI18n();
+  const { messages } = useCoreI18n();
   const { shell } = messages;
   return (
     <Page title={shell.crashTitle}>
       <EmptyState
+        icon="alert"
         text={shell.crashText}
         action={
           <Button variant="primary" icon="refresh" onClick={() => window.location.reload()}>

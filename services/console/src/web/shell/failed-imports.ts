@@ -1,10 +1,10 @@
 const failed = new WeakSet<object>();
 
-/** Remembers imports of a page's script that fail, to tell them from faults of a page. */
+/** Records failed imports of page scripts, to distinguish them from faults of a page. */
 export const watchImports = (): void => {
   window.addEventListener('vite:preloadError', ({ payload }) => failed.add(payload));
 };
 
-/** Returns true if the error is that of a script that could not be loaded. */
+/** Returns true if the error is a script that could not be loaded. */
 export const isFailedImport = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && failed.has(error);

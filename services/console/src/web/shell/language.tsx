@@ -1,22 +1,22 @@
 import type { Locale } from '@svc/contracts';
 import { type ReactElement, type ReactNode, startTransition, useEffect, useMemo, useState } from 'react';
-import { chooseLocale, createFormats, I18nContext, loadMessages, type Messages } from '../i18n/index.ts';
+import { type CoreMessages, chooseLocale, createFormats, I18nContext, loadCoreMessages } from '../i18n/index.ts';
 import type { Preferences } from '../preferences.ts';
 import { useSessionState } from '../session/index.ts';
 
 /** A language with its texts. */
 export interface Language {
   readonly locale: Locale;
-  readonly messages: Messages;
+  readonly messages: CoreMessages;
 }
 
-/** Loads the language that suits what is known of the person. */
+/** Loads the language that fits the known preferences. */
 export const loadLanguage = async (preferences: Preferences, account: Locale | undefined): Promise<Language> => {
   const locale = chooseLocale({ chosen: preferences.locale(), account, browser: navigator.languages });
-  return { locale, messages: await loadMessages(locale) };
+  return { locale, messages: await loadCoreMessages(locale) };
 };
 
-/** Gives the pages their language. It follows the account that signs in, unless the person has chosen one here. */
+/** Provides the language. It follows the signed-in account, unless the person has chosen one in this browser. */
 export const LanguageProvider = ({
   initial,
   preferences,
@@ -48,7 +48,7 @@ export const LanguageProvider = ({
       formats: createFormats(language.locale),
       setLocale: (locale: Locale) => {
         preferences.setLocale(locale);
-        void loadMessages(locale).then((messages) => startTransition(() => setLanguage({ locale, messages })));
+        void loadCoreMessages(locale).then((messages) => startTransition(() => setLanguage({ locale, messages })));
       },
     }),
     [language, preferences],

@@ -1,15 +1,19 @@
 import { type ReactElement, useEffect } from 'react';
-import { useLocation } from 'react-router';
-import { useI18n } from '../i18n/index.ts';
+import { useLocation, useSearch } from 'wouter';
+import { useCoreI18n } from '../i18n/index.ts';
 import type { SignedOutReason } from '../session/index.ts';
 import { Loading } from '../ui/index.ts';
 
-/** Leaves for the sign-in page, which leads back to this one unless the person has just signed out. */
+/** Redirects to the sign-in page, which leads back to this one unless the person has just signed out. */
 export const LeaveForSignIn = ({ reason }: { reason: SignedOutReason }): ReactElement => {
-  const { locale } = useI18n();
-  const { pathname, search } = useLocation();
+  const { locale } = useCoreI18n();
+  const [pathname] = useLocation();
+  const search = useSearch();
   useEffect(
-    () => window.location.replace(signInAddress({ reason, locale, page: `${pathname}${search}` })),
+    () =>
+      window.location.replace(
+        signInAddress({ reason, locale, page: search === '' ? pathname : `${pathname}?${search}` }),
+      ),
     [reason, locale, pathname, search],
   );
   return <Loading lines={4} />;

@@ -1,13 +1,14 @@
 import type { ReactElement } from 'react';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 import { ButtonLink, EmptyState, Page } from '../ui/index.ts';
 
-/** At an address that is no page. */
+/** Shows that an address has no page. */
 export const NotFoundPage = (): ReactElement => {
-  const { shell } = useI18n().messages;
+  const { shell } = useCoreI18n().messages;
   return (
     <Page title={shell.notFoundTitle}>
       <EmptyState
+        icon="info"
         text={shell.notFoundText}
         action={
           <ButtonLink to="/" variant="primary">
@@ -19,12 +20,13 @@ export const NotFoundPage = (): ReactElement => {
   );
 };
 
-/** At a page for business accounts, for anybody else. */
+/** Shows that a page requires a business account. */
 export const BusinessOnlyPage = (): ReactElement => {
-  const { shell } = useI18n().messages;
+  const { shell } = useCoreI18n().messages;
   return (
     <Page title={shell.apps}>
       <EmptyState
+        icon="apps"
         title={shell.businessOnlyTitle}
         text={shell.businessOnlyText}
         action={<ButtonLink to="/account">{shell.settings}</ButtonLink>}

@@ -1,15 +1,14 @@
 import type { ReactElement } from 'react';
-import { NavLink } from 'react-router';
-import { type Messages, useI18n } from '../i18n/index.ts';
+import { type CoreMessages, docsPath, useCoreI18n } from '../i18n/index.ts';
 import { useAccount } from '../session/index.ts';
-import { Icon, type IconName } from '../ui/index.ts';
+import { Icon, type IconName, NavLink } from '../ui/index.ts';
 
 interface Group {
   readonly title?: string;
   readonly items: readonly { to: string; label: string; icon: IconName }[];
 }
 
-const groupsFor = ({ shell }: Messages, isBusiness: boolean): readonly Group[] => [
+const groupsFor = ({ shell }: CoreMessages, isBusiness: boolean): readonly Group[] => [
   {
     items: [
       { to: '/', label: shell.overview, icon: 'overview' },
@@ -30,9 +29,9 @@ const groupsFor = ({ shell }: Messages, isBusiness: boolean): readonly Group[] =
     : []),
 ];
 
-/** The ways to all pages of the account. */
+/** Renders the links to all pages of the account. */
 export const Navigation = ({ onNavigate }: { onNavigate?: () => void }): ReactElement => {
-  const { messages } = useI18n();
+  const { messages, locale } = useCoreI18n();
   const { account_type } = useAccount();
   return (
     <nav className="navigation" aria-label={messages.shell.navigation}>
@@ -53,7 +52,7 @@ export const Navigation = ({ onNavigate }: { onNavigate?: () => void }): ReactEl
       ))}
       <div className="navigation-group">
         {/* Pages of their own, beside the console's. */}
-        <a href="/docs" className="navigation-link">
+        <a href={docsPath(locale)} className="navigation-link">
           <Icon name="documentation" />
           {messages.shell.documentation}
         </a>

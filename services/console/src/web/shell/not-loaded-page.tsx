@@ -1,5 +1,5 @@
 import { type ReactElement, useEffect, useState } from 'react';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 import { EmptyState, Page } from '../ui/index.ts';
 
 const PROBE_MS = 5_000;
@@ -7,11 +7,11 @@ const PROBE_TIMEOUT_MS = 10_000;
 const RELOADED_KEY = 'svc.reloaded';
 
 /**
- * A page whose script could not be loaded, inside the frame. It is loaded again as soon as the console can be reached:
- * either the network was gone, or a release has replaced the script. `fallback` if that did not help.
+ * Shows that a page's script could not be loaded, because the network is away or a release has replaced it. Reloads
+ * when the console can be reached. Shows `fallback` if that did not help.
  */
 export const NotLoadedPage = ({ fallback }: { fallback: ReactElement }): ReactElement => {
-  const { shell } = useI18n().messages;
+  const { shell } = useCoreI18n().messages;
   const [isReloaded] = useState(() => window.history.state?.[RELOADED_KEY] === true);
   useEffect(() => {
     if (isReloaded) return undefined;
@@ -27,13 +27,13 @@ export const NotLoadedPage = ({ fallback }: { fallback: ReactElement }): ReactEl
   if (isReloaded) return fallback;
   return (
     <Page title={shell.notLoadedTitle}>
-      <EmptyState text={shell.notLoadedText} />
+      <EmptyState icon="refresh" text={shell.notLoadedText} />
     </Page>
   );
 };
 
 const reloadIfReachable = async (): Promise<void> => {
-  // Asked without a network, browsers complain in their console each time.
+  // Browsers log an error for each request without a network.
   if (!navigator.onLine) return;
   const answer = await fetch('/favicon.svg', {
     method: 'HEAD',

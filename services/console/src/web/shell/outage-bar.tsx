@@ -1,15 +1,15 @@
 import type { ReactElement } from 'react';
 import { useOutage } from '../api/index.ts';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 import { Icon, useNow } from '../ui/index.ts';
 
-/** Says that the page is not fresh while the service cannot be reached. */
+/** Shows that the page is outdated while the service cannot be reached. */
 export const OutageBar = (): ReactElement => {
-  const { messages, formats } = useI18n();
+  const { messages, formats } = useCoreI18n();
   const { shell } = messages;
   const outage = useOutage();
   const now = useNow();
-  // A status is read out only if it was there before its text.
+  // Screen readers announce a status only if its element existed before its text.
   return (
     <div className="outage" role="status">
       {outage !== undefined && (

@@ -1,11 +1,11 @@
 import type { ReactElement } from 'react';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 import { SelectField } from '../ui/index.ts';
 import { useTheme } from './theme.tsx';
 
-/** Language and look, for pages before the sign-in. */
+/** Renders language and theme, for pages before sign-in. */
 export const PreferenceFields = (): ReactElement => {
-  const { messages, locale, setLocale } = useI18n();
+  const { messages, locale, setLocale } = useCoreI18n();
   const { theme, setTheme } = useTheme();
   const { shell } = messages;
   return (

@@ -1,18 +1,15 @@
-import { Dialog } from '@base-ui/react/dialog';
-import { type ReactElement, type ReactNode, useState } from 'react';
-import { useI18n } from '../i18n/index.ts';
+import type { ReactElement, ReactNode } from 'react';
+import { useCoreI18n } from '../i18n/index.ts';
 import { Palette } from '../palette/index.ts';
-import { Icon } from '../ui/index.ts';
-import { AccountMenu } from './account-menu.tsx';
+import { AccountButton } from './account-button.tsx';
 import { Brand } from './brand.tsx';
 import { Navigation } from './navigation.tsx';
+import { NavigationButton } from './navigation-button.tsx';
 import { OutageBar } from './outage-bar.tsx';
 
-const WIDE = '(min-width: 60rem)';
-
-/** Frame of all pages of an account: navigation at the side, or behind a button where there is no room for it. */
+/** Renders the frame of an account's pages: navigation at the side, or behind a button on narrow screens. */
 export const SignedInLayout = ({ children }: { children: ReactNode }): ReactElement => {
-  const { messages } = useI18n();
+  const { messages } = useCoreI18n();
   return (
     <div className="layout">
       <a className="skip-link" href="#content">
@@ -25,37 +22,14 @@ export const SignedInLayout = ({ children }: { children: ReactNode }): ReactElem
           <Navigation />
         </div>
         <div className="side-account">
-          <AccountMenu />
+          <AccountButton />
         </div>
-        <NavigationDrawer />
+        <NavigationButton />
       </header>
       <main id="content" tabIndex={-1}>
         <OutageBar />
         {children}
       </main>
     </div>
-  );
-};
-
-const NavigationDrawer = (): ReactElement => {
-  const { messages } = useI18n();
-  const [isOpen, setOpen] = useState(false);
-  // Made wider, the page shows its navigation at the side.
-  const open = (next: boolean): void => setOpen(next && !window.matchMedia(WIDE).matches);
-  return (
-    <Dialog.Root open={isOpen} onOpenChange={open}>
-      <Dialog.Trigger className="icon-button side-menu" aria-label={messages.shell.openMenu}>
-        <Icon name="menu" />
-      </Dialog.Trigger>
-      <Dialog.Portal>
-        <Dialog.Backdrop className="backdrop" />
-        <Dialog.Popup className="drawer" aria-label={messages.shell.navigation}>
-          <Dialog.Close className="icon-button drawer-close" aria-label={messages.common.close}>
-            <Icon name="close" />
-          </Dialog.Close>
-          <Navigation onNavigate={() => setOpen(false)} />
-        </Dialog.Popup>
-      </Dialog.Portal>
-    </Dialog.Root>
   );
 };

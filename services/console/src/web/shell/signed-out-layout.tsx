@@ -1,11 +1,11 @@
 import type { ReactElement, ReactNode } from 'react';
-import { useI18n } from '../i18n/index.ts';
+import { docsPath, useCoreI18n } from '../i18n/index.ts';
 import { Brand } from './brand.tsx';
 import { PreferenceFields } from './preference-fields.tsx';
 
-/** Frame of the pages before the sign-in. */
+/** Renders the frame of pages before sign-in. */
 export const SignedOutLayout = ({ children }: { children: ReactNode }): ReactElement => {
-  const { messages } = useI18n();
+  const { messages, locale } = useCoreI18n();
   return (
     <div className="entrance">
       <a className="skip-link" href="#content">
@@ -19,7 +19,7 @@ export const SignedOutLayout = ({ children }: { children: ReactNode }): ReactEle
       </main>
       <footer>
         <PreferenceFields />
-        <a href="/docs">{messages.shell.documentation}</a>
+        <a href={docsPath(locale)}>{messages.shell.documentation}</a>
       </footer>
     </div>
   );

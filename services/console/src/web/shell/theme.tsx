@@ -8,14 +8,14 @@ interface ThemeChoice {
 
 const ThemeContext = createContext<ThemeChoice | undefined>(undefined);
 
-/** Returns the look of the pages, and a way to change it. */
+/** Returns the theme, and a function that changes it. */
 export const useTheme = (): ThemeChoice => {
   const choice = use(ThemeContext);
   if (choice === undefined) throw new Error('there is no ThemeProvider above');
   return choice;
 };
 
-/** Puts the chosen look on the whole document. */
+/** Applies the chosen theme to the document. */
 export const ThemeProvider = ({
   preferences,
   children,

@@ -5,7 +5,7 @@ import type { Language } from './language.tsx';
 
 const RETRY_MS = 10_000;
 
-/** Page for a service that cannot be reached, so that the session is unknown. Asks again by itself. */
+/** Shows that the service cannot be reached, so the session is unknown. Retries by itself. */
 export const Unreachable = ({
   language,
   error,

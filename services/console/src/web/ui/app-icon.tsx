@@ -3,7 +3,7 @@ import { useApiQuery } from '../api/index.ts';
 
 const FRESH_MS = 5 * 60_000;
 
-/** The icon of an app beside its name: decoration for screen readers. */
+/** Renders the icon of an app beside its name; hidden from screen readers. */
 export const AppIcon = ({ clientId, large = false }: { clientId: string; large?: boolean }): ReactElement => {
   const icon = useApiQuery('getAppIcon', { params: { client_id: clientId } }, { staleTime: FRESH_MS });
   const className = large ? 'app-icon app-icon-large' : 'app-icon';

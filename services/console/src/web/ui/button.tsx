@@ -1,5 +1,5 @@
 import type { ComponentProps, ReactElement, ReactNode } from 'react';
-import { Link } from 'react-router';
+import { Link } from 'wouter';
 import { Icon, type IconName } from './icon.tsx';
 
 /** Weight of a button. */
@@ -14,7 +14,7 @@ interface Look {
 const classOf = ({ variant = 'secondary', small = false }: Look): string =>
   `button button-${variant}${small ? ' button-small' : ''}`;
 
-/** A button. While `busyLabel` is given it shows that it works, keeps the focus, and takes no second press. */
+/** Renders a button. With `busyLabel` it shows progress, keeps the focus, and ignores further presses. */
 export const Button = ({
   variant,
   small,
@@ -43,7 +43,7 @@ export const Button = ({
   );
 };
 
-/** A link that looks like a button. `leavesConsole` for a page that another service renders. */
+/** Renders a link that looks like a button. Set `leavesConsole` for a page that another service renders. */
 export const ButtonLink = ({
   to,
   variant,
@@ -51,13 +51,21 @@ export const ButtonLink = ({
   icon,
   leavesConsole = false,
   children,
-}: Look & { to: string; leavesConsole?: boolean; children: ReactNode }): ReactElement => (
-  <Link
-    to={to}
-    reloadDocument={leavesConsole}
-    className={classOf({ ...(variant && { variant }), ...(small && { small }) })}
-  >
-    {icon !== undefined && <Icon name={icon} />}
-    <span>{children}</span>
-  </Link>
-);
+}: Look & { to: string; leavesConsole?: boolean; children: ReactNode }): ReactElement => {
+  const className = classOf({ ...(variant && { variant }), ...(small && { small }) });
+  const content = (
+    <>
+      {icon !== undefined && <Icon name={icon} />}
+      <span>{children}</span>
+    </>
+  );
+  return leavesConsole ? (
+    <a href={to} className={className}>
+      {content}
+    </a>
+  ) : (
+    <Link to={to} className={className}>
+      {content}
+    </Link>
+  );
+};

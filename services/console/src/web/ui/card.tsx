@@ -1,6 +1,7 @@
 import { type ReactElement, type ReactNode, useId } from 'react';
+import { Icon, type IconName } from './icon.tsx';
 
-/** A section of a page, named by its heading. */
+/** Renders a section of a page, named by its heading. */
 export const Card = ({
   title,
   lead,
@@ -32,24 +33,31 @@ export const Card = ({
   );
 };
 
-/** Says that there is nothing yet, and what to do about it. */
+/** Shows that a list is empty, and what to do next. */
 export const EmptyState = ({
+  icon,
   title,
   text,
   action,
 }: {
+  icon?: IconName;
   title?: string;
   text: string;
   action?: ReactNode;
 }): ReactElement => (
   <div className="empty">
+    {icon !== undefined && (
+      <span className="empty-mark">
+        <Icon name={icon} />
+      </span>
+    )}
     {title !== undefined && <p className="empty-title">{title}</p>}
     <p>{text}</p>
     {action}
   </div>
 );
 
-/** Names and values, one pair to a line. */
+/** Renders names and values, one pair per line. */
 export const Facts = ({ items }: { items: readonly (readonly [string, ReactNode])[] }): ReactElement => (
   <dl className="facts">
     {items.map(([name, value]) => (

@@ -10,10 +10,10 @@ const issue = (path: FieldPath, type: string, ctx: Record<string, unknown> = {})
   ctx,
 });
 
-/** A fault that no service would name, with the text to show. */
+/** Returns a fault that services do not know, with its text. */
 export const fault = (path: FieldPath, msg: string): ValidationIssue => ({ ...issue(path, 'value_error'), msg });
 
-/** Returns the faults of a text as services name them, so that both read alike. */
+/** Returns the faults of a text under the services' names, so that both read alike. */
 export const checkText = (
   path: FieldPath,
   text: string,
@@ -30,14 +30,14 @@ export const checkText = (
 
 const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/;
 
-/** The faults of an email address. */
+/** Returns the faults of an email address. */
 export const checkEmail = (path: FieldPath, text: string): ValidationIssue[] => {
   const faults = checkText(path, text, { required: true, max: 254 });
   if (faults.length > 0 || EMAIL.test(text.trim())) return faults;
   return [issue(path, 'string_pattern_mismatch')];
 };
 
-/** The faults of a whole number; empty text is none. */
+/** Returns the faults of a whole number; an empty text has none. */
 export const checkInteger = (
   path: FieldPath,
   text: string,
@@ -50,7 +50,7 @@ export const checkInteger = (
   return value > max ? [issue(path, 'less_than_equal', { le: max })] : [];
 };
 
-/** Field path of a fault that a service has named; undefined where it is not about the body. */
+/** Returns the field path of a service's fault; undefined if it does not concern the body. */
 export const pathOf = ({ loc }: ValidationIssue): FieldPath | undefined => {
   const [origin, ...path] = loc;
   return origin === 'body' && path.length > 0 ? path.join('.') : undefined;

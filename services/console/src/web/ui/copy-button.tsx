@@ -1,10 +1,10 @@
 import { type ReactElement, useEffect, useState } from 'react';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 import { Button } from './button.tsx';
 
 const SHOWN_MS = 2_500;
 
-/** Copies a text, and says whether it could. */
+/** Copies a text, and shows if that succeeded. */
 export const CopyButton = ({
   text,
   label,
@@ -14,7 +14,7 @@ export const CopyButton = ({
   label: string;
   small?: boolean;
 }): ReactElement => {
-  const { messages } = useI18n();
+  const { messages } = useCoreI18n();
   const [outcome, setOutcome] = useState<'idle' | 'copied' | 'failed'>('idle');
   useEffect(() => {
     if (outcome === 'idle') return undefined;

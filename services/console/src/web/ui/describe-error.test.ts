@@ -10,7 +10,7 @@ import { describeError, describeIssue } from './describe-error.ts';
 const formats = createFormats('en', 'UTC');
 
 describe('errors', () => {
-  test('say what to do next for every code that a console route can answer', () => {
+  test('name the next step for every code of a console route', () => {
     const called = new Set<string>(Object.keys(operations));
     const codes = new Set(allRoutes.filter((route) => called.has(route.operationId)).flatMap(({ errors }) => errors));
     for (const code of codes) {
@@ -21,22 +21,22 @@ describe('errors', () => {
     }
   });
 
-  test('fall back to what the service says', () => {
+  test('fall back to the message of the service', () => {
     const error = new ApiError({ status: 409, code: 'made_tomorrow', message: 'It rains.', requestId: 'req_1' });
     expect(describeError(error, en, formats)).toEqual({
-      title: 'That did not work',
+      title: 'Something went wrong',
       text: 'The service says: It rains.',
       requestId: 'req_1',
       canRetry: false,
     });
   });
 
-  test('say how long to wait', () => {
+  test('name the time to wait', () => {
     const error = new ApiError({ status: 429, code: 'too_many_attempts', message: '', retryAfterSeconds: 61 });
     expect(describeError(error, en, formats).text).toContain('You can try again in 61 seconds.');
   });
 
-  test('offer no repetition of what is not there', () => {
+  test('offer no retry for something that does not exist', () => {
     const error = new ApiError({ status: 501, code: 'not_implemented', message: '' });
     expect(describeError(error, en, formats)).toMatchObject({
       title: 'Not available in this release',
@@ -49,7 +49,7 @@ describe('errors', () => {
 describe('faults', () => {
   const say = (type: string, msg = '', ctx = {}) => describeIssue({ loc: ['body', 'x'], type, msg, ctx }, en, formats);
 
-  test('are told in the language of the pages', () => {
+  test('are in the language of the pages', () => {
     expect(say('missing')).toBe('Fill in this field.');
     expect(say('string_too_short', '', { min_length: 12 })).toBe('At least 12 characters.');
     expect(say('less_than_equal', '', { le: 100_000 })).toBe('At most 100,000.');
@@ -60,7 +60,7 @@ describe('faults', () => {
   });
 
   test('are never empty', () => {
-    expect(say('unheard_of')).toBe('This value is not accepted.');
+    expect(say('unheard_of')).toBe('This value is not valid.');
   });
 });
 

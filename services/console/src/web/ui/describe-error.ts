@@ -1,20 +1,20 @@
 import type { ValidationIssue } from '@svc/contracts';
 import { ApiError } from '../api/index.ts';
-import type { Formats, Messages } from '../i18n/index.ts';
+import type { CoreMessages, Formats } from '../i18n/index.ts';
 import { PasskeyError } from '../passkeys/index.ts';
 
-/** An error as a person reads it. */
+/** An error in words for people. */
 export interface DescribedError {
   readonly title: string;
   /** The next step. */
   readonly text: string;
   readonly requestId: string | undefined;
-  /** Trying the same again makes sense. */
+  /** True if a retry may succeed. */
   readonly canRetry: boolean;
 }
 
-/** Puts an error into words: what happened, what to do next. */
-export const describeError = (error: unknown, messages: Messages, formats: Formats): DescribedError => {
+/** Describes an error: what happened, what to do next. */
+export const describeError = (error: unknown, messages: CoreMessages, formats: Formats): DescribedError => {
   const { errors } = messages;
   if (error instanceof PasskeyError) {
     return { title: errors.title, text: errors.next[error.code], requestId: undefined, canRetry: false };
@@ -37,8 +37,8 @@ export const describeError = (error: unknown, messages: Messages, formats: Forma
   };
 };
 
-/** Puts a fault of a field into words. */
-export const describeIssue = (issue: ValidationIssue, messages: Messages, formats: Formats): string => {
+/** Describes the fault of a field. */
+export const describeIssue = (issue: ValidationIssue, messages: CoreMessages, formats: Formats): string => {
   const { faults, serviceFaults } = messages;
   const limit = (name: string): number => Number(issue.ctx?.[name] ?? 0);
   switch (issue.type) {

@@ -1,12 +1,12 @@
 import type { ReactElement } from 'react';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 import { Button } from './button.tsx';
 import { describeError } from './describe-error.ts';
 import { Notice } from './notice.tsx';
 
-/** Tells what failed, what to do next, and the id under which support finds it. */
+/** Shows what failed, what to do next, and the request id for support. */
 export const ErrorNotice = ({ error, onRetry }: { error: unknown; onRetry?: () => void }): ReactElement => {
-  const { messages, formats } = useI18n();
+  const { messages, formats } = useCoreI18n();
   const { title, text, requestId, canRetry } = describeError(error, messages, formats);
   const isRetryOffered = canRetry && onRetry !== undefined;
   return (

@@ -1,14 +1,15 @@
-import { type ComponentProps, type ReactElement, type ReactNode, useId, useState } from 'react';
-import { useI18n } from '../i18n/index.ts';
+import { type ComponentProps, type ReactElement, type ReactNode, useId, useRef, useState } from 'react';
+import { useCoreI18n } from '../i18n/index.ts';
 import { Icon } from './icon.tsx';
+import { PasswordMeter, type PasswordOwner } from './password-meter.tsx';
 
 interface FieldProps {
   readonly label: string;
   readonly hint?: string | undefined;
   readonly fault?: string | undefined;
-  /** Says so beside the label. */
+  /** Marks the field as optional beside its label. */
   readonly optional?: boolean;
-  /** The label is for screen readers only, as something nearby says the same. */
+  /** Hides the label visually, if nearby text states the same. */
   readonly labelHidden?: boolean;
 }
 
@@ -18,7 +19,7 @@ interface Wiring {
   readonly 'aria-invalid'?: true;
 }
 
-/** Label, hint and fault around a control, tied to it for everybody who does not see them. */
+/** Renders label, hint and fault around a control, and associates them for screen readers. */
 const Field = ({
   label,
   hint,
@@ -27,7 +28,7 @@ const Field = ({
   labelHidden = false,
   children,
 }: FieldProps & { children: (wiring: Wiring) => ReactNode }): ReactElement => {
-  const { messages } = useI18n();
+  const { messages } = useCoreI18n();
   const id = useId();
   const described = [hint !== undefined && `${id}-hint`, fault !== undefined && `${id}-fault`]
     .filter(Boolean)
@@ -60,7 +61,7 @@ const Field = ({
 
 type InputProps = Omit<ComponentProps<'input'>, 'onChange' | 'value' | 'className' | 'id'>;
 
-/** A line of text. */
+/** Renders a line of text. */
 export const TextField = ({
   label,
   hint,
@@ -84,49 +85,56 @@ export const TextField = ({
   </Field>
 );
 
-/** A password that can be looked at while it is typed. */
+/** Renders a password field that can reveal its text. With an `owner`, a new password gets a strength meter. */
 export const PasswordField = ({
   value,
   onChange,
   autoComplete,
+  owner,
   ...field
 }: FieldProps & {
   value: string;
   onChange: (value: string) => void;
   autoComplete: 'current-password' | 'new-password';
+  owner?: PasswordOwner;
 }): ReactElement => {
-  const { messages } = useI18n();
+  const input = useRef<HTMLInputElement>(null);
+  const { messages } = useCoreI18n();
   const [isShown, setShown] = useState(false);
   const { session } = messages;
   return (
     <Field {...field}>
       {(wiring) => (
-        <div className="input-row">
-          <input
-            {...wiring}
-            className="input"
-            type={isShown ? 'text' : 'password'}
-            autoComplete={autoComplete}
-            spellCheck={false}
-            value={value}
-            onChange={(event) => onChange(event.currentTarget.value)}
-          />
-          <button
-            type="button"
-            className="button button-quiet"
-            aria-controls={wiring.id}
-            aria-label={isShown ? session.hidePassword : session.showPassword}
-            onClick={() => setShown(!isShown)}
-          >
-            {isShown ? session.hide : session.show}
-          </button>
-        </div>
+        <>
+          <div className="input-row">
+            <input
+              ref={input}
+              {...wiring}
+              className="input"
+              type={isShown ? 'text' : 'password'}
+              autoComplete={autoComplete}
+              spellCheck={false}
+              value={value}
+              onChange={(event) => onChange(event.currentTarget.value)}
+            />
+            <button
+              type="button"
+              className="button button-quiet"
+              aria-controls={wiring.id}
+              aria-label={isShown ? session.hidePassword : session.showPassword}
+              onClick={() => setShown(!isShown)}
+            >
+              {isShown ? session.hide : session.show}
+            </button>
+          </div>
+          {owner !== undefined && <PasswordMeter field={input} owner={owner} />}
+        </>
       )}
     </Field>
   );
 };
 
-/** Several lines of text. */
+/** Renders several lines of text. */
 export const TextArea = ({
   value,
   onChange,
@@ -146,7 +154,7 @@ export const TextArea = ({
   </Field>
 );
 
-/** One of a few; the browser's own control, as it is the best one on phones. */
+/** Renders a choice as the browser's native control, which works best on phones. */
 export const SelectField = <T extends string>({
   value,
   onChange,
@@ -181,7 +189,7 @@ export const SelectField = <T extends string>({
   </Field>
 );
 
-/** One of a few, each with what it means. */
+/** Renders a choice with an explanation of each option. */
 export const ChoiceField = <T extends string>({
   label,
   value,
@@ -216,7 +224,7 @@ export const ChoiceField = <T extends string>({
   );
 };
 
-/** Leaves out what is not given, as an absent property and one that is undefined differ to the compiler. */
+/** Omits undefined properties, which the compiler distinguishes from absent ones. */
 const pickField = ({
   label,
   hint,

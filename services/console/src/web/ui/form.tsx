@@ -1,10 +1,11 @@
 import type { ReactElement, ReactNode } from 'react';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 import { ErrorNotice } from './error-notice.tsx';
 import { Notice } from './notice.tsx';
+import { useFocusAfterwards } from './use-focus-afterwards.ts';
 import type { FormState } from './use-form.ts';
 
-/** A form with its errors above the fields. */
+/** Renders a form with its errors above the fields. */
 export const Form = <V extends object>({
   form,
   label,
@@ -14,7 +15,8 @@ export const Form = <V extends object>({
   label: string;
   children: ReactNode;
 }): ReactElement => {
-  const { messages } = useI18n();
+  const { messages } = useCoreI18n();
+  useFocusAfterwards();
   return (
     <form className="form" aria-label={label} noValidate ref={form.formRef} onSubmit={form.onSubmit}>
       {form.hasFaults && (

@@ -24,10 +24,10 @@ const PATHS = {
   refresh: 'M19 12a7 7 0 1 1-2-4.9L19.5 9.5M19.5 5v4.5H15',
 } as const;
 
-/** Name of a drawing. */
+/** Name of an icon. */
 export type IconName = keyof typeof PATHS;
 
-/** A line drawing beside a text that says the same: screen readers skip it. */
+/** Renders an icon beside a text with the same meaning; hidden from screen readers. */
 export const Icon = ({ name }: { name: IconName }): ReactElement => (
   <svg
     className="icon"

@@ -1,7 +1,7 @@
 import type { ReactElement, ReactNode } from 'react';
 import { Icon } from './icon.tsx';
 
-/** Something to know, beside what it is about. `warn` and `bad` are read out at once. */
+/** Renders a notice beside its subject. Screen readers announce `warn` and `bad` at once. */
 export const Notice = ({
   tone = 'info',
   title,

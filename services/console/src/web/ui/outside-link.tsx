@@ -1,8 +1,8 @@
 import type { ReactElement } from 'react';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 import { Icon } from './icon.tsx';
 
-/** A link to another site, in a new tab. `about` tells screen readers apart what several links share in words. */
+/** Renders a link to another site, in a new tab. `about` distinguishes links with the same text for screen readers. */
 export const OutsideLink = ({
   url,
   about,
@@ -12,7 +12,7 @@ export const OutsideLink = ({
   about?: string;
   children: string;
 }): ReactElement => {
-  const { common } = useI18n().messages;
+  const { common } = useCoreI18n().messages;
   return (
     <a className="outside-link" href={url} target="_blank" rel="noopener noreferrer">
       {children}

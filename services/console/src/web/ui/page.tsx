@@ -1,10 +1,13 @@
 import { type ReactElement, type ReactNode, useEffect, useRef } from 'react';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 
-/** The first page of a visit leaves the focus where browsers put it; later ones take it to their heading. */
+/** The first page of a visit leaves the focus to the browser; later ones move it to their heading. */
 let isFirstPage = true;
 
-/** A page: its title, what it is for, and what can be done on it. On a change of page the heading takes the focus, so that it is read out. */
+/**
+ * Renders a page with its title, purpose and actions. On navigation, the heading takes the focus, so that it is
+ * announced.
+ */
 export const Page = ({
   title,
   lead,
@@ -16,7 +19,7 @@ export const Page = ({
   actions?: ReactNode;
   children: ReactNode;
 }): ReactElement => {
-  const { messages } = useI18n();
+  const { messages } = useCoreI18n();
   const heading = useRef<HTMLHeadingElement>(null);
   const { product } = messages.common;
   useEffect(() => {

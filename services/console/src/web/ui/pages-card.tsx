@@ -1,12 +1,12 @@
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { ReactElement, ReactNode } from 'react';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 import { Button } from './button.tsx';
 import { Card, EmptyState } from './card.tsx';
 import { ErrorNotice } from './error-notice.tsx';
 import { Loading } from './loading.tsx';
 
-/** A list that is read page by page, with a button for the next one. */
+/** Renders a list page by page, with a button for the next one. */
 export const PagesCard = <T,>({
   title,
   lead,
@@ -21,7 +21,7 @@ export const PagesCard = <T,>({
   pages: UseInfiniteQueryResult<InfiniteData<{ readonly data: T[] }>, Error>;
   children: (records: readonly T[]) => ReactNode;
 }): ReactElement => {
-  const { common } = useI18n().messages;
+  const { common } = useCoreI18n().messages;
   const records = pages.data?.pages.flatMap((page) => page.data) ?? [];
   return (
     <Card title={title} lead={lead}>

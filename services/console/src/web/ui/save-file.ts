@@ -1,3 +1,6 @@
+/** Long enough for a browser to start reading the file. */
+const READ_WITHIN_MS = 60_000;
+
 /** Saves a file as a download of the browser. */
 export const saveFile = (file: Blob, name: string): void => {
   const url = URL.createObjectURL(file);
@@ -5,5 +8,5 @@ export const saveFile = (file: Blob, name: string): void => {
   link.href = url;
   link.download = name;
   link.click();
-  URL.revokeObjectURL(url);
+  setTimeout(() => URL.revokeObjectURL(url), READ_WITHIN_MS);
 };

@@ -1,10 +1,10 @@
 import { type ReactElement, useId } from 'react';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 import { CopyButton } from './copy-button.tsx';
 
-/** A secret that is shown once: to be read, selected and copied, and kept nowhere. */
+/** Shows a secret once, to read, select and copy. It is stored nowhere. */
 export const Secret = ({ label, text, value }: { label: string; text: string; value: string }): ReactElement => {
-  const { messages } = useI18n();
+  const { messages } = useCoreI18n();
   const id = useId();
   return (
     <div className="secret">

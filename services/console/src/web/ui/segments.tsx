@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 
-/** A few choices beside each other, one of which is pressed. */
+/** Renders a few choices side by side, one of them selected. */
 export const Segments = <T extends string>({
   label,
   value,

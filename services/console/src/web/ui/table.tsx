@@ -4,14 +4,14 @@ import { Fragment, type ReactElement, type ReactNode } from 'react';
 export interface Column<T> {
   readonly title: string;
   readonly render: (row: T) => ReactNode;
-  /** Names its row for screen readers. */
+  /** True if it names its row for screen readers. */
   readonly isHeader?: boolean;
   readonly isNumber?: boolean;
-  /** Buttons: the title is for screen readers only. */
+  /** True for buttons: only screen readers get the title. */
   readonly isAction?: boolean;
 }
 
-/** A table; where there is no room for columns, each row becomes a block of names and values. */
+/** Renders a table. On narrow screens, each row becomes a block of names and values. */
 export const Table = <T,>({
   label,
   rows,
@@ -23,7 +23,7 @@ export const Table = <T,>({
   rows: readonly T[];
   keyOf: (row: T) => string;
   columns: readonly Column<T>[];
-  /** A second row below the first. */
+  /** Returns a second row below the first. */
   detailsOf?: (row: T) => ReactNode;
 }): ReactElement => (
   <div className="table-frame">

@@ -1,5 +1,5 @@
 import { type ReactElement, useEffect, useState } from 'react';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 
 const TICK_MS = 30_000;
 
@@ -15,7 +15,7 @@ export const useNow = (): Date => {
 
 /** An instant as people say it, with the exact time for those who point at it. */
 export const Time = ({ at, exact = false }: { at: string; exact?: boolean }): ReactElement => {
-  const { formats } = useI18n();
+  const { formats } = useCoreI18n();
   const now = useNow();
   return (
     <time dateTime={at} title={formats.dateTime(at)}>

@@ -1,5 +1,4 @@
-import { Meter } from '@base-ui/react/meter';
-import type { ReactElement } from 'react';
+import { type ReactElement, useId } from 'react';
 
 const NEARLY_FULL_PERCENT = 80;
 
@@ -17,20 +16,33 @@ export const UsageMeter = ({
   text: string;
   note: string;
 }): ReactElement => {
+  const labelId = useId();
   const level = percent >= 100 ? 'full' : percent >= NEARLY_FULL_PERCENT ? 'high' : 'low';
+  const filled = Math.min(percent, 100);
   return (
-    <Meter.Root className="meter" value={Math.min(percent, 100)} aria-valuetext={`${percentText}, ${text}`}>
+    // biome-ignore lint/a11y/useSemanticElements: The look of a native meter cannot follow the theme in every browser.
+    <div
+      className="meter"
+      role="meter"
+      aria-labelledby={labelId}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={filled}
+      aria-valuetext={`${percentText}, ${text}`}
+    >
       <div className="meter-head">
-        <Meter.Label className="meter-label">{label}</Meter.Label>
+        <span id={labelId} className="meter-label">
+          {label}
+        </span>
         <span className="meter-percent">{percentText}</span>
       </div>
-      <Meter.Track className="meter-track">
-        <Meter.Indicator className={`meter-bar meter-${level}`} />
-      </Meter.Track>
+      <div className="meter-track">
+        <div className={`meter-bar meter-${level}`} style={{ width: `${filled}%` }} />
+      </div>
       <p className="meter-text">
         <span>{text}</span>
         <span className="hint">{note}</span>
       </p>
-    </Meter.Root>
+    </div>
   );
 };

@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 
-/** Moves the focus to the page once a dialog is gone, if its act removed the button to which the focus would return. */
+/** Moves the focus to the page after the component is gone, if its action removed the button that had the focus. */
 export const useFocusAfterwards = (): void => useEffect(() => keepFocusAfterwards, []);
 
 const keepFocusAfterwards = (): void => {

@@ -1,7 +1,7 @@
 import type { ValidationIssue } from '@svc/contracts';
 import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../api/index.ts';
-import { useI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 import { type FieldPath, pathOf } from './checks.ts';
 import { describeIssue } from './describe-error.ts';
 
@@ -33,7 +33,7 @@ export interface FormState<V extends object> {
 
 /** Keeps the values of a form, checks them, sends them, and tells faults where they belong. */
 export const useForm = <V extends object>(options: FormOptions<V>): FormState<V> => {
-  const { messages, formats } = useI18n();
+  const { messages, formats } = useCoreI18n();
   const [values, setValues] = useState(options.initial);
   const [issues, setIssues] = useState<readonly ValidationIssue[]>([]);
   const [error, setError] = useState<unknown>();
@@ -98,12 +98,15 @@ const sortFailure = <V extends object>(
   return fault === undefined ? { issues: [], rest: failure } : { issues: [fault], rest: undefined };
 };
 
-/** Moves the focus to the first field that has a fault. */
+/** Moves the focus to the first field that has a fault, and brings the text of the fault into view below it. */
 const useFocusOnFault = (form: RefObject<HTMLFormElement | null>, issues: readonly ValidationIssue[]): void => {
   const count = useRef(0);
   useEffect(() => {
     const hasGrown = issues.length > count.current;
     count.current = issues.length;
-    if (hasGrown) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+    if (!hasGrown) return;
+    const field = form.current?.querySelector<HTMLElement>('[aria-invalid="true"]');
+    field?.focus();
+    field?.closest('.field')?.scrollIntoView({ block: 'nearest' });
   }, [form, issues]);
 };

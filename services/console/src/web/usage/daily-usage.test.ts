@@ -39,7 +39,7 @@ const records = [
   record(new Date(2026, 10, 6, 23), 1_000),
 ];
 
-test('puts each request on its day of the reader’s calendar, by model, and the period before apart', () => {
+test('counts each request on its day in the reader’s calendar, by model, and separates the previous period', () => {
   const { data, isWhole } = stackByDay({ records, isWhole: true }, view, now);
   expect(isWhole).toBe(true);
   expect(data.days).toHaveLength(7);
@@ -61,7 +61,7 @@ test('counts requests and tokens', () => {
   ]);
 });
 
-test('compares with nothing that was not read in full', () => {
+test('does not compare with a period that was not read completely', () => {
   const beforeTheEnd = stackByDay({ records, isWhole: false }, view, now);
   expect([beforeTheEnd.isWhole, beforeTheEnd.data.before]).toEqual([true, undefined]);
   expect(stackByDay({ records: records.slice(0, 2), isWhole: false }, view, now).isWhole).toBe(false);

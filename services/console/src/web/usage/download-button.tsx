@@ -2,7 +2,8 @@ import { useMutation } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { useApi } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Button, describeError, saveFile, useToast } from '../ui/index.ts';
+import { useToast } from '../toasts/index.ts';
+import { Button, describeError, saveFile } from '../ui/index.ts';
 import { toQuery, type UsageFilter } from './usage-filter.ts';
 
 /** Saves all records of a filter as one CSV file. */

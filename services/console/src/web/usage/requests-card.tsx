@@ -40,6 +40,7 @@ export const RequestsCard = ({
       {pages.isError && <ErrorNotice error={pages.error} onRetry={() => void pages.refetch()} />}
       {pages.isSuccess && records.length === 0 && (
         <EmptyState
+          icon="usage"
           title={usage.emptyTitle}
           text={usage.emptyText}
           action={<ButtonLink to="/keys">{usage.toKeys}</ButtonLink>}
@@ -86,7 +87,10 @@ const RequestsTable = ({
       columns={[
         { title: columns.time, isHeader: true, render: (record) => <Time at={record.started_at} exact /> },
         { title: columns.key, render: (record) => names.get(record.key_id) ?? usage.deletedKey },
-        { title: columns.model, render: (record) => record.model ?? usage.services[record.service] },
+        {
+          title: columns.model,
+          render: ({ model, service }) => (model === null ? common.services[service] : <code>{model}</code>),
+        },
         {
           title: columns.tokens,
           isNumber: true,
@@ -134,7 +138,7 @@ const detailsOf = (
   return [
     [usage.fields.request, <code key="id">{record.request_id}</code>],
     [usage.columns.cost, record.cost_micros === null ? common.none : formats.money(record.cost_micros, currency)],
-    [usage.fields.service, usage.services[record.service]],
+    [usage.fields.service, common.services[record.service]],
     [usage.fields.provider, record.provider ?? common.none],
     [usage.fields.upstreamModel, record.upstream_model ?? common.none],
     [usage.fields.route, record.route_id ?? common.none],

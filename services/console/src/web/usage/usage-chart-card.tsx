@@ -1,6 +1,6 @@
 import { type ReactElement, useState } from 'react';
 import { useApiQuery } from '../api/index.ts';
-import { Chart } from '../charts/index.ts';
+import { Chart, ChartPlaceholder } from '../charts/index.ts';
 import { decimalOf, useI18n } from '../i18n/index.ts';
 import { Card, Loaded, Notice, SelectField } from '../ui/index.ts';
 import { stackByDay, type UsageRead, type UsageRecord, type UsageView } from './daily-usage.ts';
@@ -22,12 +22,12 @@ export const UsageChartCard = ({
   /** Of keys, by id. */
   names: ReadonlyMap<string, string>;
 }): ReactElement => {
-  const { usage } = useI18n().messages;
+  const { usage, common } = useI18n().messages;
   const records = useUsageRecords(filter, now);
   const [measure, setMeasure] = useState<UsageView['measure']>('cost');
   const [grouping, setGrouping] = useState<Grouping>('model');
   const seriesOf = ({ key_id, model, service }: UsageRecord): string =>
-    grouping === 'key' ? (names.get(key_id) ?? usage.deletedKey) : (model ?? usage.services[service]);
+    grouping === 'key' ? (names.get(key_id) ?? usage.deletedKey) : (model ?? common.services[service]);
   return (
     <Card title={usage.chartTitle}>
       <div className="filters">
@@ -44,7 +44,7 @@ export const UsageChartCard = ({
           options={(['model', 'key'] as const).map((value) => ({ value, label: usage[value] }))}
         />
       </div>
-      <Loaded query={records} lines={8}>
+      <Loaded query={records} placeholder={<ChartPlaceholder />}>
         {(read) => <DailyChart read={read} view={{ measure, range: filter.range, seriesOf }} now={now} />}
       </Loaded>
     </Card>

@@ -17,7 +17,7 @@ test('ignores values that it does not know', () => {
   expect(filter).toEqual({ range: 'days30', keyId: '', model: '', status: '' });
 });
 
-test('asks for the selected records from the beginning of the first day', () => {
+test('requests the selected records from the start of the first day', () => {
   const now = new Date(2026, 10, 20, 15);
   expect(toQuery({ range: 'days7', keyId: '', model: 'svc-chat', status: '429' }, now)).toEqual({
     from: new Date(2026, 10, 14).toISOString(),

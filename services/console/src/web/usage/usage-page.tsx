@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { useSearchParams } from 'react-router';
+import { useSearchParams } from 'wouter';
 import { useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { ButtonLink, Page, SelectField, useNow } from '../ui/index.ts';
@@ -10,7 +10,7 @@ import { RANGES, readFilter, STATUSES, toQuery, type UsageFilter, writeFilter } 
 
 /** Usage of API keys: by day, and request by request. The filter is in the page's address. */
 export const UsagePage = (): ReactElement => {
-  const { usage, alerts } = useI18n().messages;
+  const { usage, shell } = useI18n().messages;
   const now = useNow();
   const keys = useApiQuery('listKeys', {});
   const [search, setSearch] = useSearchParams();
@@ -22,7 +22,7 @@ export const UsagePage = (): ReactElement => {
       lead={usage.lead}
       actions={
         <>
-          <ButtonLink to="/usage/alerts">{alerts.open}</ButtonLink>
+          <ButtonLink to="/usage/alerts">{shell.alerts}</ButtonLink>
           <DownloadButton filter={filter} now={now} />
         </>
       }

@@ -2,7 +2,8 @@ import type { AutoTopUp } from '@svc/contracts';
 import { type ReactElement, useState } from 'react';
 import { useApiMutation, useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Badge, Button, Card, ErrorNotice, Loaded, useToast } from '../ui/index.ts';
+import { useToast } from '../toasts/index.ts';
+import { Badge, Button, Card, ErrorNotice, Loaded } from '../ui/index.ts';
 import { AutoTopUpDialog } from './auto-top-up-dialog.tsx';
 
 /** Automatic top-ups from the saved payment method: on or off, and within which limits. */

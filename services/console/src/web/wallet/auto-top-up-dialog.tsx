@@ -2,7 +2,9 @@ import type { AutoTopUp } from '@svc/contracts';
 import type { ReactElement } from 'react';
 import { ApiError, useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Button, ButtonLink, Dialog, DialogActions, Form, TextField, useForm, useToast } from '../ui/index.ts';
+import { Dialog, DialogActions } from '../overlays/index.ts';
+import { useToast } from '../toasts/index.ts';
+import { Button, ButtonLink, Form, TextField, useForm } from '../ui/index.ts';
 import { type AutoTopUpValues, checkAutoTopUp, toAutoTopUp, valuesOf } from './auto-top-up-values.ts';
 import { TOP_UP_MICROS } from './top-up-amount.ts';
 

@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { type ItemOf, useApi, useApiPages } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { PagesCard, Table, Time } from '../ui/index.ts';
+import { Money, PagesCard, Table, Time } from '../ui/index.ts';
 
 const PAGE_TRANSACTIONS = 20;
 
@@ -26,8 +26,7 @@ const TransactionsTable = ({
   transactions: readonly ItemOf<'listWalletTransactions'>[];
   currency: string;
 }): ReactElement => {
-  const { messages, formats } = useI18n();
-  const { wallet } = messages;
+  const { wallet } = useI18n().messages;
   const { columns } = wallet;
   return (
     <Table
@@ -40,12 +39,12 @@ const TransactionsTable = ({
         {
           title: columns.amount,
           isNumber: true,
-          render: ({ amount_micros }) => formats.money(amount_micros, currency),
+          render: ({ amount_micros }) => <Money micros={amount_micros} currency={currency} />,
         },
         {
           title: columns.balance,
           isNumber: true,
-          render: ({ balance_after_micros }) => formats.money(balance_after_micros, currency),
+          render: ({ balance_after_micros }) => <Money micros={balance_after_micros} currency={currency} />,
         },
       ]}
     />

@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { useSearchParams } from 'react-router';
+import { useSearchParams } from 'wouter';
 import { type Answer, useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { InvoicesCard } from '../invoices/index.ts';
@@ -10,7 +10,7 @@ import { TransactionsCard } from './transactions-card.tsx';
 
 /** The prepaid balance of API keys. */
 export const WalletPage = (): ReactElement => {
-  const { wallet: texts, alerts } = useI18n().messages;
+  const { wallet: texts, shell } = useI18n().messages;
   const [search] = useSearchParams();
   const wallet = useApiQuery('getWallet', {}, { staleTime: 0 });
   return (
@@ -20,7 +20,7 @@ export const WalletPage = (): ReactElement => {
         title={texts.balance}
         actions={
           <ButtonLink to="/usage/alerts" small>
-            {alerts.open}
+            {shell.alerts}
           </ButtonLink>
         }
       >

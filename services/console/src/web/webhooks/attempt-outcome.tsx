@@ -17,6 +17,9 @@ export const AttemptOutcome = ({
       {attempt.status_code === null
         ? webhooks.failedWith(reason, duration)
         : webhooks.answered(attempt.status_code, duration)}
+      {isRedirect(attempt.status_code) && `, ${webhooks.redirected}`}
     </span>
   );
 };
+
+const isRedirect = (status: number | null): boolean => status !== null && status >= 300 && status < 400;

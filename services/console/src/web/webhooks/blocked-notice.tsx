@@ -1,23 +1,44 @@
 import type { ReactNode } from 'react';
+import { useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Notice } from '../ui/index.ts';
+import { Notice, Time } from '../ui/index.ts';
+import { EventActions } from './event-actions.tsx';
 import type { Configuration } from './use-configuration.ts';
 import type { WebhookEventRecord } from './use-webhook-events.ts';
 
-/** Says that a failed event holds up the others. The list is newer than the configuration while it is followed. */
+/** Says which failed event holds up the others and since when, and offers to recover it. */
 export const BlockedNotice = ({
+  clientId,
   configuration,
   events,
+  onSkip,
 }: {
+  clientId: string;
   configuration: Configuration;
   events: readonly WebhookEventRecord[];
+  onSkip: (event: WebhookEventRecord) => void;
 }): ReactNode => {
   const { webhooks } = useI18n().messages;
-  const isFailed = events.some(({ status }) => status === 'failed');
-  if (!isFailed && (configuration.state === 'ok' || events.length > 0)) return null;
+  // The list is newer than the configuration while it is followed.
+  const listed = events.find(({ status }) => status === 'failed');
+  const eventId = listed?.event_id ?? configuration.blocked_by_event_id ?? '';
+  const read = useApiQuery(
+    'getWebhookEvent',
+    { params: { client_id: clientId, event_id: eventId } },
+    { enabled: eventId !== '' && listed === undefined },
+  );
+  const blocking = listed ?? read.data;
+  if (blocking?.status !== 'failed') return null;
+  const since = blocking.last_attempt?.at;
   return (
     <Notice tone="bad" title={webhooks.blockedTitle}>
-      <p>{webhooks.blockedText}</p>
+      <p>{webhooks.blockedBy(blocking.sequence, blocking.event)}</p>
+      {since !== undefined && (
+        <p>
+          {webhooks.waitingSince} <Time at={since} exact /> (<Time at={since} />)
+        </p>
+      )}
+      {listed === undefined && <EventActions clientId={clientId} event={blocking} onSkip={() => onSkip(blocking)} />}
     </Notice>
   );
 };

@@ -1,13 +1,13 @@
 import { type ReactElement, useState } from 'react';
 import { useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
+import { Dialog, DialogActions } from '../overlays/index.ts';
+import { useToast } from '../toasts/index.ts';
 import {
   Badge,
   Button,
   Card,
   checkText,
-  Dialog,
-  DialogActions,
   EmptyState,
   ErrorNotice,
   Facts,
@@ -16,7 +16,6 @@ import {
   TextField,
   Time,
   useForm,
-  useToast,
 } from '../ui/index.ts';
 import { RotateSecretDialog } from './rotate-secret-dialog.tsx';
 import type { Configuration } from './use-configuration.ts';
@@ -43,7 +42,7 @@ export const ConfigurationCard = ({
       }
     >
       {configuration === null ? (
-        <EmptyState title={webhooks.notConfiguredTitle} text={webhooks.notConfiguredText} />
+        <EmptyState icon="external" title={webhooks.notConfiguredTitle} text={webhooks.notConfiguredText} />
       ) : (
         <Current clientId={clientId} configuration={configuration} />
       )}

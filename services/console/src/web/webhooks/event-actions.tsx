@@ -1,7 +1,8 @@
 import type { ReactElement } from 'react';
 import { useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Button, ErrorNotice, useToast } from '../ui/index.ts';
+import { useToast } from '../toasts/index.ts';
+import { Button, ErrorNotice } from '../ui/index.ts';
 import type { WebhookEventRecord } from './use-webhook-events.ts';
 
 const REFRESHES = ['listWebhookEvents', 'getWebhookConfiguration', 'getWebhookEvent'] as const;

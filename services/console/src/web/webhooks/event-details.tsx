@@ -12,6 +12,10 @@ export const EventDetails = ({ clientId, eventId }: { clientId: string; eventId:
     <Loaded query={event} lines={4}>
       {({ payload, attempt_log }) => (
         <div className="stack">
+          <div className="copy-row">
+            <code>{eventId}</code>
+            <CopyButton text={eventId} label={`${common.copy}: ${webhooks.eventId}`} />
+          </div>
           <div>
             <h3>{webhooks.attemptLog}</h3>
             {attempt_log.length === 0 && <p className="hint">{webhooks.noAttempts}</p>}

@@ -1,15 +1,13 @@
-import type { WebhookEventStatus } from '@svc/contracts';
 import { type ReactElement, useState } from 'react';
-import { useSearchParams } from 'react-router';
 import { useI18n } from '../i18n/index.ts';
-import { Button, Card, EmptyState, ErrorNotice, Loading, SelectField } from '../ui/index.ts';
+import { Button, Card, EmptyState, ErrorNotice, Loading } from '../ui/index.ts';
 import { BlockedNotice } from './blocked-notice.tsx';
+import { type EventFilter, EventFilters, useEventFilter } from './event-filters.tsx';
 import { EventsTable } from './events-table.tsx';
+import { FoundEvent } from './found-event.tsx';
 import { SkipDialog } from './skip-dialog.tsx';
 import type { Configuration } from './use-configuration.ts';
 import { useWebhookEvents, type WebhookEventRecord } from './use-webhook-events.ts';
-
-const STATUSES: readonly WebhookEventStatus[] = ['queued', 'delivering', 'delivered', 'failed', 'skipped', 'cancelled'];
 
 /** Deliveries, newest first, and what can be done about those that have failed. */
 export const EventsCard = ({
@@ -19,12 +17,11 @@ export const EventsCard = ({
   clientId: string;
   configuration: Configuration;
 }): ReactElement => {
-  const { webhooks, usage, common } = useI18n().messages;
-  const [search, setSearch] = useSearchParams();
-  const status = STATUSES.find((value) => value === search.get('status'));
-  const pages = useWebhookEvents(clientId, status);
+  const { webhooks } = useI18n().messages;
+  const filter = useEventFilter();
+  const pages = useWebhookEvents(clientId, filter.status);
   const [skipping, setSkipping] = useState<WebhookEventRecord>();
-  const events = pages.data?.pages.flatMap((page) => page.data) ?? [];
+  const listed = filter.eventId === '' ? (pages.data?.pages.flatMap((page) => page.data) ?? []) : [];
   return (
     <Card
       title={webhooks.events}
@@ -39,26 +36,42 @@ export const EventsCard = ({
         </Button>
       }
     >
-      <fieldset className="filters">
-        <legend className="visually-hidden">{usage.filters}</legend>
-        <SelectField
-          label={webhooks.status}
-          value={status ?? ''}
-          onChange={(next) => setSearch(next === '' ? {} : { status: next }, { replace: true })}
-          options={[
-            { value: '' as const, label: webhooks.allStatuses },
-            ...STATUSES.map((value) => ({ value, label: webhooks.statuses[value] })),
-          ]}
-        />
-      </fieldset>
-      <BlockedNotice configuration={configuration} events={events} />
+      <BlockedNotice clientId={clientId} configuration={configuration} events={listed} onSkip={setSkipping} />
+      <EventFilters {...filter} />
+      {filter.eventId === '' ? (
+        <EventList clientId={clientId} filter={filter} pages={pages} onSkip={setSkipping} />
+      ) : (
+        <FoundEvent clientId={clientId} eventId={filter.eventId} onSkip={setSkipping} />
+      )}
+      {skipping !== undefined && (
+        <SkipDialog clientId={clientId} event={skipping} onClose={() => setSkipping(undefined)} />
+      )}
+    </Card>
+  );
+};
+
+const EventList = ({
+  clientId,
+  filter: { status },
+  pages,
+  onSkip,
+}: {
+  clientId: string;
+  filter: EventFilter;
+  pages: ReturnType<typeof useWebhookEvents>;
+  onSkip: (event: WebhookEventRecord) => void;
+}): ReactElement => {
+  const { webhooks, common } = useI18n().messages;
+  const events = pages.data?.pages.flatMap((page) => page.data) ?? [];
+  return (
+    <>
       {pages.isPending && <Loading lines={5} />}
       {pages.isError && <ErrorNotice error={pages.error} onRetry={() => void pages.refetch()} />}
       {pages.isSuccess && events.length === 0 && status === undefined && (
         <EmptyState title={webhooks.emptyTitle} text={webhooks.emptyText} />
       )}
       {pages.isSuccess && events.length === 0 && status !== undefined && <EmptyState text={webhooks.noneWithStatus} />}
-      {events.length > 0 && <EventsTable clientId={clientId} events={events} onSkip={setSkipping} />}
+      {events.length > 0 && <EventsTable clientId={clientId} events={events} onSkip={onSkip} />}
       {pages.hasNextPage && (
         <Button
           busyLabel={pages.isFetchingNextPage ? common.loading : undefined}
@@ -67,9 +80,6 @@ export const EventsCard = ({
           {common.loadMore}
         </Button>
       )}
-      {skipping !== undefined && (
-        <SkipDialog clientId={clientId} event={skipping} onClose={() => setSkipping(undefined)} />
-      )}
-    </Card>
+    </>
   );
 };

@@ -3,11 +3,10 @@ import { type ReactElement, useState } from 'react';
 import { useI18n } from '../i18n/index.ts';
 import { Badge, Button, Table, Time, type Tone } from '../ui/index.ts';
 import { AttemptOutcome } from './attempt-outcome.tsx';
+import { ATTEMPTS_MAX, attemptsOfRound } from './attempts-of-round.ts';
 import { EventActions } from './event-actions.tsx';
 import { EventDetails } from './event-details.tsx';
 import type { WebhookEventRecord } from './use-webhook-events.ts';
-
-const ATTEMPTS_MAX = 8;
 
 const TONES: Readonly<Record<WebhookEventStatus, Tone>> = {
   queued: 'neutral',
@@ -43,7 +42,7 @@ export const EventsTable = ({
           title: columns.status,
           render: ({ status }) => <Badge tone={TONES[status]}>{webhooks.statuses[status]}</Badge>,
         },
-        { title: columns.attempts, render: ({ attempts }) => webhooks.attempts(attempts, ATTEMPTS_MAX) },
+        { title: columns.attempts, render: (event) => webhooks.attempts(attemptsOfRound(event), ATTEMPTS_MAX) },
         {
           title: columns.next,
           render: ({ next_attempt_at, status }) => {

@@ -1,7 +1,8 @@
 import { type ReactElement, useState } from 'react';
 import { type Answer, useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Button, Dialog, OVERLAP_SECONDS, RotateDialog, Secret } from '../ui/index.ts';
+import { Dialog, OVERLAP_SECONDS, RotateDialog } from '../overlays/index.ts';
+import { Button, Secret } from '../ui/index.ts';
 
 /** Replaces the signing secret. Nothing is cancelled. */
 export const RotateSecretDialog = ({ clientId, onClose }: { clientId: string; onClose: () => void }): ReactElement => {

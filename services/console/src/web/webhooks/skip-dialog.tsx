@@ -1,7 +1,8 @@
 import type { ReactElement } from 'react';
 import { useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { ConfirmDialog, useToast } from '../ui/index.ts';
+import { ConfirmDialog } from '../overlays/index.ts';
+import { useToast } from '../toasts/index.ts';
 import type { WebhookEventRecord } from './use-webhook-events.ts';
 
 /** Asks once before an event is given up. */

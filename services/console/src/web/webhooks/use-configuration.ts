@@ -4,6 +4,9 @@ import { type Answer, ApiError, useApi } from '../api/index.ts';
 /** The configuration of a webhook as it is. */
 export type Configuration = Answer<'getWebhookConfiguration'>;
 
+/** A lane blocks and recovers by itself; without a webhook there is none to follow. */
+const REFRESH_MS = 10_000;
+
 /** Reads the webhook of an app; null where there is none, which is an answer and not a failure. */
 export const useConfiguration = (clientId: string): UseQueryResult<Configuration | null, Error> => {
   const { call } = useApi();
@@ -18,5 +21,6 @@ export const useConfiguration = (clientId: string): UseQueryResult<Configuration
       }
     },
     staleTime: 0,
+    refetchInterval: ({ state }) => (state.data === null ? false : REFRESH_MS),
   });
 };

@@ -6,10 +6,11 @@ import { type ItemOf, useApi } from '../api/index.ts';
 export type WebhookEventRecord = ItemOf<'listWebhookEvents'>;
 
 const PAGE_EVENTS = 50;
-const FOLLOW_MS = 3_000;
+/** Time between two looks at what changes by itself. */
+export const FOLLOW_MS = 3_000;
 
 /** Something about this event will change by itself. */
-const isUnderWay = ({ status }: WebhookEventRecord): boolean => status === 'queued' || status === 'delivering';
+export const isUnderWay = ({ status }: WebhookEventRecord): boolean => status === 'queued' || status === 'delivering';
 
 /** Events of an app, newest first; `status` undefined for all. While one is under way, they are read again every few seconds. */
 export const useWebhookEvents = (clientId: string, status: WebhookEventStatus | undefined) => {

@@ -39,11 +39,13 @@ export const accountBindings = (state: MockState): Binding[] => [
   }),
   bind(routes.exportAccount, async ({ caller }) => {
     const { email } = knownById(state, caller.userId).account;
+    const now = new Date().toISOString();
     return {
       status: 200,
       body: {
-        ...{ version: 1 as const, svc_user_id: caller.userId, created_at: new Date().toISOString() },
-        ...{ auth: { accounts: [{ email }] }, billing: {}, inference_gateway: {}, webhook_dispatcher: {} },
+        ...{ version: 1 as const, svc_user_id: caller.userId, created_at: now },
+        ...{ auth: { accounts: [{ email }] }, billing: {}, inference_gateway: {} },
+        webhook_dispatcher: { connections: [], events: [], event_retention: [{ days: 90, kept_since: now }] },
       },
     };
   }),

@@ -201,9 +201,14 @@ const toBudget = (limit: BudgetLimit | null): Connection['budget'] =>
   };
 
 const connectionBindings = (state: MockState): Binding[] => [
-  bind(routes.listConnections, async ({ caller }) => {
-    return { status: 200, body: { data: possessionsOf(state, caller.userId).connections } };
-  }),
+  bind(routes.listConnections, async ({ caller }) => ({
+    status: 200,
+    body: { data: possessionsOf(state, caller.userId).connections },
+  })),
+  bind(routes.listEndedConnections, async ({ caller }) => ({
+    status: 200,
+    body: { data: possessionsOf(state, caller.userId).endedConnections },
+  })),
   bind(routes.listConnectionAudit, async () => ({
     status: 200,
     body: {
@@ -234,6 +239,12 @@ const connectionBindings = (state: MockState): Binding[] => [
   }),
   bind(routes.deleteConnection, async ({ params, caller }) => {
     const owned = possessionsOf(state, caller.userId);
+    const ended = owned.connections.filter((item) => item.client_id === params.client_id);
+    owned.endedConnections.push(
+      ...ended.map(({ client_id, app, connected_at, last_used_at }) => ({
+        ...{ client_id, app, connected_at, last_used_at, ended_at: new Date().toISOString() },
+      })),
+    );
     owned.connections = owned.connections.filter((item) => item.client_id !== params.client_id);
     return { status: 204 };
   }),

@@ -22,9 +22,10 @@ const window = (percent: number, limit: number, days: number) => ({
 
 const subscriptionBindings = (state: MockState): Binding[] => [
   bind(routes.listPlans, async () => ({ status: 200, body: { data: PLANS } })),
-  bind(routes.getSubscription, async ({ caller }) => {
-    return { status: 200, body: { subscription: possessionsOf(state, caller.userId).subscription } };
-  }),
+  bind(routes.getSubscription, async ({ caller }) => ({
+    status: 200,
+    body: { subscription: possessionsOf(state, caller.userId).subscription },
+  })),
   bind(routes.getSubscriptionUsage, async ({ caller }) => {
     const { subscription } = possessionsOf(state, caller.userId);
     const plan = PLANS.find(({ id }) => id === subscription?.plan.id);
@@ -58,9 +59,10 @@ const subscriptionBindings = (state: MockState): Binding[] => [
     });
     return { status: 200, body: { data } };
   }),
-  bind(routes.createPortalSession, async ({ body }) => {
-    return { status: 200, body: { url: `${body.return_url}?from=portal` } };
-  }),
+  bind(routes.createPortalSession, async ({ body }) => ({
+    status: 200,
+    body: { url: `${body.return_url}?from=portal` },
+  })),
 ];
 
 const openCheckout = (state: MockState, checkout: Omit<Checkout, 'isPaid'>, origin: string) => {

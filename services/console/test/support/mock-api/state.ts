@@ -5,6 +5,7 @@ import type {
   AutoTopUp,
   Connection,
   DailyUse,
+  EndedConnection,
   Factor,
   Invoice,
   ListedSession,
@@ -49,6 +50,7 @@ export interface Possessions {
   /** Reports about apps that the account has sent. */
   reports: { clientId: string; reason: string; comment?: string | undefined }[];
   connections: Connection[];
+  endedConnections: EndedConnection[];
   keys: ApiKey[];
   usage: UsageRecord[];
   /** Use of the subscription, by day before today. */
@@ -129,7 +131,7 @@ export const possessionsOf = (state: MockState, userId: string): Possessions => 
   const found = state.possessions.get(userId);
   if (found !== undefined) return found;
   const created: Possessions = {
-    ...{ apps: [], connections: [], keys: [], usage: [], planUse: new Map() },
+    ...{ apps: [], connections: [], endedConnections: [], keys: [], usage: [], planUse: new Map() },
     ...{ subscription: null, balanceMicros: 0, transactions: [], invoices: [], hasPaymentMethod: false },
     alerts: { thresholds_percent: [50, 80, 100], wallet_below_micros: 2_000_000 },
     autoTopUp: {

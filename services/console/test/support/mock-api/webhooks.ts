@@ -89,7 +89,8 @@ const eventBindings = (state: MockState): Binding[] => [
     const events = stored.filter(({ status }) => query.status === undefined || status === query.status);
     const start = query.after === undefined ? 0 : events.findIndex((event) => event.event_id === query.after) + 1;
     const page = events.slice(start, start + query.limit);
-    return { status: 200, body: { data: page, has_more: start + page.length < events.length } };
+    const { generation = null } = state.webhooks.get(params.client_id) ?? {};
+    return { status: 200, body: { data: page, has_more: start + page.length < events.length, generation } };
   }),
   bind(routes.getWebhookEvent, async ({ params, caller }) => {
     requireOwner(state, caller.userId, params.client_id);
@@ -108,7 +109,6 @@ const eventBindings = (state: MockState): Binding[] => [
     if (event.status !== 'failed') throw new AppError('event_not_failed');
     const isRetry = body.action === 'retry';
     event.status = isRetry ? 'queued' : 'skipped';
-    if (isRetry) event.attempts = 0;
     event.next_attempt_at = isRetry ? new Date().toISOString() : null;
     const configuration = state.webhooks.get(params.client_id);
     if (configuration !== undefined) Object.assign(configuration, { state: 'ok', blocked_by_event_id: null });

@@ -1,4 +1,4 @@
-import { UpstreamFailure } from '../../upstream-failure/index.ts';
+import { UpstreamFailure } from '../../upstream-failure.ts';
 import { isRecord } from '../../wire/index.ts';
 
 /** A function call, or a piece of one from a chunk. */

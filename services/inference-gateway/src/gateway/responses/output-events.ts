@@ -1,4 +1,4 @@
-import { UpstreamFailure } from '../../upstream-failure/index.ts';
+import { UpstreamFailure } from '../../upstream-failure.ts';
 import type { CallDelta, ChatDelta } from './chat-delta.ts';
 import { callItem, type ItemStatus, messageItem, refusalPart, textPart } from './output-items.ts';
 

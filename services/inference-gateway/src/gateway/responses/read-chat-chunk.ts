@@ -1,5 +1,5 @@
 import { JsonShape } from '../../large-json/index.ts';
-import { UpstreamFailure } from '../../upstream-failure/index.ts';
+import { UpstreamFailure } from '../../upstream-failure.ts';
 import { type Chunk, type ChunkDigest, digestChunk, readChunk } from '../../wire/index.ts';
 import { type ChatDelta, readDelta } from './chat-delta.ts';
 

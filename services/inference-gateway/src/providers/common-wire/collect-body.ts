@@ -1,4 +1,4 @@
-import { UpstreamFailure } from '../../upstream-failure/index.ts';
+import { UpstreamFailure } from '../../upstream-failure.ts';
 import type { UpstreamAnswer } from './open-upstream.ts';
 
 /** Reads a whole body into memory. Rejects with UpstreamFailure; `garbled` if it exceeds `bytesMax`. */

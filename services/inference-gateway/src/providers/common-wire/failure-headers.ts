@@ -1,4 +1,4 @@
-import type { UpstreamFailure } from '../../upstream-failure/index.ts';
+import type { UpstreamFailure } from '../../upstream-failure.ts';
 
 /** Returns the headers that control retries of a failed request. Common SDKs retry every 5xx by default. */
 export const failureHeaders = ({

@@ -1,4 +1,3 @@
-export { type FailureReason, UpstreamFailure, type WireError } from '../../upstream-failure/index.ts';
 export { collectBody } from './collect-body.ts';
 export { commonWire } from './common-wire.ts';
 export { createProviderClient } from './create-provider-client.ts';

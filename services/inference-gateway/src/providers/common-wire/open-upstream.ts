@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { HttpClient, HttpControl, HttpHandler, HttpRequest } from '@svc/http-client';
-import { UpstreamFailure } from '../../upstream-failure/index.ts';
+import { UpstreamFailure } from '../../upstream-failure.ts';
 
 export interface UpstreamRequest {
   readonly origin: string;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type FailureReason, UpstreamFailure, type WireError } from '../../upstream-failure/index.ts';
+import { type FailureReason, UpstreamFailure, type WireError } from '../../upstream-failure.ts';
 import { collectBody } from './collect-body.ts';
 import type { UpstreamAnswer } from './open-upstream.ts';
 

@@ -3,13 +3,13 @@ export const charts = {
   day: 'Day',
   total: 'Total',
   others: 'Others',
-  before: 'Period before',
-  nothingBefore: (days: number) => `nothing in the ${days} days before`,
-  sameAsBefore: (days: number, before: string) => `as much as in the ${days} days before (${before})`,
+  before: 'Previous period',
+  nothingBefore: (days: number) => `nothing in the previous ${days} days`,
+  sameAsBefore: (days: number, before: string) => `same as in the previous ${days} days (${before})`,
   moreThanBefore: (percent: string, days: number, before: string) =>
-    `${percent} more than in the ${days} days before (${before})`,
+    `${percent} more than in the previous ${days} days (${before})`,
   lessThanBefore: (percent: string, days: number, before: string) =>
-    `${percent} less than in the ${days} days before (${before})`,
+    `${percent} less than in the previous ${days} days (${before})`,
   daysIn: (zone: string) => `Days in ${zone} time`,
   keysHint: 'The arrow keys move from day to day, Page Up and Page Down from week to week.',
   showTable: 'Show as a table',

@@ -1,43 +1,8 @@
-import { account, connections, links, overview, plans, session } from './account.ts';
-import { alerts } from './alerts.ts';
-import { apps, webhooks } from './business.ts';
-import { charts } from './charts.ts';
-import { common, errors, faults, serviceFaults, shell } from './common.ts';
-import { firstSteps } from './first-steps.ts';
-import { autoTopUp, invoices, keys, usage, wallet } from './gateway.ts';
-import { overlap } from './overlap.ts';
-import { palette } from './palette.ts';
-import { factors, ownData, sessions } from './security.ts';
+import { enCore } from './core.ts';
+import { enPages } from './pages.ts';
 
-/** English, and the shape of every language. */
-export const en = {
-  common,
-  shell,
-  errors,
-  faults,
-  serviceFaults,
-  session,
-  account,
-  sessions,
-  factors,
-  ownData,
-  links,
-  charts,
-  palette,
-  firstSteps,
-  overview,
-  plans,
-  connections,
-  overlap,
-  keys,
-  wallet,
-  autoTopUp,
-  invoices,
-  usage,
-  alerts,
-  apps,
-  webhooks,
-};
+export type { CoreMessages } from './core.ts';
+export type { PageMessages } from './pages.ts';
 
-/** All texts of the pages in one language. */
-export type Messages = typeof en;
+/** English. */
+export const en = { ...enCore, ...enPages };

@@ -1,7 +1,7 @@
 /** Devices that are signed in. */
 export const sessions = {
   title: 'Where you are signed in',
-  lead: 'Sign out a device that you no longer use. If you do not know one, change your password too.',
+  lead: 'Sign out devices you no longer use. If you do not recognize one, change your password too.',
   unknownDevice: 'Unknown device',
   thisDevice: 'This device',
   signedIn: 'Signed in',
@@ -10,19 +10,19 @@ export const sessions = {
   end: 'Sign out',
   endOf: (device: string, since: string) => `Sign out ${device}, signed in on ${since}`,
   ending: 'Signing out…',
-  ended: 'The device is signed out',
+  ended: 'Device signed out',
   endOthers: 'Sign out all others',
   endOthersTitle: 'Sign out all other devices?',
   endOthersText: 'You stay signed in here. Connected apps and API keys keep working.',
-  othersEnded: 'All other devices are signed out',
+  othersEnded: 'All other devices signed out',
   showAll: (count: number) => `Show all ${count}`,
 };
 
 /** Second factors and recovery codes. */
 export const factors = {
   title: 'Second factor',
-  lead: 'A second proof besides your password, so that a stolen password alone opens nothing. A passkey also signs you in without the password.',
-  empty: 'You have none yet.',
+  lead: 'A second proof besides your password, so a stolen password is not enough. A passkey also signs you in without the password.',
+  empty: 'None yet.',
   types: { totp: 'Authenticator app', passkey: 'Passkey' },
   added: (date: string) => `added on ${date}`,
   lastUsed: 'last used',
@@ -30,12 +30,13 @@ export const factors = {
   remove: 'Remove',
   removeOf: (name: string) => `Remove ${name}`,
   removeTitle: (name: string) => `Remove “${name}”?`,
-  removeText: 'It no longer proves that it is you. Your other second factors stay.',
-  removeLastText: 'It is your last one: then your password alone is enough, and your recovery codes end too.',
-  removed: (name: string) => `“${name}” is removed`,
+  removeText: 'You can no longer use it to confirm that it is you. Your other second factors stay.',
+  removeLastText:
+    'It is your last one. From then on your password alone signs you in, and your recovery codes stop working.',
+  removed: (name: string) => `“${name}” removed`,
   addTotp: 'Add an authenticator app',
   totpScan: 'Scan the code with your authenticator app.',
-  totpQr: 'QR code for your authenticator app. The key below says the same.',
+  totpQr: 'QR code for your authenticator app. The key below contains the same.',
   totpSecret: 'Key',
   totpSecretText: 'Cannot scan? Type this key into the app, or copy it.',
   totpCode: 'Code',
@@ -46,14 +47,14 @@ export const factors = {
   passkeyText:
     'This device, a password manager or a security key keeps the passkey. You use it with your fingerprint, face or PIN.',
   passkeyName: 'Name',
-  passkeyNameHint: 'To tell it from others.',
+  passkeyNameHint: 'To tell it apart from others.',
   passkeyCreate: 'Create the passkey',
   passkeyCreating: 'Waiting for you…',
-  passkeyAdded: (name: string) => `“${name}” is added`,
+  passkeyAdded: (name: string) => `“${name}” added`,
   passkeyMissing: 'This browser cannot use passkeys.',
   codesTitle: 'Your recovery codes',
   codesText:
-    'If you lose your device, one of these lets you in. Each works once. They are shown only now: keep them where only you can find them.',
+    'If you lose your device, one of these lets you in. Each works once. You will not see them again: keep them where only you can find them.',
   codesReplaced: 'Earlier recovery codes no longer work.',
   codes: 'Recovery codes',
   codesDownload: 'Download',
@@ -61,33 +62,33 @@ export const factors = {
   codesDone: 'I have saved them',
   codesLeft: (count: number) => (count === 1 ? '1 left' : `${count} left`),
   codesFewTitle: 'Few recovery codes left',
-  codesFewText: 'Without one you are locked out if you lose your device. Make new ones.',
-  renew: 'Make new codes',
-  renewTitle: 'Make new recovery codes?',
-  renewText: 'The ones that you have stop working at once.',
+  codesFewText: 'Without one, you are locked out if you lose your device. Create new ones.',
+  renew: 'Create new codes',
+  renewTitle: 'Create new recovery codes?',
+  renewText: 'Your current ones stop working right away.',
 };
 
 /** Export and deletion of a person's data. */
 export const ownData = {
   title: 'Your data',
-  exportText: 'One file with everything that we hold about you. It has no secrets, and no prompts or answers.',
+  exportText: 'One file with everything we store about you. It contains no secrets, prompts or answers.',
   export: 'Download your data',
   exporting: 'Collecting…',
-  deleteText: 'Ends all access, and erases the account for good some days later.',
+  deleteText: 'Ends all access right away, and erases the account for good a few days later.',
   delete: 'Delete the account',
   deleteTitle: 'Delete your account?',
   deleteNow:
-    'At once: you are signed out everywhere, connected apps and API keys stop working, and your subscription will not renew.',
-  deleteApps: 'At once: the apps that you offer are deactivated.',
-  deleteWallet: 'Use up your wallet first: what is left in it cannot be used afterwards.',
+    'Right away: you are signed out everywhere, connected apps and API keys stop working, and your subscription will not renew.',
+  deleteApps: 'Right away: the apps you offer are deactivated.',
+  deleteWallet: 'Spend your wallet first: what is left cannot be used afterwards.',
   deleteLater:
-    'Some days later: everything that names you is erased. We mail you the exact time, and a link that cancels it until then.',
+    'A few days later: everything that identifies you is erased. We email you the exact time, and a link that cancels it until then.',
   passwordNeeded:
     'Type your password. If your account has none, sign out, sign in again, and repeat this within ten minutes.',
   deleteConfirm: 'Delete my account',
   deleting: 'Deleting…',
   deletedTitle: 'Your account is closed',
   erasedAt: (when: string) => `It will be erased on ${when}.`,
-  cancelHint: 'Changed your mind? Until then, the link in the mail that we have sent you keeps your account.',
+  cancelHint: 'Changed your mind? Until then, the link in the email we sent you keeps your account.',
   erasedNow: 'It is being erased now.',
 };

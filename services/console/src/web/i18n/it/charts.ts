@@ -1,7 +1,7 @@
-import type { Messages } from '../en/index.ts';
+import type { CoreMessages } from '../en/index.ts';
 
 /** Charts by day, in Italian. */
-export const charts: Messages['charts'] = {
+export const charts: CoreMessages['charts'] = {
   day: 'Giorno',
   total: 'Totale',
   others: 'Altri',

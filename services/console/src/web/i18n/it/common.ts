@@ -1,7 +1,7 @@
-import type { Messages } from '../en/index.ts';
+import type { CoreMessages } from '../en/index.ts';
 
 /** Texts that every page uses, in Italian. */
-export const common: Messages['common'] = {
+export const common: CoreMessages['common'] = {
   product: 'console svc',
   skipToContent: 'Vai al contenuto',
   loading: 'Caricamento…',
@@ -28,10 +28,21 @@ export const common: Messages['common'] = {
   notification: 'Avviso',
   notifications: 'Notifiche',
   dismiss: 'Chiudi la notifica',
+  appStates: {
+    active: 'attiva',
+    inactive: 'disattivata',
+    suspended: 'sospesa da svc',
+  },
+  services: {
+    chat: 'Chat',
+    completions: 'Completamenti',
+    embeddings: 'Embedding',
+    audio_transcription: 'Trascrizione audio',
+  },
 };
 
 /** Navigation and the menu of the account, in Italian. */
-export const shell: Messages['shell'] = {
+export const shell: CoreMessages['shell'] = {
   navigation: 'Principale',
   openMenu: 'Apri il menu',
   overview: 'Panoramica',
@@ -41,6 +52,7 @@ export const shell: Messages['shell'] = {
   keys: 'Chiavi API',
   wallet: 'Portafoglio',
   usage: 'Consumi',
+  alerts: 'Avvisi via email',
   developers: 'Sviluppatori',
   documentation: 'Documentazione',
   apps: 'App',
@@ -52,8 +64,8 @@ export const shell: Messages['shell'] = {
   theme: 'Aspetto',
   themes: { system: 'Sistema', light: 'Chiaro', dark: 'Scuro' },
   locales: { it: 'Italiano', en: 'English' },
-  notFoundTitle: 'Questa pagina non esiste',
-  notFoundText: 'L’indirizzo può essere sbagliato, oppure la pagina è stata spostata.',
+  notFoundTitle: 'Pagina non trovata',
+  notFoundText: 'Controlla l’indirizzo, o torna alla panoramica.',
   toOverview: 'Vai alla panoramica',
   crashTitle: 'Questa pagina ha avuto un problema',
   crashText:
@@ -65,15 +77,15 @@ export const shell: Messages['shell'] = {
   outage: 'Il servizio non è raggiungibile.',
   outageEmpty: 'La pagina riprova da sola.',
   outageAge: (age) => `Dati aggiornati ${age}. La pagina riprova da sola.`,
-  notLoadedTitle: 'Questa pagina non è ancora caricata',
+  notLoadedTitle: 'In attesa della connessione',
   notLoadedText:
     'Sei offline oppure il servizio non è raggiungibile. La pagina si apre da sola appena torna la connessione.',
   unreachableTitle: 'Il servizio non è raggiungibile',
 };
 
 /** Errors with the next step, in Italian. */
-export const errors: Messages['errors'] = {
-  title: 'Non è riuscito',
+export const errors: CoreMessages['errors'] = {
+  title: 'Qualcosa è andato storto',
   next: {
     network_error: 'Il servizio non è raggiungibile. Controlla la connessione e riprova.',
     timeout: 'Nessuna risposta in tempo. L’operazione può essere avvenuta: controlla prima di ripeterla.',
@@ -93,7 +105,7 @@ export const errors: Messages['errors'] = {
     email_not_verified:
       'Prima conferma il tuo indirizzo email: apri il link che ti abbiamo mandato, o chiedine uno nuovo nelle impostazioni dell’account.',
     account_deletion_pending:
-      'Questo account sta per essere eliminato. Il link nella mail che ti abbiamo mandato lo annulla.',
+      'Questo account sta per essere eliminato. Il link nell’email che ti abbiamo mandato annulla l’eliminazione.',
     token_invalid: 'Questo link è già stato usato o è scaduto. Chiedine uno nuovo.',
     not_found: 'Non esiste più, oppure appartiene a un altro account. Torna indietro e ricarica l’elenco.',
     request_timeout: 'La connessione era troppo lenta. Riprova.',
@@ -103,7 +115,7 @@ export const errors: Messages['errors'] = {
     too_many_attempts: 'Ci sono stati troppi tentativi falliti.',
     wrong_password: 'La password attuale non è corretta. Scrivila di nuovo.',
     fresh_sign_in_required:
-      'Questo account accede altrove. Esci, accedi di nuovo e ripeti l’operazione entro dieci minuti.',
+      'Accedi con la tua organizzazione: esci, accedi di nuovo e ripeti l’operazione entro dieci minuti.',
     reauthentication_required: 'Non è cambiato nulla, perché non hai confermato che sei tu. Riprova.',
     wrong_code: 'Il codice o la passkey non vanno bene, o sono già stati usati. Aspetta il prossimo codice e riprova.',
     challenge_invalid: 'È passato troppo tempo. Accedi di nuovo.',
@@ -112,14 +124,13 @@ export const errors: Messages['errors'] = {
     second_factor_required: 'Accedi dalla pagina di accesso, che chiede anche il secondo fattore.',
     passkey_rejected: 'La passkey non è stata aggiunta. Ricomincia.',
     passkey_registered: 'Questa passkey è già registrata.',
-    passkey_cancelled: 'La passkey non è stata usata. Riprova, oppure usa un altro modo.',
+    passkey_cancelled: 'Non hai usato la passkey. Riprova, oppure scegli un altro metodo.',
     passkey_unavailable:
-      'Le passkey non funzionano in questo browser o a un indirizzo IP. Prova con un altro browser o in un altro modo.',
+      'Le passkey non funzionano in questo browser o su un indirizzo IP. Prova con un altro browser o un altro metodo.',
     factor_limit_reached: 'Hai dieci secondi fattori. Rimuovine uno prima di aggiungerne un altro.',
-    second_factor_missing: 'Non c’è più un secondo fattore. L’elenco è stato ricaricato.',
+    second_factor_missing: 'Questo secondo fattore non c’è più. L’elenco è stato ricaricato.',
     email_taken: 'Esiste già un account con questo indirizzo. Accedi invece di crearne uno.',
-    public_client_has_no_secret:
-      'Un’app pubblica non ha un segreto: si identifica solo con PKCE. Non c’è nulla da ruotare.',
+    public_client_has_no_secret: 'Un’app pubblica non ha un segreto: la protegge PKCE. Non c’è nulla da sostituire.',
     subscription_already_active: 'C’è già un abbonamento attivo. Modificalo nel portale di fatturazione.',
     checkout_not_completed:
       'Il pagamento non è completo, oppure il checkout è scaduto. Se hai pagato, riprova fra un minuto; altrimenti ricomincia.',
@@ -131,9 +142,8 @@ export const errors: Messages['errors'] = {
       'Non c’è ancora un metodo di pagamento salvato. Fai una ricarica o scegli un piano: il checkout salva il metodo con cui paghi.',
     webhook_not_configured: 'Per questa app non è impostato un indirizzo webhook. Impostane prima uno.',
     event_not_queued: 'Questo evento non è più in attesa. L’elenco è stato aggiornato.',
-    event_not_failed:
-      'Questo evento non è più fallito, quindi non c’è nulla da recuperare. L’elenco è stato ricaricato.',
-    validation_error: 'Qualche dato inviato non è accettato. Correggilo e riprova.',
+    event_not_failed: 'Questo evento non è più in errore: non c’è nulla da recuperare. L’elenco è stato aggiornato.',
+    validation_error: 'Alcuni valori non sono validi. Correggili e riprova.',
   },
   notAvailableTitle: 'Non disponibile in questa versione',
   notAvailable: 'Questa parte del prodotto non è disponibile in questa versione. Il resto funziona come al solito.',
@@ -142,7 +152,7 @@ export const errors: Messages['errors'] = {
 };
 
 /** Faults at a field, in Italian. */
-export const faults: Messages['faults'] = {
+export const faults: CoreMessages['faults'] = {
   summary: 'Correggi i campi segnalati.',
   missing: 'Compila questo campo.',
   tooShort: (count) => `Almeno ${count} caratteri.`,
@@ -155,12 +165,12 @@ export const faults: Messages['faults'] = {
   amount: 'Un importo come 25 o 25,50.',
   email: 'Un indirizzo come nome@example.com.',
   url: 'Un indirizzo che comincia con https:// (o http:// su questo computer).',
-  pattern: 'Non è nella forma richiesta.',
-  notAccepted: 'Questo valore non è accettato.',
+  pattern: 'Il formato non è quello giusto.',
+  notAccepted: 'Questo valore non è valido.',
 };
 
 /** Texts of the services about a value, in Italian. */
-export const serviceFaults: Messages['serviceFaults'] = {
+export const serviceFaults: CoreMessages['serviceFaults'] = {
   'this password is one of the most common ones': 'Questa password è fra le più comuni. Scegline un’altra.',
   'the password must not be made of the address or the name':
     'La password non deve essere ricavata dal tuo indirizzo o dal tuo nome.',

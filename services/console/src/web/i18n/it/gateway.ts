@@ -1,7 +1,7 @@
-import type { Messages } from '../en/index.ts';
+import type { PageMessages } from '../en/index.ts';
 
 /** API keys, in Italian. */
-export const keys: Messages['keys'] = {
+export const keys: PageMessages['keys'] = {
   title: 'Chiavi API',
   lead: 'Per i tuoi programmi: il comune formato chat-completions, pagato dal portafoglio.',
   create: 'Crea una chiave',
@@ -30,7 +30,7 @@ export const keys: Messages['keys'] = {
   secretLabel: 'Chiave API',
   secretDone: 'L’ho salvata',
   emptyTitle: 'Ancora nessuna chiave',
-  emptyText: 'Crea una chiave, poi indirizza un client del formato chat-completions all’indirizzo qui sotto.',
+  emptyText: 'Crea una chiave, poi imposta nel tuo client chat-completions la base URL qui sotto.',
   baseUrl: 'Base URL',
   sampleLanguage: 'Linguaggio dell’esempio',
   useTitle: 'Come si usa una chiave',
@@ -53,24 +53,24 @@ export const keys: Messages['keys'] = {
   manageKey: (name) => `Gestisci ${name}`,
   change: 'Modifica',
   changeTitle: (name) => `Modifica “${name}”`,
-  changed: (name) => `La chiave “${name}” è modificata`,
+  changed: (name) => `Chiave “${name}” aggiornata`,
   pause: 'Sospendi',
-  paused: (name) => `La chiave “${name}” è sospesa`,
+  paused: (name) => `Chiave “${name}” sospesa`,
   isPaused: 'sospesa',
   resume: 'Riattiva',
-  resumed: (name) => `La chiave “${name}” è di nuovo attiva`,
+  resumed: (name) => `Chiave “${name}” di nuovo attiva`,
   rotate: 'Sostituisci il segreto',
   rotateTitle: (name) => `Sostituire il segreto di “${name}”?`,
   rotateText: 'Ricevi una nuova chiave, mostrata una volta sola. Scegli per quanto la vecchia resta valida.',
   previousUntil: 'Il vecchio segreto scade',
   delete: 'Elimina',
   deleteTitle: (name) => `Eliminare la chiave “${name}”?`,
-  deleteText: 'I programmi che la usano falliscono entro un secondo. Non si può annullare.',
-  deleted: (name) => `La chiave “${name}” è eliminata`,
+  deleteText: 'I programmi che la usano smettono di funzionare entro un secondo. Non si può annullare.',
+  deleted: (name) => `Chiave “${name}” eliminata`,
 };
 
 /** The prepaid wallet, in Italian. */
-export const wallet: Messages['wallet'] = {
+export const wallet: PageMessages['wallet'] = {
   title: 'Portafoglio',
   lead: 'Credito prepagato per le richieste con le tue chiavi API.',
   balance: 'Saldo',
@@ -95,11 +95,11 @@ export const wallet: Messages['wallet'] = {
     adjustment: 'Rettifica',
   },
   cancelled: 'Hai lasciato il checkout. Non è stato addebitato nulla.',
-  empty: 'Il portafoglio è vuoto: le richieste con chiavi API sono rifiutate finché non ricarichi.',
+  empty: 'Il portafoglio è vuoto: finché non ricarichi, le richieste con le chiavi API falliscono.',
 };
 
 /** Automatic top-ups of the wallet, in Italian. */
-export const autoTopUp: Messages['autoTopUp'] = {
+export const autoTopUp: PageMessages['autoTopUp'] = {
   title: 'Ricarica automatica',
   lead: 'Addebita il metodo di pagamento salvato quando il portafoglio sta per finire. Se un addebito fallisce, si disattiva e ti scriviamo.',
   on: 'attiva',
@@ -109,10 +109,10 @@ export const autoTopUp: Messages['autoTopUp'] = {
   setUp: 'Imposta',
   change: 'Modifica',
   turnOn: 'Attiva',
-  turnedOn: 'La ricarica automatica è attiva',
+  turnedOn: 'Ricarica automatica attiva',
   turnOff: 'Disattiva',
-  turnedOff: 'La ricarica automatica è disattivata',
-  changed: 'La ricarica automatica è modificata',
+  turnedOff: 'Ricarica automatica disattivata',
+  changed: 'Ricarica automatica aggiornata',
   below: (currency) => `Quando è disponibile meno di (${currency})`,
   amount: (currency) => `Ricarica di (${currency})`,
   monthlyMax: (currency) => `Al massimo in un mese (${currency})`,
@@ -122,7 +122,7 @@ export const autoTopUp: Messages['autoTopUp'] = {
 };
 
 /** Invoices of the payment provider, in Italian. */
-export const invoices: Messages['invoices'] = {
+export const invoices: PageMessages['invoices'] = {
   title: 'Fatture',
   lead: 'Per il tuo piano e per le ricariche del portafoglio, dalla più recente.',
   none: 'Finora nessun acquisto.',
@@ -140,9 +140,9 @@ export const invoices: Messages['invoices'] = {
 };
 
 /** Usage of API keys, in Italian. */
-export const usage: Messages['usage'] = {
+export const usage: PageMessages['usage'] = {
   title: 'Consumi',
-  lead: 'Quello che hanno usato le tue chiavi API. Si conservano solo metadati, mai richieste o risposte.',
+  lead: 'Quello che hanno usato le tue chiavi API. Conserviamo solo metadati, mai richieste o risposte.',
   filters: 'Filtri',
   key: 'Chiave API',
   allKeys: 'Tutte le chiavi',
@@ -188,14 +188,8 @@ export const usage: Messages['usage'] = {
     state: 'Addebito',
   },
   states: { reserved: 'in corso', settled: 'addebitata', released: 'non addebitata', uncertain: 'in verifica' },
-  services: {
-    chat: 'Chat',
-    completions: 'Completamenti',
-    embeddings: 'Embedding',
-    audio_transcription: 'Trascrizione audio',
-  },
   emptyTitle: 'Nessuna richiesta in questo periodo',
-  emptyText: 'Appena una delle tue chiavi viene usata, le sue richieste compaiono qui.',
+  emptyText: 'Qui compaiono le richieste fatte con le tue chiavi.',
   toKeys: 'Vai alle chiavi API',
-  end: 'Questo è tutto il periodo.',
+  end: 'Non ci sono altre richieste in questo periodo.',
 };

@@ -1,7 +1,7 @@
-import type { Messages } from '../en/index.ts';
+import type { PageMessages } from '../en/index.ts';
 
 /** Replacing a secret, in Italian. */
-export const overlap: Messages['overlap'] = {
+export const overlap: PageMessages['overlap'] = {
   label: 'Il vecchio segreto resta valido',
   choices: { hour: 'Per un’ora', day: 'Per un giorno', week: 'Per una settimana', now: 'Per niente' },
   rotate: 'Sostituisci',

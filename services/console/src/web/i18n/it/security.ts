@@ -1,7 +1,7 @@
-import type { Messages } from '../en/index.ts';
+import type { PageMessages } from '../en/index.ts';
 
 /** Devices that are signed in, in Italian. */
-export const sessions: Messages['sessions'] = {
+export const sessions: PageMessages['sessions'] = {
   title: 'Dove hai fatto l’accesso',
   lead: 'Disconnetti un dispositivo che non usi più. Se non lo riconosci, cambia anche la password.',
   unknownDevice: 'Dispositivo sconosciuto',
@@ -12,19 +12,19 @@ export const sessions: Messages['sessions'] = {
   end: 'Disconnetti',
   endOf: (device, since) => `Disconnetti ${device}, accesso del ${since}`,
   ending: 'Disconnessione…',
-  ended: 'Il dispositivo è disconnesso',
+  ended: 'Dispositivo disconnesso',
   endOthers: 'Disconnetti tutti gli altri',
   endOthersTitle: 'Disconnettere tutti gli altri dispositivi?',
   endOthersText: 'Qui resti connesso. Le app collegate e le chiavi API continuano a funzionare.',
-  othersEnded: 'Tutti gli altri dispositivi sono disconnessi',
+  othersEnded: 'Tutti gli altri dispositivi disconnessi',
   showAll: (count) => `Mostra tutti e ${count}`,
 };
 
 /** Second factors and recovery codes, in Italian. */
-export const factors: Messages['factors'] = {
+export const factors: PageMessages['factors'] = {
   title: 'Secondo fattore',
   lead: 'Una prova in più oltre alla password: se te la rubano, da sola non apre nulla. Con una passkey accedi anche senza password.',
-  empty: 'Non ne hai ancora.',
+  empty: 'Ancora nessuno.',
   types: { totp: 'App di autenticazione', passkey: 'Passkey' },
   added: (date) => `aggiunta il ${date}`,
   lastUsed: 'ultimo uso',
@@ -71,7 +71,7 @@ export const factors: Messages['factors'] = {
 };
 
 /** Export and deletion of a person's data, in Italian. */
-export const ownData: Messages['ownData'] = {
+export const ownData: PageMessages['ownData'] = {
   title: 'I tuoi dati',
   exportText: 'Un file con tutto quello che conserviamo su di te. Non contiene segreti, né richieste o risposte.',
   export: 'Scarica i tuoi dati',
@@ -84,13 +84,13 @@ export const ownData: Messages['ownData'] = {
   deleteApps: 'Subito: le app che offri vengono disattivate.',
   deleteWallet: 'Usa prima il portafoglio: quello che resta non si può più spendere.',
   deleteLater:
-    'Dopo qualche giorno: si cancella tutto ciò che porta il tuo nome. Ti mandiamo per mail l’ora esatta e un link che, fino ad allora, annulla tutto.',
+    'Dopo qualche giorno: si cancella tutto ciò che porta il tuo nome. Ti mandiamo per email l’ora esatta e un link che, fino ad allora, annulla tutto.',
   passwordNeeded:
     'Scrivi la password. Se il tuo account non ne ha una, esci, accedi di nuovo e ripeti l’operazione entro dieci minuti.',
   deleteConfirm: 'Elimina il mio account',
   deleting: 'Eliminazione…',
   deletedTitle: 'Il tuo account è chiuso',
   erasedAt: (when) => `Sarà cancellato il ${when}.`,
-  cancelHint: 'Hai cambiato idea? Fino ad allora il link nella mail che ti abbiamo mandato mantiene il tuo account.',
+  cancelHint: 'Hai cambiato idea? Fino ad allora il link nell’email che ti abbiamo mandato mantiene il tuo account.',
   erasedNow: 'La cancellazione è in corso.',
 };

@@ -1,0 +1,59 @@
+import type { ParseArgsConfig } from 'node:util';
+import type { RouteDefinition } from '@svc/contracts';
+import type { CallInput, CallResult } from '@svc/service-kit';
+import type { Contexts } from './contexts.ts';
+import { OperatorError } from './operator-error.ts';
+
+/** Calls a route of the service that owns it and returns the body. */
+export type CallService = <R extends RouteDefinition>(route: R, input: CallInput<R>) => Promise<CallResult<R>['body']>;
+
+export interface CommandContext {
+  readonly positionals: readonly string[];
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly call: CallService;
+  readonly print: (line: string) => void;
+  readonly contexts: () => Contexts;
+}
+
+/** A command. All are idempotent: a second run changes nothing and says so. */
+export interface Command {
+  readonly words: readonly string[];
+  readonly usage: string;
+  readonly about: string;
+  readonly options?: ParseArgsConfig['options'];
+  /** If false, the command needs no addresses. */
+  readonly callsServices?: false;
+  /** Returns true if everything checked or done is in order. */
+  readonly run: (context: CommandContext) => Promise<boolean>;
+}
+
+/** Returns the positional argument at a place. Throws OperatorError if it is missing. */
+export const argument = ({ positionals }: CommandContext, place: number, name: string): string => {
+  const value = positionals[place];
+  if (value === undefined) throw new OperatorError(`${name} is missing`);
+  return value;
+};
+
+/** Checks that a value is one of the given words. Throws OperatorError otherwise. */
+export const oneOf = <const T extends string>(value: string, choices: readonly T[]): T => {
+  const choice = choices.find((candidate) => candidate === value);
+  if (choice === undefined) throw new OperatorError(`"${value}" is none of ${choices.join(', ')}`);
+  return choice;
+};
+
+/** Prints aligned rows under a heading. */
+export const printTable = (
+  print: (line: string) => void,
+  heading: readonly string[],
+  rows: readonly (readonly (string | number | boolean | null)[])[],
+): void => {
+  const lines = [heading, ...rows].map((row) => row.map((cell) => String(cell ?? '-')));
+  const widths = heading.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  for (const line of lines)
+    print(
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    );
+};

@@ -1,0 +1,95 @@
+import { appOperations, type ReportedApp } from '@svc/contracts';
+import { argument, type Command, type CommandContext, printTable } from '../command.ts';
+
+const paramsOf = (context: CommandContext) => ({ client_id: argument(context, 0, 'the client id') });
+
+/** Names and comments are written by others: nothing in them may control the terminal. */
+const printable = (text: string): string => text.replaceAll(/\p{C}/gu, ' ');
+
+/** Commands on apps that users have reported. */
+export const appCommands: readonly Command[] = [
+  {
+    words: ['reports', 'list'],
+    usage: '',
+    about: 'the apps that users have reported, those with open reports first',
+    run: async ({ call, print }) => {
+      const { data } = await call(appOperations.listReportedApps, {});
+      if (data.length === 0) print('no app is reported');
+      else {
+        printTable(
+          print,
+          ['APP', 'NAME', 'OWNER', 'STATE', 'OPEN', 'REPORTERS', 'REASONS', 'LAST'],
+          data.map((app) => [
+            app.client_id,
+            app.name === null ? null : printable(app.name),
+            app.owner_user_id,
+            stateOf(app),
+            app.open,
+            app.reporters,
+            Object.entries(app.reasons)
+              .map(([reason, count]) => `${reason} ${count}`)
+              .join(', '),
+            app.last_reported_at,
+          ]),
+        );
+      }
+      return true;
+    },
+  },
+  {
+    words: ['reports', 'show'],
+    usage: '<client id>',
+    about: 'the reports about one app, newest first, with their comments',
+    run: async (context) => {
+      const { data } = await context.call(appOperations.listAppReports, { params: paramsOf(context) });
+      printTable(
+        context.print,
+        ['REPORTED', 'CLOSED', 'USER', 'REASON', 'COMMENT'],
+        data.map((report) => [
+          report.reported_at,
+          report.closed_at,
+          report.svc_user_id,
+          report.reason,
+          report.comment === null ? null : printable(report.comment),
+        ]),
+      );
+      return true;
+    },
+  },
+  {
+    words: ['reports', 'close'],
+    usage: '<client id>',
+    about: 'close the open reports about an app; later ones are open again',
+    run: async (context) => {
+      const { closed } = await context.call(appOperations.closeAppReports, { params: paramsOf(context) });
+      context.print(`${closed} reports closed`);
+      return true;
+    },
+  },
+  {
+    words: ['apps', 'suspend'],
+    usage: '<client id>',
+    about: 'deactivate an app, end its connections and close its reports; its owner gets a mail and cannot activate it',
+    run: async (context) => {
+      const app = await context.call(appOperations.suspendApp, { params: paramsOf(context) });
+      context.print(`${app.client_id}: suspended since ${app.suspended_at}`);
+      return true;
+    },
+  },
+  {
+    words: ['apps', 'resume'],
+    usage: '<client id>',
+    about: 'let the owner of a suspended app activate it again',
+    run: async (context) => {
+      const app = await context.call(appOperations.resumeApp, { params: paramsOf(context) });
+      context.print(`${app.client_id}: ${app.active ? 'active' : 'not suspended; its owner can activate it'}`);
+      return true;
+    },
+  },
+];
+
+const stateOf = ({ active, suspended_at, deleted }: ReportedApp): string => {
+  if (deleted) return 'deleted';
+  if (suspended_at !== null) return 'suspended';
+  return active ? 'active' : 'inactive';
+};

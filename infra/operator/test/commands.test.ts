@@ -1,0 +1,157 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { AddressBook } from '../src/address-book.ts';
+import { OperatorError } from '../src/operator-error.ts';
+import { runCommand } from '../src/run-command.ts';
+
+const open = new Set<Server>();
+afterEach(() => {
+  for (const server of open) server.close();
+  open.clear();
+});
+
+/** Starts a service with programmed responses that records requests. */
+const startService = async (answer: (request: string) => { status: number; body: unknown }) => {
+  const asked: string[] = [];
+  const server = createServer((req, res) => {
+    asked.push(`${req.method} ${req.url}`);
+    const { status, body } = answer(`${req.method} ${req.url}`);
+    res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
+  open.add(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // A TCP listener's address is never a path.
+  const { port } = server.address() as AddressInfo;
+  return { asked, url: `http://127.0.0.1:${port}` };
+};
+
+const none = () => ({ file: '/contexts.yaml', contexts: {} });
+
+const run = async (line: string, urls: AddressBook['urls'] = {}) => {
+  const lines: string[] = [];
+  const addresses = () => ({ token: 'a-token', operator: 'an-operator', urls });
+  const result = await runCommand(line.split(' ').filter(Boolean), {
+    addresses,
+    contexts: none,
+    print: (text) => lines.push(text),
+  });
+  return { ...result, text: lines.join('\n') };
+};
+
+const DOCS = new URL('../../../docs/', import.meta.url);
+const guides = ['operators', 'people', 'restore'].map((name) => `guides/${name}.md`);
+const pages = [...guides, ...readdirSync(new URL('runbooks/', DOCS)).map((file) => `runbooks/${file}`)].map(
+  (page) => [page, readFileSync(new URL(page, DOCS), 'utf8')] as const,
+);
+/** Command lines in code spans and blocks, with a value for each placeholder. */
+const writtenCommands = pages.flatMap(([page, text]) =>
+  [...text.matchAll(/`svc ([^`]+)`|^ *svc ([a-z].*)$/gm)].map(
+    ([, span, line]) => [(span ?? line ?? '').replaceAll(/<[^>]+>/g, '1'), page] as const,
+  ),
+);
+
+describe('the command line', () => {
+  test.each(writtenCommands)('knows "svc %s" of docs/%s', async (line) => {
+    const addresses = () => {
+      throw new OperatorError('understood');
+    };
+    const { fault } = await runCommand(line.split(' '), { addresses, contexts: none, print: () => undefined });
+    expect(fault).toBe('understood');
+  });
+
+  test.each(['', 'help', '--help'])('"%s" lists every command', async (line) => {
+    const { exitCode, text } = await run(line);
+    expect(exitCode).toBe(0);
+    for (const words of ['status', 'dead-letters replay', 'uncertain settle', 'signing-keys rotate', 'routes check']) {
+      expect(text).toContain(`svc ${words}`);
+    }
+  });
+
+  test.each([
+    ['dead-letters explode', 2, 'there is no command'],
+    ['status --loudly', 2, 'usage: svc status'],
+    ['dead-letters list console', 1, '"console" is none of '],
+    ['dead-letters replay billing', 1, 'name the dead letters'],
+    ['dead-letters replay billing one', 1, '"one" is no id of a dead letter'],
+    ['uncertain settle', 1, 'the request id is missing'],
+    ['uncertain settle req_x', 1, 'either --cost-micros or --at-estimate'],
+    ['uncertain settle req_x --cost-micros 1 --at-estimate', 1, 'either --cost-micros or --at-estimate'],
+    ['uncertain settle req_x --cost-micros 1.5', 1, '--cost-micros is a whole number'],
+    ['refund usr_x cs_x ticket-1', 1, '--amount-micros is a whole number'],
+    ['uncertain list', 1, 'the address of billing is not known'],
+    ['routes check /nowhere/at-all.yaml', 1, '/nowhere/at-all.yaml cannot be read'],
+  ])('"%s" ends with %i and says why', async (line, exitCode, fault) => {
+    const result = await run(line);
+    expect(result.exitCode).toBe(exitCode);
+    expect(result.fault).toContain(fault);
+  });
+
+  test('names the variables to set if no stack runs and no credential is given', async () => {
+    const addresses = () => {
+      throw new OperatorError('set it');
+    };
+    const result = await runCommand(['status'], { addresses, contexts: none, print: () => undefined });
+    expect(result).toEqual({ exitCode: 1, fault: 'set it' });
+  });
+
+  test('reports a refusal with its code, and an unreachable service', async () => {
+    const refusing = await startService(() => ({
+      status: 409,
+      body: { detail: { code: 'signing_key_not_ready', message: 'Too early.' } },
+    }));
+    const refused = await run('signing-keys rotate some-kid', { auth: refusing.url });
+    expect(refused).toMatchObject({ exitCode: 1, fault: 'signing_key_not_ready: Too early.' });
+    const unreachable = await run('signing-keys list', { auth: 'http://127.0.0.1:9' });
+    expect(unreachable.exitCode).toBe(1);
+    expect(unreachable.fault).toContain('service_unavailable');
+  });
+
+  test('handles the existing dead letters and names the missing ones', async () => {
+    const billing = await startService((request) =>
+      request.includes('/1/')
+        ? { status: 404, body: { detail: { code: 'not_found', message: 'There is no such resource.' } } }
+        : { status: 200, body: { id: '2', outcome: 'discarded', error_code: null } },
+    );
+    const { exitCode, text } = await run('dead-letters discard billing 1 2', { billing: billing.url });
+    expect(exitCode).toBe(1);
+    expect(text).toMatch(/^1: no such dead letter.*\n2: discarded$/);
+  });
+
+  test('replays every page of dead letters and exits with 1 if one of them fails again', async () => {
+    const letter = (id: string) => ({
+      ...{ id, consumer: 'billing_usage', event_id: null, subject: 'inference.usage.recorded.v1', stream: 'INFERENCE' },
+      ...{ stream_seq: 1, deliveries: 1, error_code: 'test.failed', created_at: '2026-11-01T00:00:00.000Z' },
+    });
+    const billing = await startService((request) => {
+      if (request.includes('/1/replay'))
+        return { status: 200, body: { id: '1', outcome: 'handled', error_code: null } };
+      if (request.includes('/2/replay')) {
+        return { status: 200, body: { id: '2', outcome: 'failed', error_code: 'test.failed' } };
+      }
+      const isSecond = request.includes('after=1');
+      return { status: 200, body: { data: [letter(isSecond ? '2' : '1')], has_more: !isSecond } };
+    });
+    const { exitCode, text } = await run('dead-letters replay billing --all', { billing: billing.url });
+    expect(exitCode).toBe(1);
+    expect(text).toBe('1: handled\n2: failed (test.failed)');
+    expect(billing.asked.filter((request) => request.startsWith('POST'))).toHaveLength(2);
+  });
+
+  test('repeats after-restore while the service is unavailable', async () => {
+    const done = { epoch: null, began_at: null, reconciled: 0, announced: 0, read_again: 7 };
+    const dispatcher = await startService(() =>
+      dispatcher.asked.length === 1
+        ? { status: 503, body: { detail: { code: 'service_unavailable', message: 'Later.' } } }
+        : { status: 200, body: done },
+    );
+    const { exitCode, text } = await run('after-restore webhook-dispatcher --restored-to 2026-11-25T04:00:00Z', {
+      'webhook-dispatcher': dispatcher.url,
+    });
+    expect(exitCode).toBe(0);
+    expect(text).toContain('unavailable; trying again');
+    expect(text).toContain('read 7 facts again');
+    expect(dispatcher.asked).toHaveLength(2);
+  });
+});

@@ -1,0 +1,130 @@
+import type { WorkloadParts } from '../world/workload.ts';
+import { excessiveCharges, unmatchedMoney } from './check-money.ts';
+import type { Checks } from './checks.ts';
+import { Violation } from './violation.ts';
+
+/** Checks that nothing is left over once all work has ended: no open request, message, delivery or unmatched purchase. */
+export const checkDrained = async (checks: Checks, parts: WorkloadParts): Promise<void> => {
+  const faults = [
+    ...(await listLeftOver(checks, parts)),
+    ...(await deadLetters(checks)),
+    ...(await openRequests(checks)),
+    ...(await excessiveCharges(checks)),
+  ];
+  if (faults.length > 0) throw new Violation(faults.join('; '));
+};
+
+/** Lists what time alone must bring to an end. */
+export const listLeftOver = async (checks: Checks, parts: WorkloadParts): Promise<string[]> => [
+  ...(await runningRequests(checks)),
+  ...(await unpublishedFacts(checks)),
+  ...unsettledMessages(parts),
+  ...(await waitingEvents(checks)),
+  ...(await unmatchedPurchases(checks, parts)),
+  ...(await unmatchedMoney(checks, parts)),
+  ...(await staleApps(checks, parts)),
+];
+
+const unsettledMessages = ({ surroundings }: WorkloadParts): string[] =>
+  surroundings.broker.unsettled().map((message) => `not settled: ${message}`);
+
+const runningRequests = ({ query }: Checks): Promise<string[]> => listRequests(query, ['reserved']);
+
+const openRequests = ({ query }: Checks): Promise<string[]> => listRequests(query, ['reserved', 'uncertain']);
+
+const listRequests = async (query: Checks['query'], states: readonly string[]): Promise<string[]> => {
+  const rows = await query<{ request_id: string; kind: string; state: string; holder_id: string }>(
+    'billing',
+    `SELECT request_id, kind, state, holder_id FROM reservations WHERE state IN ('${states.join("', '")}') ORDER BY created_at`,
+  );
+  return rows.map(
+    ({ request_id, kind, state, holder_id }) => `${kind} ${request_id} of ${holder_id} is still ${state}`,
+  );
+};
+
+const unpublishedFacts = async ({ query }: Checks): Promise<string[]> => {
+  const faults: string[] = [];
+  for (const name of ['billing', 'inference-gateway']) {
+    const [row] = await query<{ count: string }>(name, 'SELECT count(*) FROM outbox WHERE published_at IS NULL');
+    if (row?.count !== '0') faults.push(`${row?.count} facts of ${name} are not published`);
+  }
+  return faults;
+};
+
+const waitingEvents = async ({ query }: Checks): Promise<string[]> => {
+  const rows = await query<{ client_id: string }>(
+    'webhook-dispatcher',
+    'SELECT client_id FROM lanes WHERE done_sequence < last_sequence',
+  );
+  return rows.map(({ client_id }) => `events of ${client_id} are not delivered`);
+};
+
+const deadLetters = async ({ query }: Checks): Promise<string[]> => {
+  const faults: string[] = [];
+  for (const name of ['billing', 'webhook-dispatcher']) {
+    const rows = await query<{ consumer: string; error_code: string }>(
+      name,
+      'SELECT consumer, error_code FROM dead_letters',
+    );
+    faults.push(...rows.map(({ consumer, error_code }) => `${consumer} gave a message up: ${error_code}`));
+  }
+  return faults;
+};
+
+/** Compares billing with the provider: every paid session has its one effect, and no account pays for two subscriptions. */
+const unmatchedPurchases = async ({ query }: Checks, { provider }: WorkloadParts): Promise<string[]> => {
+  const faults: string[] = [];
+  const stored = await query<{ id: string; status: string; svc_user_id: string }>(
+    'billing',
+    'SELECT provider_subscription_id AS id, status, svc_user_id FROM subscriptions',
+  );
+  const byId = new Map(stored.map((row) => [row.id, row]));
+  const liveOf = new Map<string, number>();
+  for (const hosted of provider.subscriptions.values()) {
+    const known = byId.get(hosted.id);
+    const userId = hosted.metadata['svc_user_id'] ?? '';
+    if (hosted.status !== 'canceled') liveOf.set(userId, (liveOf.get(userId) ?? 0) + 1);
+    if (known === undefined && hosted.status !== 'canceled')
+      faults.push(`the subscription ${hosted.id} is paid and unknown`);
+    if (known !== undefined && known.status !== hosted.status) {
+      faults.push(`the subscription ${hosted.id} is ${hosted.status} and recorded as ${known.status}`);
+    }
+  }
+  for (const [userId, count] of liveOf) if (count > 1) faults.push(`${userId} pays for ${count} subscriptions`);
+  const credited = await query<{ reference: string; amount: string }>(
+    'billing',
+    `SELECT p.reference, -e.amount_micros AS amount FROM ledger_postings AS p JOIN ledger_entries AS e ON e.posting_id = p.id
+       WHERE e.book = 'payments_received'`,
+  );
+  const amounts = new Map(credited.map(({ reference, amount }) => [reference, Number(amount)]));
+  for (const session of provider.sessions.values()) {
+    if (session.mode !== 'payment' || session.status !== 'complete') continue;
+    const amount = amounts.get(session.client_reference_id);
+    if (amount !== session.amount_total * 10_000)
+      faults.push(`the top-up ${session.client_reference_id} is credited with ${amount}`);
+  }
+  return faults;
+};
+
+/** Compares what each connected app knows of a user's subscription with billing's present state. */
+const staleApps = async ({ query }: Checks, { connections, receivers }: WorkloadParts): Promise<string[]> => {
+  const rows = await query<{ svc_user_id: string; status: string; plan_id: string; cancel: boolean }>(
+    'billing',
+    `SELECT c.svc_user_id, s.status, s.plan_id, s.cancel_at_period_end AS cancel FROM customers AS c
+       JOIN subscriptions AS s ON s.id = c.current_subscription_id`,
+  );
+  const byUser = new Map(rows.map((row) => [row.svc_user_id, row]));
+  const faults: string[] = [];
+  for (const connection of connections.live()) {
+    const [userId = '', app = ''] = connection.split(' ');
+    const present = byUser.get(userId);
+    const told = receivers.logs
+      .get(app)
+      ?.findLast((event) => event.userId === userId && event.event.startsWith('subscription.'));
+    const told_status = told?.data['status'];
+    if (present !== undefined && told_status !== present.status) {
+      faults.push(`${app} knows the subscription of ${userId} as ${String(told_status)}, it is ${present.status}`);
+    }
+  }
+  return faults;
+};

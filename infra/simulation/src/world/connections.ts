@@ -1,0 +1,57 @@
+import { connectionAggregate, newId } from '@svc/contracts';
+import { runOutside } from '../engine/simulated-process.ts';
+import type { VirtualTime } from '../engine/virtual-time.ts';
+import type { Broker } from '../network/broker.ts';
+
+/** A stand-in for auth's outbox: the facts about connections, in their order. */
+export interface Connections {
+  /** Connects a user to an app, or ends the connection. */
+  readonly toggle: (userId: string, clientId: string) => void;
+  /** Publishes the facts again that the broker has lost, as the relay of auth's outbox does. */
+  readonly publishAgain: () => void;
+  /** Present connections as `<user> <app>`. */
+  readonly live: () => ReadonlySet<string>;
+}
+
+const FACTS = { true: 'auth.connection.created.v1', false: 'auth.connection.revoked.v1' } as const;
+
+export const createConnections = (broker: Broker, time: VirtualTime, epoch: string): Connections => {
+  const versions = new Map<string, number>();
+  const live = new Set<string>();
+  const encoder = new TextEncoder();
+  const published: (() => void)[] = [];
+  return {
+    live: () => live,
+    publishAgain: () => {
+      for (const publish of published) publish();
+    },
+    toggle: (userId, clientId) => {
+      const key = `${userId} ${clientId}`;
+      const isMade = !live.has(key);
+      if (isMade) live.add(key);
+      else live.delete(key);
+      const aggregate = connectionAggregate(userId, clientId);
+      const version = (versions.get(aggregate) ?? 0) + 1;
+      versions.set(aggregate, version);
+      const now = new Date(time.nowMs()).toISOString();
+      const common = { svc_user_id: userId, client_id: clientId };
+      const data = isMade
+        ? { ...common, grant_id: newId('grt'), scope: 'inference', connected_at: now }
+        : { ...common, reason: 'user_disconnected', revoked_at: now };
+      const subject = FACTS[isMade ? 'true' : 'false'];
+      const id = uuidOf(time.nowMs());
+      const fact = { id, subject, aggregate, version, epoch, occurred_at: now, data };
+      const publish = (): void => {
+        runOutside(() => broker.streamOf(subject).publish(subject, encoder.encode(JSON.stringify(fact)), id));
+      };
+      published.push(publish);
+      publish();
+    },
+  };
+};
+
+/** Returns a UUID of version 7. */
+const uuidOf = (nowMs: number): string => {
+  const time = Math.floor(nowMs).toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${globalThis.crypto.randomUUID().slice(15)}`;
+};

@@ -1,0 +1,23 @@
+import type { Logger, Metrics } from '@svc/service-kit';
+import type { SimulatedServer } from '../database/simulated-server.ts';
+import type { Stepper } from '../database/stepper.ts';
+import type { Random } from '../engine/random.ts';
+import type { VirtualTime } from '../engine/virtual-time.ts';
+import type { Broker } from '../network/broker.ts';
+import type { HintBoard } from '../network/broker-client.ts';
+import type { Network } from '../network/network.ts';
+
+/** Everything around the processes of the services. */
+export interface Surroundings {
+  readonly server: SimulatedServer;
+  readonly stepper: Stepper;
+  readonly time: VirtualTime;
+  readonly random: Random;
+  readonly network: Network;
+  readonly broker: Broker;
+  readonly hints: HintBoard;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  /** Counts an operation of a service, for the figures. */
+  readonly count: (operation: string) => void;
+}

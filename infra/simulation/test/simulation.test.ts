@@ -1,0 +1,34 @@
+import { randomInt } from 'node:crypto';
+import { scratchDirectory } from '@svc/embedded-servers';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PLANTS } from '../src/checks/plants.ts';
+import { prepareRuns } from '../src/start-run.ts';
+import { runSimulation } from './run-simulation.ts';
+
+const scratch = await scratchDirectory();
+const run = (...options: readonly string[]) => runSimulation(scratch.path, options);
+const hashOf = (output: string): string | undefined => /trace (\w+)/.exec(output)?.[1];
+
+beforeAll(() => prepareRuns(scratch.path));
+afterAll(() => scratch.remove());
+
+test('makes the same steps twice from one seed, and finds every guarantee kept', async () => {
+  const [one, other] = [
+    await run('--seed', '7', '--operations', '400'),
+    await run('--seed', '7', '--operations', '400', '--trace'),
+  ];
+  expect(one.output).not.toContain('VIOLATION');
+  expect(hashOf(one.output)).toBeDefined();
+  expect(hashOf(other.output)).toBe(hashOf(one.output));
+});
+
+test('finds every guarantee kept with a fresh seed', async () => {
+  const { code, output } = await run('--seed', String(randomInt(1_000_000_000)), '--operations', '400');
+  expect(code, output).toBe(0);
+});
+
+test.each(Object.entries(PLANTS))('notices the planted fault %s', async (name, { breaks }) => {
+  const { code, output } = await run('--seed', '3', '--operations', '400', '--plant', name);
+  expect({ breaks, code }, output).toEqual({ breaks, code: 1 });
+  expect(output).toContain('VIOLATION');
+});

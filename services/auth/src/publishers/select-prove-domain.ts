@@ -1,0 +1,14 @@
+import { createSystemLookup, type PinnedAgent, parseAllowTargets } from '@svc/destinations';
+import type { Config } from '../config.ts';
+import { createProveDomain, createResolveTxt, type ProveDomain, withSandboxDomains } from './prove-domain.ts';
+
+/** Returns the method set by PUBLISHER_PROOFS, on the system's name servers and public addresses only. */
+export const selectProveDomain = (method: Config['PUBLISHER_PROOFS'], agent: PinnedAgent): ProveDomain => {
+  const proveDomain = createProveDomain({
+    resolveTxt: createResolveTxt(),
+    lookup: createSystemLookup(),
+    agent,
+    allowTargets: parseAllowTargets([]),
+  });
+  return method === 'sandbox' ? withSandboxDomains(proveDomain) : proveDomain;
+};

@@ -1,0 +1,84 @@
+import { join } from 'node:path';
+import type { Locale } from '@svc/contracts';
+import type { ReplyContent } from '@svc/service-kit';
+import { usePictureBook } from '@svc/testing/pictures';
+import { describe, test } from 'vitest';
+import type { AccountRecord } from '../../src/accounts/index.ts';
+import { drawMonogram } from '../../src/apps/icon.ts';
+import type { AppRecord } from '../../src/apps/index.ts';
+import { consentPage } from '../../src/consent/pages/consent-page.ts';
+import { faultPage } from '../../src/consent/pages/message-pages.ts';
+import type { PageContext } from '../../src/consent/pages/page-context.ts';
+import { pageText } from '../../src/consent/pages/page-text.ts';
+import { authorizeFrame } from '../../src/consent/pages/sign-in-frame.ts';
+import { signInPage, signUpPage } from '../../src/consent/pages/sign-in-page.ts';
+import { chromiumPath } from '../support/chromium.ts';
+
+const LONG_AGO = new Date('2026-10-01T08:00:00Z');
+
+const APP: AppRecord = {
+  ...{ clientId: 'app_pictures', ownerUserId: 'usr_publisher', clientType: 'confidential', name: 'Quaderno' },
+  ...{ redirectUris: ['https://quaderno.example/callback'], description: 'Notes', refreshGraceSeconds: 30 },
+  ...{ homepageUrl: 'https://quaderno.example/', privacyPolicyUrl: 'https://quaderno.example/privacy' },
+  ...{ requirePushedAuthorizationRequests: false, dpopBoundAccessTokens: false },
+  ...{ active: true, suspendedAt: null, version: 1 },
+  ...{ createdAt: LONG_AGO, updatedAt: LONG_AGO, secretRotatedAt: LONG_AGO },
+};
+
+const ACCOUNT: AccountRecord = {
+  ...{ id: 'usr_person', email: 'ada@example.com', accountType: 'personal', businessName: null },
+  ...{ displayName: 'Ada Rossi', locale: 'it', hasSecondFactor: false, deletionVersion: 0 },
+  ...{ createdAt: LONG_AGO, emailVerifiedAt: LONG_AGO, firstSignedInAt: LONG_AGO },
+  ...{ eraseAt: null, sessionsRevokedThrough: null },
+};
+
+const contextIn = (locale: Locale): PageContext => ({
+  ...{ app: APP, appName: APP.name, text: pageText(locale), formTarget: 'https://quaderno.example' },
+  query: {
+    ...{ client_id: APP.clientId, redirect_uri: 'https://quaderno.example/callback', response_type: 'code' },
+    ...{ scope: 'inference usage:read', state: 'state-of-a-picture', locale },
+    ...{ code_challenge: 'challenge', code_challenge_method: 'S256' },
+  },
+  ...{ formToken: 'token', ssoPath: undefined, ssoName: undefined },
+  passkeyOptions: {
+    ...{ rpId: 'svc.example', challenge: 'challenge', allowCredentials: [] },
+    ...{ userVerification: 'required', timeout: 60_000 },
+  },
+  authorizePath: () => '/v1/integrations/oauth/authorize',
+});
+
+const consentIn = (locale: Locale): ReplyContent =>
+  consentPage(contextIn(locale), {
+    session: {
+      account: ACCOUNT,
+      session: {
+        ...{ id: 'ses_pictures', userId: ACCOUNT.id, userAgent: null, network: null, lastUsedAt: null },
+        ...{ createdAt: LONG_AGO, expiresAt: LONG_AGO, authenticatedAt: LONG_AGO },
+      },
+    },
+    scopes: ['inference', 'usage:read'],
+    publisher: { name: 'Quaderno S.r.l.', verifiedDomain: 'quaderno.example' },
+    icon: drawMonogram(APP.clientId, APP.name),
+    isConnected: false,
+    budget: {
+      limit: { limit_micros: 2_000_000, period: 'week' },
+      isPresent: false,
+      currency: 'EUR',
+      typicalPercent: 12,
+    },
+    services: { chat: true, audio_transcription: true },
+    notice: undefined,
+  });
+
+describe.skipIf(chromiumPath === undefined)('pictures of the authorize pages', { timeout: 120_000 }, () => {
+  const book = usePictureBook(join(import.meta.dirname, 'pictures'), chromiumPath);
+
+  test.each([
+    ['sign-in', (locale: Locale) => signInPage(authorizeFrame(contextIn(locale)))],
+    ['sign-up', (locale: Locale) => signUpPage(authorizeFrame(contextIn(locale)))],
+    ['consent', consentIn],
+    ['fault', (locale: Locale) => faultPage(locale, 'unknown_app')],
+  ])('%s', async (name, pageIn) => {
+    await book.compare(name, (locale) => String(pageIn(locale).body));
+  });
+});

@@ -1,0 +1,22 @@
+/** Signing in and up. */
+export const session = {
+  email: 'Email address',
+  password: 'Password',
+  show: 'Show',
+  hide: 'Hide',
+  showPassword: 'Show password',
+  hidePassword: 'Hide password',
+  businessName: 'Business name',
+  displayName: 'Your name',
+  passwordHint: 'At least 12 characters. Several words are easier to remember than symbols.',
+  stepUpTitle: 'Confirm that it is you',
+  stepUpLead: 'This is a sensitive step, and you signed in a while ago.',
+  stepUpCode: 'Use a code instead',
+  stepUpPassword: 'Use the password instead',
+  stepUpPasskey: 'Use a passkey',
+  stepUpConfirm: 'Confirm',
+  stepUpChecking: 'Checking…',
+  toSignIn: 'Sign in',
+  forgotten: 'Forgot your password?',
+  toConsole: 'Go to the console',
+};

@@ -1,0 +1,22 @@
+import type { CoreMessages } from '../en/index.ts';
+import { charts } from './charts.ts';
+import { common, errors, faults, serviceFaults, shell } from './common.ts';
+import { firstSteps } from './first-steps.ts';
+import { overview, plans } from './overview.ts';
+import { palette } from './palette.ts';
+import { session } from './session.ts';
+
+/** Texts of the frame and of the first page in Italian. */
+export const itCore: CoreMessages = {
+  common,
+  shell,
+  errors,
+  faults,
+  serviceFaults,
+  session,
+  charts,
+  palette,
+  firstSteps,
+  overview,
+  plans,
+};

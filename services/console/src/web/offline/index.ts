@@ -1,0 +1,3 @@
+export { registerWorker } from './register-worker.ts';
+export { keepSnapshotOf, readSnapshot, type Snapshot } from './snapshot.ts';
+export { useSnapshot } from './use-snapshot.ts';

@@ -1,0 +1,1 @@
+export { attachMeter } from './attach-meter.ts';

@@ -1,0 +1,1 @@
+export { Toasts, useToast } from './toasts.tsx';

@@ -1,1 +1,0 @@
-export { azureOpenai } from './azure-openai.ts';

@@ -1,1 +1,0 @@
-export { mistral } from './mistral.ts';

@@ -1,1 +1,0 @@
-export { ovhcloud } from './ovhcloud.ts';

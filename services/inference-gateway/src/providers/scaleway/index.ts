@@ -1,1 +1,0 @@
-export { scaleway } from './scaleway.ts';

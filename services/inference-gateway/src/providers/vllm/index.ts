@@ -1,1 +1,0 @@
-export { vllm } from './vllm.ts';

@@ -1,1 +1,0 @@
-export { type FailureReason, UpstreamFailure, type WireError } from './upstream-failure.ts';
