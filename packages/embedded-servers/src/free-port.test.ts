@@ -27,6 +27,18 @@ const beatenTo = (times: number) => {
   return { tried, start };
 };
 
+test('never returns a port twice, in calls at one time or one after another', async () => {
+  const ports = await Promise.all(Array.from({ length: 20 }, freePort));
+  ports.push(await freePort());
+  expect(new Set(ports).size).toBe(21);
+});
+
+test('skips a port that is taken', async () => {
+  const first = await freePort();
+  await take(first + 1);
+  expect(await freePort()).not.toBe(first + 1);
+});
+
 test('starts on another free port if another process takes the first one', async () => {
   const { tried, start } = beatenTo(2);
   expect(await startOnPort(undefined, 'PostgreSQL', start)).toBe(tried[2]);

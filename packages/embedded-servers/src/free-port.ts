@@ -1,18 +1,18 @@
-import { createServer } from 'node:net';
-import { PortTakenError } from './errors.ts';
+import { PortTakenError, StartError } from './errors.ts';
+import { isPortFree } from './is-port-free.ts';
+import { claimPortBlock } from './port-block.ts';
 
-const LOOPBACK = '127.0.0.1';
 const TRIES_MAX = 5;
+let ownPorts: Promise<() => Promise<number>> | undefined;
 
-/** Returns a TCP port that is free on the loopback address now, chosen by the kernel. */
-export const freePort = (): Promise<number> => bindOnce(0, LOOPBACK);
-
-/** Returns true if nothing listens on a port. */
-export const isPortFree = (port: number, host = LOOPBACK): Promise<boolean> =>
-  bindOnce(port, host).then(
-    () => true,
-    () => false,
-  );
+/**
+ * Returns a TCP port that is free on the loopback address now. No call of this or another process gets it too before its
+ * server binds it. Throws StartError.
+ */
+export const freePort = async (): Promise<number> => {
+  ownPorts ??= openPorts();
+  return await (await ownPorts)();
+};
 
 /**
  * Starts a server on the wanted port, otherwise on a free one, and on another one if that is taken before the server binds it.
@@ -35,13 +35,16 @@ export const startOnPort = async <Server>(
   }
 };
 
-const bindOnce = (port: number, host: string): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen({ host, port, exclusive: true }, () => {
-      const address = server.address();
-      const bound = typeof address === 'object' && address !== null ? address.port : port;
-      server.close(() => resolve(bound));
-    });
-  });
+/** Claims a block for the life of this process. Its ports are given in turn, so that each rests as long as possible. */
+const openPorts = async (): Promise<() => Promise<number>> => {
+  const { ports, isAvailable } = await claimPortBlock();
+  let given = 0;
+  return async () => {
+    for (let tries = 0; tries < ports.length; tries += 1) {
+      const port = ports[given % ports.length] ?? 0;
+      given += 1;
+      if (await isAvailable(port)) return port;
+    }
+    throw new StartError(`This process has no free port left. All ${ports.length} of its block are taken.`);
+  };
+};

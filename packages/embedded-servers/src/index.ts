@@ -1,7 +1,9 @@
 export { type BaseBackupOptions, baseBackup } from './base-backup.ts';
 export { locateNatsServer, locatePostgres, type PostgresBinaries } from './binaries.ts';
 export { DataDirectoryInUseError, PortTakenError, ProcessEndedError, ProcessError, StartError } from './errors.ts';
-export { freePort, isPortFree } from './free-port.ts';
+export { freePort } from './free-port.ts';
+export { isPortFree } from './is-port-free.ts';
+export { claimPortBlock, type PortBlock } from './port-block.ts';
 export { identifyProcess, isProcessIdentity, isStillRunning, type ProcessIdentity } from './process-identity.ts';
 export { stopOrphans } from './process-record.ts';
 export { runToEnd } from './run-to-end.ts';

@@ -18,7 +18,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const freeBelowEphemeral = async (): Promise<number> => {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 10_000);
-    if (port % 50 !== 0 && (await isPortFree(port)) && (await isPortFree(port - (port % 50)))) return port;
+    if (port % 100 !== 0 && (await isPortFree(port)) && (await isPortFree(port - (port % 100)))) return port;
   }
 };
 
