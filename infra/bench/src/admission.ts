@@ -147,7 +147,9 @@ const floodOneAccount = async (stack: Stack, bench: BillingUnderTest): Promise<v
   const side = overHttp(bench);
   const [hot = '', ...neighbors] = bench.accounts;
   const flood = await stack.startScript(join(import.meta.dirname, 'flood', 'main.ts'), {
-    ...{ FLOOD_URL: bench.service.internalUrl, FLOOD_TOKEN: stack.internalToken, FLOOD_RATE: String(FLOOD_RATE) },
+    FLOOD_URL: bench.service.internalUrl,
+    FLOOD_TOKEN: stack.internalToken,
+    FLOOD_RATE: String(FLOOD_RATE),
   });
   const answered: number[] = [];
   const beside = (flooded: readonly string[]) => async (): Promise<Round> => {

@@ -100,7 +100,10 @@ export const prepare = async (stack: Stack, tokens: TestTokens, accounts: number
   const { providerUrl, providerKey } = await startProvider(stack);
   const ports = async () => ({ PORT: String(await freePort()), INTERNAL_PORT: String(await freePort()) });
   const services = await startGateway(stack, {
-    ...{ tokens, providerUrl, providerKey, env: await ports() },
+    tokens,
+    providerUrl,
+    providerKey,
+    env: await ports(),
     billingEnv: await ports(),
   });
   const ofApps = await createSubscribers(services, tokens, Math.ceil(accounts / 2));
@@ -122,7 +125,8 @@ const send = async (world: World, plan: { requests: number; kills: number; seed:
   const answered = new Set<string>();
   const client = openClient(world.gateway.url, SENDERS);
   let kills: Promise<void> = Promise.resolve();
-  let [killed, next] = [0, 0];
+  let killed = 0;
+  let next = 0;
   const sendOne = async (): Promise<void> => {
     next += 1;
     const route = world.routes[next % world.routes.length];
@@ -183,13 +187,17 @@ export const compare = async (world: World, answered: ReadonlySet<string>): Prom
   const counts = await world.provider.expect(200, { path: '/sandbox/counts' });
   const billed = Number(/"billed":\{"requests":(\d+)/.exec(counts.text)?.[1]);
   const of = (wanted: string) => rows.filter(({ state }) => state === wanted);
-  const [settled, uncertain] = [of('settled').filter(({ cost_micros: cost }) => Number(cost) > 0), of('uncertain')];
+  const settled = of('settled').filter(({ cost_micros: cost }) => Number(cost) > 0);
+  const uncertain = of('uncertain');
   const price = Number(settled[0]?.cost_micros);
   const right = new Set(settled.filter(({ cost_micros: cost }) => Number(cost) === price).map((row) => row.request_id));
   const open = [...answered].filter((id) => !right.has(id));
   say(`used ${sums?.used} micros, of which settled ${settled.length * price} at ${price} each`);
   return {
-    ...{ answered: answered.size, billed, settled: settled.length, uncertain: uncertain.length },
+    answered: answered.size,
+    billed,
+    settled: settled.length,
+    uncertain: uncertain.length,
     wrong: settled.length - right.size + open.length,
     difference: Math.max(0, billed - settled.length - uncertain.length) + Math.max(0, settled.length - billed),
     open: of('reserved').length,

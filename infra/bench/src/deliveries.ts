@@ -82,7 +82,8 @@ const createUsage = (world: World) => {
 const compareRates = async (world: World, mode: Mode): Promise<void> => {
   const { receiver, database } = world;
   const clientIds = await world.addApps(APPS, mode.path);
-  const [usage, bareUsage] = [createUsage(world), createUsage(world)];
+  const usage = createUsage(world);
+  const bareUsage = createUsage(world);
   const deliver = async (perApp: number): Promise<Round> => {
     let end: (count: number) => void = () => undefined;
     const arrivals = await arrivalsOf(receiver, APPS * perApp, async () => {
@@ -91,7 +92,8 @@ const compareRates = async (world: World, mode: Mode): Promise<void> => {
       end = usage.begin();
     });
     end(arrivals.length);
-    const [first, last] = [arrivals[0]?.[1] ?? 0, arrivals.at(-1)?.[1] ?? 0];
+    const first = arrivals[0]?.[1] ?? 0;
+    const last = arrivals.at(-1)?.[1] ?? 0;
     return { rate: ((arrivals.length - 1) / (last - first)) * 1000, milliseconds: [] };
   };
   const agent = new Agent({ keepAlive: mode.isKept, maxSockets: CALLERS, ca: world.certificateAuthority });
@@ -164,8 +166,12 @@ const measureLatency = async (world: World, { eventsPerFact }: { eventsPerFact: 
   const { told, arrivals } = await tell(LATENCY_SECONDS);
   const after = Object.values(use());
   const { taken, stages } = await followFacts({
-    ...{ natsUrl: stack.natsUrlOf('operator'), stream: streams.auth.name, authDatabaseUrl: teller.databaseUrl },
-    ...{ database, told, arrivals },
+    natsUrl: stack.natsUrlOf('operator'),
+    stream: streams.auth.name,
+    authDatabaseUrl: teller.databaseUrl,
+    database,
+    told,
+    arrivals,
   });
   const { count: samples, p50, p99, max } = summarize(taken);
   const took = ((arrivals.at(-1)?.[1] ?? 0) - (arrivals[0]?.[1] ?? 0)) / 1000;

@@ -70,7 +70,8 @@ const observe = async (
     if (random() < 0.5) asks.reverse();
     for (const one of asks) await one();
   }
-  const [seen, unseen] = [[...shapes.known], [...shapes.unknown]];
+  const seen = [...shapes.known];
+  const unseen = [...shapes.unknown];
   const isSame = seen.length === 1 && unseen.length === 1 && seen[0] === unseen[0];
   if (!isSame) process.exitCode = 1;
   const t = welchT(times.known, times.unknown);

@@ -8,7 +8,9 @@ export const measureDisorder = async (): Promise<void> => {
     apps: Number(process.env['BENCH_APPS'] ?? 200),
     events: Number(process.env['BENCH_EVENTS'] ?? 20_000),
     rate: Number(process.env['BENCH_RATE'] ?? 120),
-    ...{ kills: 12, pauses: 8, restarts: 6 },
+    kills: 12,
+    pauses: 8,
+    restarts: 6,
     seed: Number(process.env['BENCH_SEED'] ?? 1),
   });
   printTable(Object.keys(report), [Object.values(report)]);

@@ -45,7 +45,8 @@ export const measureFailover = async (): Promise<void> => {
 const send = async (world: World): Promise<{ outcomes: Outcome[]; promotedAfterMs: number }> => {
   const client = openClient(world.gateway.url, SENDERS);
   const outcomes: Outcome[] = [];
-  let [answered, next] = [0, 0];
+  let answered = 0;
+  let next = 0;
   let failover: Promise<number> | undefined;
   const sendOne = async (): Promise<void> => {
     next += 1;

@@ -32,12 +32,15 @@ export const measureGatewayPeers = async (options: readonly string[]): Promise<v
   const folder = at === -1 ? undefined : options[at + 1];
   if (folder === undefined) throw new Error(`missing option: ${AGAINST} <folder with run.mjs>`);
   const passedOn = options.toSpliced(at, 2);
-  const [stack, tokens] = [await startStack(), await testTokens()];
+  const stack = await startStack();
+  const tokens = await testTokens();
   try {
     const providerUrl = `http://127.0.0.1:${process.env['BASE_PORT'] ?? PROVIDER_PORT}`;
     const profileFolder = process.env['BENCH_PROFILE'];
     const services = await startGateway(stack, {
-      ...{ tokens, providerUrl, providerKey: PROVIDER_KEY },
+      tokens,
+      providerUrl,
+      providerKey: PROVIDER_KEY,
       editRoutes: (text) => text.replace('sandbox-chat-1', PROVIDER_MODEL),
       launch: {
         isBundled: true,
@@ -47,9 +50,13 @@ export const measureGatewayPeers = async (options: readonly string[]): Promise<v
     });
     const [key] = await createKeys(services, tokens, 1);
     const target = {
-      ...{ name: 'svc', baseUrl: services.gateway.url, pid: services.gateway.process.pid, model: CHAT_MODEL },
+      name: 'svc',
+      baseUrl: services.gateway.url,
+      pid: services.gateway.process.pid,
+      model: CHAT_MODEL,
       headers: { authorization: `Bearer ${key}` },
-      ...{ expectHeaders: COMPLIANCE_HEADERS, expectBodyPath: 'extensions.compliance_metadata' },
+      expectHeaders: COMPLIANCE_HEADERS,
+      expectBodyPath: 'extensions.compliance_metadata',
     };
     const extra = stack.scratchFile('targets.json');
     const floors = process.env['BENCH_ADMISSION_FLOOR'] === '1' ? [await startAdmissionFloor(stack, providerUrl)] : [];
@@ -69,8 +76,10 @@ export const measureGatewayPeers = async (options: readonly string[]): Promise<v
 
 /** Starts the lower bound of admission before forwarding, with as many processes and commits as ours. */
 const startAdmissionFloor = async (stack: Stack, providerUrl: string): Promise<object> => {
-  const [billingPort, port] = [String(await freePort()), String(await freePort())];
-  const [billingUrl, baseUrl] = [`http://127.0.0.1:${billingPort}`, `http://127.0.0.1:${port}`];
+  const billingPort = String(await freePort());
+  const port = String(await freePort());
+  const billingUrl = `http://127.0.0.1:${billingPort}`;
+  const baseUrl = `http://127.0.0.1:${port}`;
   const billing = await stack.startScript(FLOOR_BILLING, { PORT: billingPort, DATABASE_URL: stack.postgresUrl });
   const settings = { PORT: port, BILLING_URL: billingUrl, PROVIDER_URL: providerUrl, PROVIDER_KEY };
   const gateway = await stack.startScript(FLOOR_GATEWAY, settings, PINNED);

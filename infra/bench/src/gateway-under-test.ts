@@ -33,7 +33,8 @@ export interface GatewayUnderTestOptions {
 
 /** Starts the sandbox provider in a separate process. */
 export const startProvider = async (stack: Stack): Promise<{ providerUrl: string; providerKey: string }> => {
-  const [port, providerKey] = [await freePort(), randomBytes(16).toString('hex')];
+  const port = await freePort();
+  const providerKey = randomBytes(16).toString('hex');
   const providerUrl = `http://127.0.0.1:${port}`;
   const script = new URL(import.meta.resolve('@svc/sandbox-provider/main')).pathname;
   const provider = await stack.startScript(script, { PORT: String(port), SANDBOX_PROVIDER_KEY: providerKey });
@@ -57,7 +58,9 @@ export const startGateway = async (stack: Stack, options: GatewayUnderTestOption
   const billing = await stack.start('billing', { ...common, ...plans, ...billingEnv }, { isBundled });
   const settings = {
     ...common,
-    ...{ BILLING_INTERNAL_URL: billing.internalUrl, ROUTES_FILE: routesFile, SANDBOX_PROVIDER_KEY: providerKey },
+    BILLING_INTERNAL_URL: billing.internalUrl,
+    ROUTES_FILE: routesFile,
+    SANDBOX_PROVIDER_KEY: providerKey,
     API_KEY_PEPPER: randomBytes(32).toString('hex'),
     USAGE_JOURNAL_DIR: stack.scratchFile('usage-journal'),
     ...env,

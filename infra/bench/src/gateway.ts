@@ -46,7 +46,8 @@ export const measureGateway = async (): Promise<void> => {
 };
 
 const prepare = async (stack: Stack, tokens: TestTokens): Promise<World> => {
-  const [providerPort, providerKey] = [await freePort(), randomBytes(16).toString('hex')];
+  const providerPort = await freePort();
+  const providerKey = randomBytes(16).toString('hex');
   const providerUrl = `http://127.0.0.1:${providerPort}`;
   const script = new URL(import.meta.resolve('@svc/sandbox-provider/main')).pathname;
   const provider = await stack.startScript(script, { PORT: String(providerPort), SANDBOX_PROVIDER_KEY: providerKey });
@@ -69,7 +70,8 @@ const ask = async (
 ): Promise<{ first: number; whole: number }> => {
   const startedAt = performance.now();
   const { statusCode, body } = await pool.request({
-    ...{ method: 'POST', path: '/v1/chat/completions' },
+    method: 'POST',
+    path: '/v1/chat/completions',
     headers: { authorization: `Bearer ${keys[caller % keys.length]}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model, stream: isStream, messages: [{ role: 'user', content: PROMPT }] }),
   });
@@ -97,7 +99,8 @@ const comparePairs = async ({ direct, ours, gateway, billing }: World): Promise<
   for (const isStream of [false, true]) {
     for (let count = 0; count < WARM_UP; count += 1) await Promise.all([ask(direct, isStream), ask(ours, isStream)]);
     const before = [gateway, billing].map(({ process }) => processorMicroseconds(process.pid));
-    const [plain, through]: { first: number; whole: number }[][] = [[], []];
+    const plain: { first: number; whole: number }[] = [];
+    const through: { first: number; whole: number }[] = [];
     for (let pair = 0; pair < PAIRS; pair += 1) {
       plain?.push(await ask(direct, isStream));
       through?.push(await ask(ours, isStream));

@@ -83,8 +83,12 @@ const measureSuspension = async (world: World): Promise<void> => {
       told = await teller.connect({ clientIds: others, count, rate: OTHER_RATE });
     });
     const { taken } = await followFacts({
-      ...{ natsUrl: stack.natsUrlOf('operator'), stream: streams.auth.name, authDatabaseUrl: teller.databaseUrl },
-      ...{ database, told, arrivals },
+      natsUrl: stack.natsUrlOf('operator'),
+      stream: streams.auth.name,
+      authDatabaseUrl: teller.databaseUrl,
+      database,
+      told,
+      arrivals,
     });
     return summarize(taken);
   };

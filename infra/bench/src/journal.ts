@@ -55,7 +55,8 @@ const prepare = async (stack: Stack, tokens: TestTokens): Promise<World> => {
 
 const ask = async ({ pool }: Target, key: string | undefined): Promise<void> => {
   const { statusCode, body } = await pool.request({
-    ...{ method: 'POST', path: '/v1/chat/completions' },
+    method: 'POST',
+    path: '/v1/chat/completions',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model: CHAT_MODEL, messages: [{ role: 'user', content: PROMPT }] }),
   });

@@ -37,7 +37,8 @@ export const startKilledPair = async (stack: Stack, { service, client }: Billing
     return { service: running, client: own, side: overHttp({ client: own }), isUp: true };
   };
   const runners = [runnerOf(service), runnerOf(await service.replica())];
-  let [kills, unanswered] = [0, 0];
+  let kills = 0;
+  let unanswered = 0;
   let revival: Promise<void> = Promise.resolve();
   const killAndRevive = async (runner: Runner): Promise<void> => {
     runner.isUp = false;

@@ -87,7 +87,11 @@ const preparePages = async (context: BrowserContext, baseUrl: string): Promise<R
   };
   const email = `lighthouse-${randomUUID()}@example.com`;
   await post('/v1/console/accounts', {
-    ...{ email, password: PASSWORD, account_type: 'business', business_name: 'Example Business', locale: 'en' },
+    email,
+    password: PASSWORD,
+    account_type: 'business',
+    business_name: 'Example Business',
+    locale: 'en',
   });
   const session = await post('/v1/console/sessions', { email, password: PASSWORD });
   const app = await post(
@@ -113,8 +117,13 @@ const preparePages = async (context: BrowserContext, baseUrl: string): Promise<R
 
 const authorizeUrl = (baseUrl: string, clientId: string): string =>
   `${baseUrl}/v1/integrations/oauth/authorize?${new URLSearchParams({
-    ...{ client_id: clientId, response_type: 'code', redirect_uri: 'https://partner.example/callback' },
-    ...{ scope: 'inference', state: 'state-of-lighthouse', locale: 'en', code_challenge_method: 'S256' },
+    client_id: clientId,
+    response_type: 'code',
+    redirect_uri: 'https://partner.example/callback',
+    scope: 'inference',
+    state: 'state-of-lighthouse',
+    locale: 'en',
+    code_challenge_method: 'S256',
     code_challenge: randomBytes(32).toString('base64url'),
   })}`;
 

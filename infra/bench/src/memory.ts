@@ -66,7 +66,8 @@ export const measureMemory = async (): Promise<void> => {
 };
 
 const prepare = async (stack: Stack, tokens: TestTokens): Promise<World> => {
-  const [port, providerKey] = [await freePort(), randomBytes(16).toString('hex')];
+  const port = await freePort();
+  const providerKey = randomBytes(16).toString('hex');
   const script = new URL('./bulk-provider/main.ts', import.meta.url).pathname;
   const providerUrl = `http://127.0.0.1:${port}`;
   const provider = await stack.startScript(script, { PORT: String(port), STREAM_BYTES: String(STREAM_BYTES) });
@@ -86,7 +87,9 @@ const upload = async (url: string, token: string, bytes: number): Promise<void> 
   const tail = `\r\n--${BOUNDARY}--\r\n`;
   const answer = await send(url, {
     path: '/v1/integrations/inference/audio/transcriptions',
-    ...{ token, type: `multipart/form-data; boundary=${BOUNDARY}`, length: head.length + bytes + tail.length },
+    token,
+    type: `multipart/form-data; boundary=${BOUNDARY}`,
+    length: head.length + bytes + tail.length,
     body: Readable.from(pieces(head, bytes, tail)),
   });
   let text = '';
@@ -108,9 +111,14 @@ const readSlowly = async ({ gateway, key }: World): Promise<void> => {
   });
   const answer = await send(gateway.url, {
     path: '/v1/chat/completions',
-    ...{ token: key, type: 'application/json', length: body.length, body: Readable.from([body]) },
+    token: key,
+    type: 'application/json',
+    length: body.length,
+    body: Readable.from([body]),
   });
-  let [total, gulp, last] = [0, 0, ''];
+  let total = 0;
+  let gulp = 0;
+  let last = '';
   for await (const chunk of answer) {
     const { length } = Buffer.from(chunk);
     total += length;

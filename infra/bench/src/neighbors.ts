@@ -62,7 +62,8 @@ export const measureNeighbors = async (options: readonly string[]): Promise<void
   const at = options.indexOf(ONLY);
   const wanted = at === -1 ? '' : (options[at + 1] ?? '');
   const scenarios = SCENARIOS.filter((scenario) => nameOf(scenario).includes(wanted));
-  const [stack, tokens] = [await startStack(), await testTokens()];
+  const stack = await startStack();
+  const tokens = await testTokens();
   try {
     const world = await prepare(stack, tokens);
     await world.victim.measure(WARM_UP_SECONDS);
@@ -91,14 +92,17 @@ const prepare = async (stack: Stack, tokens: TestTokens): Promise<World> => {
   const honest = await startProvider(stack);
   const hostileUrl = await startHostileProvider(stack);
   const services = await startGateway(stack, {
-    ...{ tokens, ...honest },
+    tokens,
+    ...honest,
     editRoutes: (text) => addHostileRoutes(text, hostileUrl),
     launch: { isBundled: true, flags: profileFlags() },
   });
   const [key = '', ...funded] = await createKeys(services, tokens, 1 + ACCOUNTS);
   const attacker = await stack.startScript(new URL('./attacker/main.ts', import.meta.url).pathname, { NICE });
   return {
-    ...{ ...services, stack, attacker },
+    ...services,
+    stack,
+    attacker,
     victim: openVictim(services.gateway.url, key),
     credentials: {
       funded,
@@ -162,7 +166,8 @@ const measurePhase = async ({ victim, gateway, attacker }: World): Promise<Phase
     attacker: processorMicroseconds(attacker.pid),
     driver: processorMicroseconds(process.pid),
   });
-  const [before, startedAt] = [used(), performance.now()];
+  const before = used();
+  const startedAt = performance.now();
   const times = await victim.measure(SECONDS);
   const after = used();
   return {
@@ -195,7 +200,8 @@ const cells = ({ alone, beside, reports, peakMegabytes }: Comparison): (string |
   const of = (phases: readonly Phase[], request: VictimRequest) =>
     summarize(phases.flatMap(({ milliseconds }) => milliseconds[request]));
   const pair = (request: VictimRequest, which: 'p50' | 'p99'): [string, string] => {
-    const [first, second] = [of(alone, request)[which], of(beside, request)[which]];
+    const first = of(alone, request)[which];
+    const second = of(beside, request)[which];
     return [`${first.toFixed(1)} / ${second.toFixed(1)}`, (second / first).toFixed(2)];
   };
   const share = (party: keyof Phase['microseconds']): string => {

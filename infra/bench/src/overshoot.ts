@@ -118,8 +118,13 @@ const runRequest = async (
 ): Promise<boolean> => {
   const { requestId, holdMicros, costMicros } = request;
   const admission = JSON.stringify({
-    ...{ kind: 'delegated', request_id: requestId, svc_user_id: userId, client_id: APP, service: 'chat' },
-    ...{ estimate_micros: holdMicros, hold_micros: holdMicros },
+    kind: 'delegated',
+    request_id: requestId,
+    svc_user_id: userId,
+    client_id: APP,
+    service: 'chat',
+    estimate_micros: holdMicros,
+    hold_micros: holdMicros,
   });
   const answer = await pair.ask(turn, ({ client }) => client.post('/internal/admissions', admission));
   const isAdmitted = answer.includes('"verdict":"admitted"');

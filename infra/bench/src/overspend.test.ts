@@ -31,7 +31,8 @@ beforeAll(async () => {
   const provider = await startProvider(stack);
   providerUrl = provider.providerUrl;
   const first = await startGateway(stack, {
-    ...{ tokens, ...provider },
+    tokens,
+    ...provider,
     editRoutes: (text) => text.replaceAll(/price: \{ input_micros.*output.*\}/g, PRICE),
   });
   billing = first.billing;
@@ -55,7 +56,8 @@ afterAll(async () => {
 /** Pays through the checkout, so that the ledger has the payment. */
 const createFundedKey = async (gateway: RunningService): Promise<string> => {
   const token = await tokens.consoleSession({ userId: newId('usr'), accountType: 'business' });
-  const [money, owner] = [openClient(billing.url, 1), openClient(gateway.url, 1)];
+  const money = openClient(billing.url, 1);
+  const owner = openClient(gateway.url, 1);
   const urls = { success_url: 'https://console.example/ok', cancel_url: 'https://console.example/no' };
   const topUp = { amount_micros: FUNDED_MICROS, ...urls };
   const post = { method: 'POST', token } as const;

@@ -55,7 +55,8 @@ const compare = async (stack: Stack, tokens: TestTokens): Promise<void> => {
         ask(pool, format, { isStream, key: keys[caller] ?? '' }),
       );
     for (const format of [CHAT, RESPONSES]) await round(format)();
-    const [chat, responses] = [metered(pid, round(CHAT)), metered(pid, round(RESPONSES))];
+    const chat = metered(pid, round(CHAT));
+    const responses = metered(pid, round(RESPONSES));
     const { foreign } = await interleave({ chat: chat.round, responses: responses.round }, ROUNDS);
     const ratio = responses.perCall() / chat.perCall();
     rows.push([isStream ? 'SSE, 20 chunks' : 'JSON', chat.perCall(), responses.perCall(), ratio, foreign]);
@@ -73,7 +74,9 @@ const ask = async (
 ): Promise<number> => {
   const startedAt = performance.now();
   const { statusCode, body } = await pool.request({
-    ...{ method: 'POST', path: format.path, body: JSON.stringify(format.json(isStream)) },
+    method: 'POST',
+    path: format.path,
+    body: JSON.stringify(format.json(isStream)),
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
   });
   const text = await body.text();

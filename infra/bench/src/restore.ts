@@ -51,7 +51,8 @@ export const runRestoreDrill = async (broker: Broker): Promise<RestoreReport> =>
     for (const buyer of unconfirmed) await buy(world, buyer, false);
     const lostAt = performance.now();
     await restore(world, moment, broker);
-    const [reopened, outageMs] = [new Date(), performance.now() - lostAt];
+    const reopened = new Date();
+    const outageMs = performance.now() - lostAt;
     // All of them try to buy again, and none may: each has paid.
     for (const buyer of [...before, ...since, ...unconfirmed]) await buy(world, buyer);
     await trade(world, later);

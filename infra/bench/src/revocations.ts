@@ -61,12 +61,16 @@ export const measureRevocations = async (): Promise<void> => {
       person: await signUp(client, 'personal'),
       places: [
         {
-          ...{ name: 'billing', client: openClient(billing.url, 2) },
-          ...{ withAccessToken: '/v1/integrations/usage', withSession: '/v1/gateway/wallet' },
+          name: 'billing',
+          client: openClient(billing.url, 2),
+          withAccessToken: '/v1/integrations/usage',
+          withSession: '/v1/gateway/wallet',
         },
         {
-          ...{ name: 'inference gateway', client: openClient(gateway.url, 2) },
-          ...{ withAccessToken: '/v1/integrations/inference/capabilities', withSession: '/v1/gateway/keys' },
+          name: 'inference gateway',
+          client: openClient(gateway.url, 2),
+          withAccessToken: '/v1/integrations/inference/capabilities',
+          withSession: '/v1/gateway/keys',
         },
       ],
     };

@@ -98,20 +98,26 @@ const settleThroughNats = async (natsUrl: string, pool: pg.Pool, ids: readonly s
 const toEvent = (ids: readonly string[]): object => {
   const id = crypto.randomUUID();
   const records = ids.map((requestId) => ({
-    ...{
-      request_id: requestId,
-      kind: 'delegated',
-      svc_user_id: newId('usr'),
-      client_id: APP,
-      key_id: null,
-      service: 'chat',
-    },
-    ...{ outcome: 'settled', cost_micros: 3, input_tokens: 1, output_tokens: 1, audio_ms: null },
+    request_id: requestId,
+    kind: 'delegated',
+    svc_user_id: newId('usr'),
+    client_id: APP,
+    key_id: null,
+    service: 'chat',
+    outcome: 'settled',
+    cost_micros: 3,
+    input_tokens: 1,
+    output_tokens: 1,
+    audio_ms: null,
     finished_at: new Date().toISOString(),
   }));
   return {
-    ...{ id, subject: events.usageRecorded.subject, aggregate: `usage:${id}`, version: 1 },
-    ...{ occurred_at: new Date().toISOString(), data: { records } },
+    id,
+    subject: events.usageRecorded.subject,
+    aggregate: `usage:${id}`,
+    version: 1,
+    occurred_at: new Date().toISOString(),
+    data: { records },
   };
 };
 

@@ -44,7 +44,8 @@ interface Side {
 export const measureTokens = async (): Promise<void> => {
   const stack = await startStack();
   try {
-    const [auth, floor] = [await startAuth(stack), await startFloor(stack)];
+    const auth = await startAuth(stack);
+    const floor = await startFloor(stack);
     await exchangeAndRefresh(auth, floor);
     await showPages(auth);
     await Promise.all([auth.client.close(), floor.client.close()]);
@@ -190,13 +191,13 @@ const exchangeAndRefresh = async (auth: Side, floor: Side): Promise<void> => {
 
 const showPages = async (auth: Side): Promise<void> => {
   const query = new URLSearchParams({
-    ...{
-      response_type: 'code',
-      client_id: auth.app.clientId,
-      redirect_uri: REDIRECT_URI,
-      scope: 'inference usage:read',
-    },
-    ...{ state: STATE, code_challenge: CHALLENGE, code_challenge_method: 'S256' },
+    response_type: 'code',
+    client_id: auth.app.clientId,
+    redirect_uri: REDIRECT_URI,
+    scope: 'inference usage:read',
+    state: STATE,
+    code_challenge: CHALLENGE,
+    code_challenge_method: 'S256',
   });
   const path = `/v1/integrations/oauth/authorize?${query}`;
   const page = metered(auth.pid, () =>

@@ -46,12 +46,19 @@ describe.skipIf(!canBuild)('the image of the Dockerfile', { timeout: TIMEOUT_MS 
     postgres = await startPostgres({ ...owner, dataDir: `${scratch.path}/postgres` });
     nats = await startNats({ storeDir: `${scratch.path}/nats` });
     await migrateBroker({ url: nats.url });
-    const [port, internal] = [await freePort(), await freePort()];
+    const port = await freePort();
+    const internal = await freePort();
     env = {
-      ...{ PORT: String(port), INTERNAL_PORT: String(internal), DATABASE_URL: postgres.url, NATS_URL: nats.url },
-      ...{ PUBLIC_BASE_URL: 'https://ai.example.com', AUTH_INTERNAL_URL: 'http://127.0.0.1:9' },
-      ...{ BILLING_INTERNAL_URL: 'http://127.0.0.1:9', WEBHOOK_ENCRYPTION_KEY: 'a'.repeat(64) },
-      ...{ INTERNAL_API_TOKENS: `operator:${'b'.repeat(32)}`, INTERNAL_API_TOKEN: `${SERVICE}:${'c'.repeat(32)}` },
+      PORT: String(port),
+      INTERNAL_PORT: String(internal),
+      DATABASE_URL: postgres.url,
+      NATS_URL: nats.url,
+      PUBLIC_BASE_URL: 'https://ai.example.com',
+      AUTH_INTERNAL_URL: 'http://127.0.0.1:9',
+      BILLING_INTERNAL_URL: 'http://127.0.0.1:9',
+      WEBHOOK_ENCRYPTION_KEY: 'a'.repeat(64),
+      INTERNAL_API_TOKENS: `operator:${'b'.repeat(32)}`,
+      INTERNAL_API_TOKEN: `${SERVICE}:${'c'.repeat(32)}`,
     };
   }, TIMEOUT_MS);
   afterAll(async () => {

@@ -52,7 +52,8 @@ describe.each(databases)('the cluster of $service', ({ service, total }) => {
   test('has a standby with every acknowledged commit, and connections for all replicas', () => {
     expect(valueAt(cluster, 'spec', 'instances')).toBe(3);
     expect(fieldsAt(cluster, 'spec', 'postgresql', 'synchronous')).toMatchObject({
-      ...{ dataDurability: 'required', failoverQuorum: true },
+      dataDurability: 'required',
+      failoverQuorum: true,
     });
     const max = Number(valueAt(cluster, 'spec', 'postgresql', 'parameters', 'max_connections'));
     expect(max).toBeGreaterThanOrEqual(total + RESERVED);
@@ -107,7 +108,10 @@ describe.each(databases)('the cluster of $service', ({ service, total }) => {
 test('production with the component data-namespace reaches the data stores there and nowhere else', () => {
   const app = render(new URL('fixtures/with-data-stores/', import.meta.url));
   const peer = (labels: Record<string, string>, namespace = NAMESPACE): Peer => ({
-    ...{ kind: 'pod', name: namespace, labels, namespace },
+    kind: 'pod',
+    name: namespace,
+    labels,
+    namespace,
   });
   const reached = (to: Peer, port: number): string[] =>
     podsOf(app)

@@ -105,8 +105,12 @@ const runStep = ({ directory, command }: { directory: string; command: string })
     cwd: join(root, directory),
     env: {
       ...process.env,
-      ...{ CI: 'true', PACKAGE, VERSION, PATH: `${ROOT}/node_modules/.bin:${process.env['PATH']}` },
-      ...{ pnpm_config_verify_deps_before_run: 'false', pnpm_config_prefer_offline: 'true' },
+      CI: 'true',
+      PACKAGE,
+      VERSION,
+      PATH: `${ROOT}/node_modules/.bin:${process.env['PATH']}`,
+      pnpm_config_verify_deps_before_run: 'false',
+      pnpm_config_prefer_offline: 'true',
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

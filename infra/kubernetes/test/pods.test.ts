@@ -71,7 +71,8 @@ describe.each(overlayNames)('%s', (name) => {
 
     test('has requests and limits for memory and processor time', () => {
       for (const { resources } of containersOf(workload)) {
-        const [requests, limits] = [fieldsAt(resources, 'requests'), fieldsAt(resources, 'limits')];
+        const requests = fieldsAt(resources, 'requests');
+        const limits = fieldsAt(resources, 'limits');
         expect(cores(textAt(requests, 'cpu'))).toBeLessThanOrEqual(cores(textAt(limits, 'cpu')));
         expect(bytes(textAt(requests, 'memory'))).toBeLessThanOrEqual(bytes(textAt(limits, 'memory')));
       }

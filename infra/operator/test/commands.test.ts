@@ -121,8 +121,15 @@ describe('the command line', () => {
 
   test('replays every page of dead letters and exits with 1 if one of them fails again', async () => {
     const letter = (id: string) => ({
-      ...{ id, consumer: 'billing_usage', event_id: null, subject: 'inference.usage.recorded.v1', stream: 'INFERENCE' },
-      ...{ stream_seq: 1, deliveries: 1, error_code: 'test.failed', created_at: '2026-11-01T00:00:00.000Z' },
+      id,
+      consumer: 'billing_usage',
+      event_id: null,
+      subject: 'inference.usage.recorded.v1',
+      stream: 'INFERENCE',
+      stream_seq: 1,
+      deliveries: 1,
+      error_code: 'test.failed',
+      created_at: '2026-11-01T00:00:00.000Z',
     });
     const billing = await startService((request) => {
       if (request.includes('/1/replay'))

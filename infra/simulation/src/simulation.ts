@@ -154,7 +154,13 @@ const assemble = ({ server, options, admin, checks, backends, trace, counts, dea
     receivers,
   };
   return {
-    ...{ options, time, trace, checks, violations, fleet, parts },
+    options,
+    time,
+    trace,
+    checks,
+    violations,
+    fleet,
+    parts,
     random: createRandom(seed, 'faults'),
     scheduler: createScheduler({ time, stepper, random: createRandom(seed, 'schedule'), immediates, trace }),
     workload: createWorkload(parts, activitiesOf(parts), LASTING),

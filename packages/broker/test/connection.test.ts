@@ -44,7 +44,8 @@ test('restores a connection once its refused credentials are accepted again', as
 });
 
 test('skips an unreachable server of a list', async () => {
-  const [away, port] = [await freePort(), await freePort()];
+  const away = await freePort();
+  const port = await freePort();
   await start(port, RIGHT);
   const url = [away, port].map((each) => brokerUrl(`nats://127.0.0.1:${each}`, 'auth', RIGHT)).join(',');
   const connection = await connectToBroker({ url, name: 'auth' });
@@ -53,7 +54,8 @@ test('skips an unreachable server of a list', async () => {
 });
 
 test('fails with the reason, and without the password, if credentials are wrong or no server answers', async () => {
-  const [away, port] = [await freePort(), await freePort()];
+  const away = await freePort();
+  const port = await freePort();
   await start(port, RIGHT);
   const attempt = (address: string) =>
     connectToBroker({ url: brokerUrl(address, 'auth', 'wrong-password'), name: 'auth', connectTimeoutMs: 0 }).then(

@@ -175,7 +175,8 @@ test('closes a session if the server falls silent, and fails the queries that wa
   const session = await openSession(proxy.url, { statementTimeoutMs: 100 });
   expect(await session.query('SELECT 1 AS n')).toEqual([{ n: 1 }]);
   proxy.silence();
-  const [first, second] = [session.query('SELECT 1'), session.run({ name: 'two', text: 'SELECT 2' }, [])];
+  const first = session.query('SELECT 1');
+  const second = session.run({ name: 'two', text: 'SELECT 2' }, []);
   expect(isConnectionFailure(await failureOf(first))).toBe(true);
   expect(isConnectionFailure(await failureOf(second))).toBe(true);
   await expect.poll(() => session.isOpen()).toBe(false);

@@ -24,7 +24,9 @@ beforeAll(async () => {
   const session = await openSession(primary.url);
   await session.query('CREATE TABLE write (id bigint PRIMARY KEY)');
   standby = await startStandby({
-    ...{ ...OWNER, dataDir: `${scratch.path}/standby`, flags: { fsync: 'off' } },
+    ...OWNER,
+    dataDir: `${scratch.path}/standby`,
+    flags: { fsync: 'off' },
     primary: { url: primary.url, dataDir: `${scratch.path}/primary` },
     query: (sql) => session.query<object>(sql),
   });
@@ -49,7 +51,10 @@ const hostOf = ({ url }: PostgresServer): string => new URL(url).host;
 const startWriters = (database: Knex) => {
   const acknowledged: number[] = [];
   const failures: unknown[] = [];
-  let [next, lastAt, longestMs, isOver] = [0, performance.now(), 0, false];
+  let next = 0;
+  let lastAt = performance.now();
+  let longestMs = 0;
+  let isOver = false;
   const write = async (): Promise<void> => {
     while (!isOver) {
       next += 1;

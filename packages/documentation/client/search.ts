@@ -71,7 +71,9 @@ const findEntries = (entries: readonly SearchEntry[], words: string): readonly S
  * higher than the same page in another.
  */
 const pointsOf = ({ p, h, l, t }: SearchEntry, words: readonly string[]): number => {
-  const [page, heading, text] = [plain(p), plain(h), plain(t)];
+  const page = plain(p);
+  const heading = plain(h);
+  const text = plain(t);
   let points = 0;
   for (const word of words) {
     const found =
@@ -91,7 +93,8 @@ const showResults = (place: HTMLElement, found: readonly SearchEntry[], words: s
   for (const { a, p, h, l, t } of found) {
     const link = document.createElement('a');
     link.lang = l;
-    const [title, text] = [document.createElement('strong'), document.createElement('span')];
+    const title = document.createElement('strong');
+    const text = document.createElement('span');
     link.href = a;
     title.textContent = h === '' ? p : `${p}: ${h}`;
     text.textContent = t.slice(0, 90);

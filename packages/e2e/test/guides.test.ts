@@ -16,8 +16,14 @@ const START_TIMEOUT_MS = 120_000;
 const COMMAND_TIMEOUT_MS = 120_000;
 /** The strictest settings that a partner may use; the SDK's declarations are checked too. */
 const COMPILER_OPTIONS = {
-  ...{ strict: true, skipLibCheck: false, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true },
-  ...{ target: 'es2024', noEmit: true, allowImportingTsExtensions: true, types: ['node'] },
+  strict: true,
+  skipLibCheck: false,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+  target: 'es2024',
+  noEmit: true,
+  allowImportingTsExtensions: true,
+  types: ['node'],
 };
 /** Module resolution as in Node.js and as in bundlers. */
 const MODULE_OPTIONS = [{ module: 'nodenext' }, { module: 'esnext', moduleResolution: 'bundler' }];

@@ -123,7 +123,8 @@ describe(`mixed traffic for ${SECONDS} s, with disconnecting callers and a faili
     expect(atRest.openFiles).toBeLessThan((samples[0]?.openFiles ?? 0) + POOLED_FILES_MAX);
     if (!IS_LONG) return;
     const third = Math.floor(samples.length / 3);
-    const [middle, last] = [samples.slice(third, 2 * third), samples.slice(2 * third)];
+    const middle = samples.slice(third, 2 * third);
+    const last = samples.slice(2 * third);
     expect(mean(last, ({ residentBytes }) => residentBytes)).toBeLessThan(
       mean(middle, ({ residentBytes }) => residentBytes) + GROWTH_BYTES_MAX,
     );

@@ -13,7 +13,7 @@ const claim = async (previous?: readonly number[]): Promise<PortBlock> => {
   return block;
 };
 
-test('claims at one time share no port, whatever ports they had before', async () => {
+test('claims at one time share no port, also if they had the same ports before', async () => {
   const first = await claim();
   const others = await Promise.all(Array.from({ length: 10 }, () => claim(first.ports)));
   const all = [first, ...others].flatMap(({ ports }) => ports);
@@ -21,7 +21,8 @@ test('claims at one time share no port, whatever ports they had before', async (
 });
 
 test('a port of another claim is not available, free as it is, until that is released', async () => {
-  const [own, other] = [await claim(), await claim()];
+  const own = await claim();
+  const other = await claim();
   const port = other.ports[0] ?? 0;
   expect(await isPortFree(port)).toBe(true);
   expect(await own.isAvailable(port)).toBe(false);

@@ -99,14 +99,16 @@ const tamperings: readonly (readonly [string, (parent: string, home: string) => 
   ['the directory is a link', (parent, home) => symlinkSync(parent, home)],
 ];
 testAsRoot.each(tamperings)('copies no program where %s', async (_case, tamper) => {
-  const [source, parent] = [servers.path('source'), servers.path('parent')];
+  const source = servers.path('source');
+  const parent = servers.path('parent');
   for (const path of [source, parent]) mkdirSync(path);
   tamper(parent, join(parent, 'svc-embedded-servers'));
   await expect(makePublicCopy(source, parent)).rejects.toThrow('is not a directory of root alone');
 });
 
 testAsRoot('copies programs again where the copy is damaged, and otherwise once', async () => {
-  const [source, parent] = [servers.path('source'), servers.path('parent')];
+  const source = servers.path('source');
+  const parent = servers.path('parent');
   for (const path of [source, parent]) mkdirSync(path);
   writeFileSync(join(source, 'program'), 'text', { mode: 0o700 });
   const copies = await Promise.all([1, 2, 3].map(() => makePublicCopy(source, parent)));

@@ -83,7 +83,7 @@ describe('RFC 9112 §3 and §6: a request arrives unchanged', () => {
     const body = Readable.from(source(), { highWaterMark: 1 });
     const exchange = ask(createClient(), { ...server, method: 'POST', body });
     await waitFor(() => body.isPaused());
-    const [before] = [given];
+    const before = given;
     for (let turn = 0; turn < 20; turn += 1) await nextTurn();
     expect([given, body.isPaused()]).toEqual([before, true]);
     expect(given).toBeLessThan(256);
@@ -356,7 +356,8 @@ describe('at the connection limit', () => {
       },
     });
     const client = createClient({ connectionsMax: 1 });
-    const [first, second] = [ask(client, server), ask(client, server)];
+    const first = ask(client, server);
+    const second = ask(client, server);
     await Promise.all([first.over, second.over]);
     expect([first.error() === undefined, second.body().toString()]).toEqual([false, '2']);
   });

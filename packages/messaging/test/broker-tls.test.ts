@@ -36,7 +36,8 @@ afterAll(async () => {
 
 const start = async (name: string, choices: Parameters<TestAuthority['issue']>[0]): Promise<NatsServer> => {
   const { cert, key } = await authority.issue(choices);
-  const [certFile, keyFile] = [join(directory, `${name}.pem`), join(directory, `${name}.key`)];
+  const certFile = join(directory, `${name}.pem`);
+  const keyFile = join(directory, `${name}.key`);
   writeFileSync(certFile, cert);
   writeFileSync(keyFile, key, { mode: 0o600 });
   return await startNats({ storeDir: `${scratch.path}/${name}`, accounts: ACCOUNTS, tls: { certFile, keyFile } });

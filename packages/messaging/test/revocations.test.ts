@@ -30,7 +30,8 @@ test('a revocation reaches another process after its commit, and not before', as
   const relay = stage.relay(await stage.connect('auth'));
   await waitFor(() => relay.isLeading());
   const watcher = await view(await stage.connect('gateway'));
-  const [early, late] = [newId('grt'), newId('grt')];
+  const early = newId('grt');
+  const late = newId('grt');
   const inserted = Promise.withResolvers<void>();
   const commit = Promise.withResolvers<void>();
   const revoking = withOutbox({ database: stage.knex, relay }, async (trx) => {
@@ -59,9 +60,13 @@ test('a view that opens later has all revocations', async () => {
 test('an entry for an app or account revokes its grants or sessions up to the mark, and no later ones', async () => {
   stage.relay(await stage.connect());
   const watcher = await view(await stage.connect());
-  const [clientId, userId] = [newId('app'), newId('usr')];
-  const [early, mark, late] = [newId('grt'), newId('grt'), newId('grt')];
-  const [oldSession, newSession] = [newId('ses'), newId('ses')];
+  const clientId = newId('app');
+  const userId = newId('usr');
+  const early = newId('grt');
+  const mark = newId('grt');
+  const late = newId('grt');
+  const oldSession = newId('ses');
+  const newSession = newId('ses');
   await revoke({ key: `app.${clientId}`, value: { revoked_through: mark } });
   await revoke({ key: `account.${userId}`, value: { revoked_through: oldSession } });
   await waitFor(

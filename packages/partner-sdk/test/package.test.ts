@@ -62,8 +62,14 @@ describe('the published package', () => {
 
   const bundle = async (contents: string): Promise<Uint8Array> => {
     const built = await build({
-      ...{ stdin: { contents, resolveDir: consumer }, bundle: true, minify: true },
-      ...{ format: 'esm', platform: 'browser', target: 'es2022', write: false, logLevel: 'silent' },
+      stdin: { contents, resolveDir: consumer },
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      platform: 'browser',
+      target: 'es2022',
+      write: false,
+      logLevel: 'silent',
     });
     return built.outputFiles[0]?.contents ?? new Uint8Array();
   };

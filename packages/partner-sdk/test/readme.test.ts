@@ -133,8 +133,14 @@ describe('the samples', () => {
   test('budget: names what is left of the limit', async () => {
     const app = { paused: false, used_micros: 1_600_000, held_micros: 0, limit_micros: 2_000_000, period: 'week' };
     const usage = {
-      ...{ status: null, plan: null, period: null, weekly: null, monthly: null },
-      ...{ pending_requests: 0, max_pending_requests: 2, services: { chat: true, audio_transcription: false } },
+      status: null,
+      plan: null,
+      period: null,
+      weekly: null,
+      monthly: null,
+      pending_requests: 0,
+      max_pending_requests: 2,
+      services: { chat: true, audio_transcription: false },
       app: { ...app, resets_at: null, expires_at: null },
     };
     const unlimited = { ...usage, app: { ...usage.app, limit_micros: null, period: null } };

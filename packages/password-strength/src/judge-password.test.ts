@@ -4,7 +4,9 @@ import { judgePassword, ratePassword } from './judge-password.ts';
 import { passwordContext } from './password-context.ts';
 
 const context = passwordContext({
-  ...{ email: 'Ada.Lovelace@example.com', displayName: 'Ada', businessName: 'Analytical Engines' },
+  email: 'Ada.Lovelace@example.com',
+  displayName: 'Ada',
+  businessName: 'Analytical Engines',
 });
 const judge = (password: string) => judgePassword({ password, context });
 

@@ -43,7 +43,11 @@ export const startSamplePartner = async (config: Config, log: Log): Promise<Samp
   let partner: Partner | undefined;
   let setupProblem: string | undefined;
   const deps = {
-    ...{ baseUrl: config.baseUrl, origin: url, webhookUrl, inbox, log },
+    baseUrl: config.baseUrl,
+    origin: url,
+    webhookUrl,
+    inbox,
+    log,
     sessions: createSessionStore({ newId: newSecret, clock }),
     partner: () => partner,
     setupProblem: () => setupProblem,
@@ -59,8 +63,11 @@ export const startSamplePartner = async (config: Config, log: Log): Promise<Samp
 
   const setUp = async (): Promise<void> => {
     const registration = await registerUntilDone({
-      ...{ config, redirectUri: `${url}/callback`, pageRedirectUri: `${url}/browser` },
-      ...{ webhookUrl, signal: stopping.signal },
+      config,
+      redirectUri: `${url}/callback`,
+      pageRedirectUri: `${url}/browser`,
+      webhookUrl,
+      signal: stopping.signal,
       onFailure: (error, pauseMs) => {
         setupProblem = describeError(error);
         log('warn', `cannot register yet: ${setupProblem}`, { next_try_ms: pauseMs });
@@ -73,7 +80,9 @@ export const startSamplePartner = async (config: Config, log: Log): Promise<Samp
   // Callers need not await it.
   registered.catch(() => undefined);
   return {
-    ...{ url, webhookUrl, registered },
+    url,
+    webhookUrl,
+    registered,
     stop: async () => {
       stopping.abort();
       await Promise.all([close(pages), close(receiver)]);

@@ -33,13 +33,20 @@ const homePage = (texts: Texts): string =>
       {
         status: 'active',
         plan: { id: 'standard', name: 'Standard' },
-        ...{ period: null, services: { chat: true, audio_transcription: true } },
+        period: null,
+        services: { chat: true, audio_transcription: true },
         weekly: { limit_micros: 5_000_000, used_micros: 1_850_000, used_percent: 37, resets_at: RESETS_AT },
         monthly: { limit_micros: 15_000_000, used_micros: 12_600_000, used_percent: 84, resets_at: RESETS_AT },
-        ...{ pending_requests: 1, max_pending_requests: 2 },
+        pending_requests: 1,
+        max_pending_requests: 2,
         app: {
-          ...{ limit_micros: 2_000_000, used_micros: 412_000, held_micros: 0, period: 'week' },
-          ...{ paused: false, resets_at: RESETS_AT, expires_at: null },
+          limit_micros: 2_000_000,
+          used_micros: 412_000,
+          held_micros: 0,
+          period: 'week',
+          paused: false,
+          resets_at: RESETS_AT,
+          expires_at: null,
         },
       },
       { texts, serviceUrl: SERVICE_URL },
@@ -50,10 +57,15 @@ const homePage = (texts: Texts): string =>
 
 const inboxPage = (texts: Texts): string =>
   renderInboxPage({
-    ...{ texts, svcUserId: USER, webhookUrl: 'https://partner.example/webhooks' },
+    texts,
+    svcUserId: USER,
+    webhookUrl: 'https://partner.example/webhooks',
     entries: [
       {
-        ...{ id: 1, receivedAt: new Date(RESETS_AT), isVerified: true, raw: undefined },
+        id: 1,
+        receivedAt: new Date(RESETS_AT),
+        isVerified: true,
+        raw: undefined,
         envelope: { event: 'integration.connected', sequence: 1, user: { svc_user_id: USER } },
       },
     ],

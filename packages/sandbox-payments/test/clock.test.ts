@@ -40,7 +40,8 @@ test('renews each period that the clock passes, one after the other', async () =
 });
 
 test('leaves other subscriptions on the real clock', async () => {
-  const [one, other] = [await sandbox.subscribe(), await sandbox.subscribe()];
+  const one = await sandbox.subscribe();
+  const other = await sandbox.subscribe();
   await advance(one.id, 40);
   await sandbox.run();
   expect(sandbox.host.historyOf(other.customer)).toEqual([['active', on('2026-11-01')]]);

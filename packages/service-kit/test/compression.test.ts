@@ -10,7 +10,8 @@ const session = { authorization: 'Bearer session-personal' };
 const bindings: Binding[] = [
   ...testBindings.filter(({ route }) => route !== testRoutes.getThing && route !== testRoutes.authorizePage),
   bind(testRoutes.getThing, async ({ params }) => ({
-    ...{ status: 200, body: { thing_id: params.thing_id, text: params.thing_id === 'long' ? LONG : '' } },
+    status: 200,
+    body: { thing_id: params.thing_id, text: params.thing_id === 'long' ? LONG : '' },
     headers: { vary: 'Cookie' },
   })),
   bind(testRoutes.authorizePage, async () => ({ status: 200, body: LONG, contentType: 'text/html; charset=utf-8' })),

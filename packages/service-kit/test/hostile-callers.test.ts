@@ -72,7 +72,8 @@ test('closes the connection of a refused body in millions of tiny chunks', async
 
 /** Counts the bytes received in each turn of the event loop. */
 const turnsOf = (req: IncomingMessage): { readonly most: () => number } => {
-  let [before, most] = [req.socket.bytesRead, 0];
+  let before = req.socket.bytesRead;
+  let most = 0;
   const count = (): void => {
     most = Math.max(most, req.socket.bytesRead - before);
     before = req.socket.bytesRead;

@@ -54,7 +54,8 @@ describe.each(serviceNames)('the internal routes of %s', (service) => {
 
 describe('credentials', () => {
   const path = '/internal/operations/auth/signing-keys';
-  const [old, next] = ['the-old-secret-of-tests', 'the-next-secret-of-tests'];
+  const old = 'the-old-secret-of-tests';
+  const next = 'the-next-secret-of-tests';
 
   test('returns 403 with caller_not_allowed to a known caller that the route does not name', async () => {
     const url = await start('auth', internalCallers.map(credentialOf));

@@ -109,7 +109,8 @@ describe('a token that is bound to a key', () => {
   ];
   test.each(bent)('RFC 9449 §4.3: refuses a proof with %s', async (_what, bend) => {
     const { get, bound } = await startService();
-    const [key, other] = [await newKey(), await newKey()];
+    const key = await newKey();
+    const other = await newKey();
     const token = await bound(key);
     const dpop = await prove(key, token, await bend(key, other));
     const answer = await get({ authorization: `DPoP ${token}`, dpop });

@@ -22,7 +22,8 @@ export const damaged = (
   let changed = bytes;
   for (const { at, length, kind, byte } of changes) {
     const start = changed.length === 0 ? 0 : at % changed.length;
-    const [head, tail] = [changed.subarray(0, start), changed.subarray(start + length)];
+    const head = changed.subarray(0, start);
+    const tail = changed.subarray(start + length);
     const middle = changed.subarray(start, start + length);
     if (kind === 'cut') changed = Buffer.concat([head, tail]);
     else if (kind === 'byte') changed = Buffer.concat([head, Buffer.of(byte), changed.subarray(start + 1)]);

@@ -11,7 +11,10 @@ afterAll(() => tokens.stop());
 
 const verify = (token: string, audience: string, typ: string) =>
   jwtVerify(token, createRemoteJWKSet(new URL(tokens.jwksUrl)), {
-    ...{ issuer: 'http://127.0.0.1:8080', audience, typ, algorithms: ['ES256'] },
+    issuer: 'http://127.0.0.1:8080',
+    audience,
+    typ,
+    algorithms: ['ES256'],
   });
 
 test('RFC 9068: makes access tokens like the auth service', async () => {

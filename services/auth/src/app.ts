@@ -254,7 +254,9 @@ const createSliceDeps = async (parts: AppDeps) => {
     throttle: createAttemptThrottle({ transact, clock }),
     signUps: await createSignUps(
       createSourceLimit({
-        ...{ database, transact, clock },
+        database,
+        transact,
+        clock,
         purpose: 'sign-up',
         perHour: config.SIGN_UPS_PER_SOURCE_PER_HOUR,
       }),

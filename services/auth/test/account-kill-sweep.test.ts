@@ -84,7 +84,8 @@ test('a killed password reset changes password, access, link and notice together
 
 test('a killed address change changes address, links and notice together or not at all', async () => {
   await sweep('change of address', async () => {
-    const [person, email] = [await newPerson(service), newEmail()];
+    const person = await newPerson(service);
+    const email = newEmail();
     const asked = await post('/account/email', { current_password: PASSWORD, email }, person.token);
     expect(asked.status).toBe(202);
     const token = await tokenOf(person, 'confirm_email_change');
@@ -145,11 +146,13 @@ test('a killed deletion request changes access, apps, link, mail and fact togeth
 
 test('a killed erasure completes later, with one fact after the last one of each app', async () => {
   await sweep('erasure', async () => {
-    const [person, customer] = [await newPerson(service, 'business'), await newPerson(service)];
+    const person = await newPerson(service, 'business');
+    const customer = await newPerson(service);
     const app = await newApp(service, person);
     await connect(service, { app, person: customer });
     const removed = await call(`${service.url}/v1/console/account`, {
-      ...{ method: 'DELETE', token: person.token },
+      method: 'DELETE',
+      token: person.token,
       json: { password: PASSWORD },
     });
     expect(textAt(removed, 'erased_at')).not.toBe('');

@@ -95,7 +95,8 @@ describe('/v1/console/sessions', () => {
   });
 
   test('DELETE ends one session and revokes it, and returns 404 for a session of another account', async () => {
-    const [person, stranger] = [await newPerson(service), await newPerson(service)];
+    const person = await newPerson(service);
+    const stranger = await newPerson(service);
     const phone = await signIn(person, 'Phone/1.0');
     const id = sessionIdOf(phone);
     expect((await endSessions(stranger.token, id)).status).toBe(404);
@@ -106,8 +107,10 @@ describe('/v1/console/sessions', () => {
   });
 
   test('DELETE without an id ends all sessions of the account except the current one', async () => {
-    const [person, stranger] = [await newPerson(service), await newPerson(service)];
-    const [phone, tablet] = [await signIn(person, 'Phone/1.0'), await signIn(person, 'Tablet/1.0')];
+    const person = await newPerson(service);
+    const stranger = await newPerson(service);
+    const phone = await signIn(person, 'Phone/1.0');
+    const tablet = await signIn(person, 'Tablet/1.0');
     expect((await endSessions(tablet)).status).toBe(204);
     expect(await statusesOf(person.token, phone, tablet, stranger.token)).toEqual([401, 401, 200, 200]);
     for (const token of [person.token, phone])

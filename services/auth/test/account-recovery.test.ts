@@ -46,7 +46,8 @@ const undoChange = (token: string): Promise<Answer> => post('/account/email/undo
 
 describe('POST /v1/console/password-resets', () => {
   test('returns the same 202 for known and unknown addresses, and mails only the known one', async () => {
-    const [person, unknown] = [await newPerson(service), newEmail()];
+    const person = await newPerson(service);
+    const unknown = newEmail();
     const answers = [
       await post('/password-resets', { email: unknown }),
       await post('/password-resets', { email: person.email.toUpperCase() }),
@@ -134,7 +135,8 @@ describe('POST /v1/console/password-resets', () => {
 
 describe('POST /v1/console/account/email', () => {
   test('changes the address only when the link mailed to the new one is confirmed', async () => {
-    const [person, email] = [await newPerson(service), newEmail()];
+    const person = await newPerson(service);
+    const email = newEmail();
     const { confirm } = await askForChange(person, email.toUpperCase());
     expect([await signIn(person.email), await signIn(email)]).toEqual([201, 401]);
     const answer = await confirmChange(confirm);
@@ -145,7 +147,8 @@ describe('POST /v1/console/account/email', () => {
   });
 
   test('replaces an earlier request, and expires after a day', async () => {
-    const [person, email] = [await newPerson(service), newEmail()];
+    const person = await newPerson(service);
+    const email = newEmail();
     const first = await askForChange(person, newEmail());
     const second = await askForChange(person, email);
     expect(codeOf(await confirmChange(first.confirm))).toEqual([400, 'token_invalid']);
@@ -154,11 +157,13 @@ describe('POST /v1/console/account/email', () => {
   });
 
   test('returns 409 for a taken address, on request or on confirmation', async () => {
-    const [person, other] = [await newPerson(service), await newPerson(service)];
+    const person = await newPerson(service);
+    const other = await newPerson(service);
     const taken = await post('/account/email', { current_password: PASSWORD, email: other.email }, person.token);
     expect(codeOf(taken)).toEqual([409, 'email_taken']);
     const email = newEmail();
-    const [mine, theirs] = [await askForChange(person, email), await askForChange(other, email)];
+    const mine = await askForChange(person, email);
+    const theirs = await askForChange(other, email);
     const answers = await Promise.all([confirmChange(mine.confirm), confirmChange(theirs.confirm)]);
     // Each mailed link is the newest at that address, so both may be the same one.
     expect(answers.map(({ status }) => status).filter((status) => status === 200)).toHaveLength(1);
@@ -167,7 +172,8 @@ describe('POST /v1/console/account/email', () => {
 
 describe('POST /v1/console/account/email/undo', () => {
   test('cancels an unconfirmed change and ends every session', async () => {
-    const [person, email] = [await newPerson(service), newEmail()];
+    const person = await newPerson(service);
+    const email = newEmail();
     const { confirm, undo } = await askForChange(person, email);
     expect((await undoChange(undo)).body).toMatchObject({ account: { email: person.email } });
     expect(codeOf(await confirmChange(confirm))).toEqual([400, 'token_invalid']);
@@ -176,7 +182,8 @@ describe('POST /v1/console/account/email/undo', () => {
   });
 
   test('restores the address for seven days, and refuses it to others until then', async () => {
-    const [person, email] = [await newPerson(service), newEmail()];
+    const person = await newPerson(service);
+    const email = newEmail();
     const { confirm } = await askForChange(person, email);
     await confirmChange(confirm);
     const squat = await post('/accounts', { email: person.email, password: PASSWORD, account_type: 'personal' });
@@ -198,7 +205,9 @@ describe('POST /v1/console/account/email/undo', () => {
   });
 
   test('lets the owner of the first address win against a thief who changed it twice', async () => {
-    const [person, second, third] = [await newPerson(service), newEmail(), newEmail()];
+    const person = await newPerson(service);
+    const second = newEmail();
+    const third = newEmail();
     const first = await askForChange(person, second);
     await confirmChange(first.confirm);
     const again = await askForChange({ ...person, email: second }, third);

@@ -51,7 +51,8 @@ describe('a report', () => {
   test('counts once per day, user and app, and operators see it with its comment', async () => {
     const owner = await newPerson(service, 'business');
     const app = await newApp(service, owner, { name: 'Your Bank' });
-    const [first, second] = [await newPerson(service), await newPerson(service)];
+    const first = await newPerson(service);
+    const second = await newPerson(service);
     const comment = '  It says that it is my bank.  ';
     expect((await report(app.clientId, first, { reason: 'impersonation', comment })).status).toBe(202);
     expect((await report(app.clientId, first, { reason: 'spam' })).status).toBe(202);
@@ -100,7 +101,8 @@ describe('a report', () => {
 
   test('is deleted with the user’s account, and after 400 days', async () => {
     const app = await newApp(service, await newPerson(service, 'business'));
-    const [leaving, staying] = [await newPerson(service), await newPerson(service)];
+    const leaving = await newPerson(service);
+    const staying = await newPerson(service);
     for (const person of [leaving, staying]) await report(app.clientId, person, { reason: 'misuse' });
     await service.database('accounts').where({ id: leaving.userId }).delete();
     expect((await reportsOf(app)).map(({ svc_user_id }) => svc_user_id)).toEqual([staying.userId]);
@@ -145,7 +147,8 @@ describe('reports of a deleted app', () => {
 describe('open reports', () => {
   test('count per app for the alert until an operator closes them or suspends the app', async () => {
     const owner = await newPerson(service, 'business');
-    const [closed, suspended] = [await newApp(service, owner), await newApp(service, owner)];
+    const closed = await newApp(service, owner);
+    const suspended = await newApp(service, owner);
     for (const { clientId } of [closed, closed, suspended]) {
       await report(clientId, await newPerson(service), { reason: 'spam' });
     }

@@ -76,7 +76,8 @@ describe('the journey', () => {
     const inEnglish = (await signIn({ locale: 'en' })).consent.text;
     expect(inEnglish).toContain('Not verified.');
     expect((await signIn({ locale: 'it' })).consent.text).toContain('Non verificato.');
-    const [now, domain] = [new Date(), 'xn--bcher-kva.example'];
+    const now = new Date();
+    const domain = 'xn--bcher-kva.example';
     const row = { user_id: owner.userId, domain, token: 'x', status: 'verified', created_at: now, verified_at: now };
     await service.database('publisher_domains').insert({ ...row, checked_at: now });
     const verified = (await signIn({ locale: 'en' })).consent.text;

@@ -213,7 +213,9 @@ describe('RFC 9396 authorization details', () => {
     const target = new URL(answer.headers.get('location') ?? '');
     expect(`${target.origin}${target.pathname}`).toBe(app.redirectUri);
     expect(Object.fromEntries(target.searchParams)).toEqual({
-      ...{ error: 'invalid_authorization_details', state: STATE, iss: service.url },
+      error: 'invalid_authorization_details',
+      state: STATE,
+      iss: service.url,
     });
   });
 

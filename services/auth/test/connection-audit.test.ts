@@ -110,7 +110,8 @@ test('success: records a consent on the page, a replayed code, a revocation by t
 });
 
 test('not found: for an empty trail and for another person’s', async () => {
-  const [person, stranger] = [await newPerson(service), await newPerson(service)];
+  const person = await newPerson(service);
+  const stranger = await newPerson(service);
   await consent(person, '203.0.113.1');
   expect((await audit(stranger)).status).toBe(404);
   expect((await audit(person, '', 'app_unknown')).status).toBe(404);

@@ -75,7 +75,8 @@ const refreshWith = (token: string, proof?: string) =>
 
 describe('DPoP', () => {
   test('RFC 9449 §5: a proof binds the access token and, of a public app, the refresh token', async () => {
-    const [key, other] = [await newKey(), await newKey()];
+    const key = await newKey();
+    const other = await newKey();
     const answer = await redeemWith(await prove(key));
     expect(answer.body).toMatchObject({ token_type: 'DPoP', svc_user_id: person.userId });
     expect(claimsOf(textAt(answer, 'access_token'))).toMatchObject({ cnf: { jkt: key.thumbprint } });
@@ -97,7 +98,8 @@ describe('DPoP', () => {
   });
 
   test('RFC 9449 §10: redeems a code bound to a key only with that key', async () => {
-    const [key, other] = [await newKey(), await newKey()];
+    const key = await newKey();
+    const other = await newKey();
     const over = { dpop_jkt: key.thumbprint };
     for (const proof of [undefined, await prove(other)]) expect((await redeemWith(proof, over)).status).toBe(400);
     expect((await redeemWith(await prove(key), over)).status).toBe(200);

@@ -143,7 +143,8 @@ describe('POST /v1/console/accounts', () => {
 });
 
 test('a change to a taken address is answered like one to a free address, and mails nothing there', async () => {
-  const [person, other] = [await newPerson(service), await newPerson(service)];
+  const person = await newPerson(service);
+  const other = await newPerson(service);
   const answer = await post('console/account/email', { current_password: PASSWORD, email: other.email }, person.token);
   expect([answer.status, answer.body]).toEqual([202, { pending_email: other.email }]);
   const kinds = await service.database('mails').where({ recipient: other.email }).pluck('kind');

@@ -51,7 +51,8 @@ const confirm = (person: Person, id: string, code: string): Promise<Answer> =>
 const newEnrolled = async (): Promise<Enrolled> => {
   const person = await newPerson(service);
   const added = await addTotp(person);
-  const [factorId, secret] = [textAt(added, 'id'), textAt(added, 'secret')];
+  const factorId = textAt(added, 'id');
+  const secret = textAt(added, 'secret');
   const confirmed = await confirm(person, factorId, codeOf(secret));
   return { ...person, factorId, secret, recoveryCodes: codesIn(confirmed) };
 };
@@ -61,7 +62,8 @@ describe('enrolment', () => {
     const person = await newPerson(service);
     const added = await addTotp(person, { name: 'Phone' });
     expect(added.status).toBe(201);
-    const [id, secret] = [textAt(added, 'id'), textAt(added, 'secret')];
+    const id = textAt(added, 'id');
+    const secret = textAt(added, 'secret');
     const url = new URL(textAt(added, 'otpauth_url'));
     expect(url.protocol + url.host + decodeURIComponent(url.pathname)).toBe(`otpauth:totp/svc:${person.email}`);
     expect(Object.fromEntries(url.searchParams)).toMatchObject({ secret, issuer: 'svc', digits: '6', period: '30' });
@@ -87,9 +89,11 @@ describe('enrolment', () => {
   });
 
   test('is refused for a factor that belongs to another account, is confirmed, or is an hour old', async () => {
-    const [person, stranger] = [await newEnrolled(), await newPerson(service)];
+    const person = await newEnrolled();
+    const stranger = await newPerson(service);
     const added = await addTotp(stranger);
-    const [id, secret] = [textAt(added, 'id'), textAt(added, 'secret')];
+    const id = textAt(added, 'id');
+    const secret = textAt(added, 'secret');
     expect(errorOf(await confirm(person, id, codeOf(secret)))).toEqual([404, 'not_found']);
     expect(errorOf(await confirm(person, person.factorId, codeOf(person.secret, 1)))).toEqual([404, 'not_found']);
     await service

@@ -44,7 +44,8 @@ test('sends a mail once after its transaction has committed, and deletes its dat
 });
 
 test('sends nothing when the transaction rolls back', async () => {
-  const [lost, kept] = [await newMail(), await newMail()];
+  const lost = await newMail();
+  const kept = await newMail();
   await service.database
     .transaction(async (trx) => {
       await enqueueMail({ clock: service.clock, newId, mailKey }, trx, lost);

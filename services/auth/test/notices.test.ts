@@ -39,8 +39,13 @@ const publish = async (subject: string, data: object, id: string = crypto.random
   await operator.jetstream.publish(subject, JSON.stringify(envelope));
 };
 const alert = (userId: string, more: object) => ({
-  ...{ svc_user_id: userId, client_id: null, key_id: null, threshold_percent: 80, amount_micros: 1_612_345 },
-  ...{ limit_micros: 2_000_000, resets_at: '2026-10-05T08:00:00.000Z' },
+  svc_user_id: userId,
+  client_id: null,
+  key_id: null,
+  threshold_percent: 80,
+  amount_micros: 1_612_345,
+  limit_micros: 2_000_000,
+  resets_at: '2026-10-05T08:00:00.000Z',
   ...more,
 });
 const emailOf = async (userId: string): Promise<string> =>
@@ -53,7 +58,8 @@ const mailsTo = async (userId: string, count: number) => {
 
 test('mails every kind of alert once, in the language of the account, however often its fact arrives', async () => {
   const { subject } = events.alertRaised;
-  const [reader, owner] = [await newPerson(service), await newPerson(service, 'business')];
+  const reader = await newPerson(service);
+  const owner = await newPerson(service, 'business');
   await service.database('accounts').where({ id: reader.userId }).update({ locale: 'en' });
   const { clientId } = await newApp(service, owner, { name: 'Notes' });
   const keyId = newId('key');
@@ -90,7 +96,8 @@ test('mails every kind of alert once, in the language of the account, however of
 test('mails the owner of a new API key once, however often its fact arrives', async () => {
   const person = await newPerson(service);
   const { subject } = events.keyCreated;
-  const [keyId, id] = [newId('key'), crypto.randomUUID()];
+  const keyId = newId('key');
+  const id = crypto.randomUUID();
   const fact = { svc_user_id: person.userId, key_id: keyId, created_at: '2026-10-01T12:00:00.000Z' };
   for (let time = 0; time < 2; time += 1) await publish(subject, fact, id);
   await publish(subject, { ...fact, svc_user_id: newId('usr') });

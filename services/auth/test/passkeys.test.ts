@@ -36,7 +36,8 @@ const newHolder = async (authenticator: SoftwareAuthenticator) => {
 
 describe('registration', () => {
   test('adds a passkey with options for this account, and recovery codes with the first factor only', async () => {
-    const [person, authenticator] = [await newPerson(service), newAuthenticator()];
+    const person = await newPerson(service);
+    const authenticator = newAuthenticator();
     const options = optionsIn<CreationOptions>(await createOptions(person));
     expect(options).toMatchObject({
       rp: { id: 'localhost', name: 'svc' },
@@ -66,7 +67,9 @@ describe('registration', () => {
   });
 
   test('WebAuthn Level 3 §7.1: refuses another challenge, origin or relying party, and a second use', async () => {
-    const [person, stranger, authenticator] = [await newPerson(service), await newPerson(service), newAuthenticator()];
+    const person = await newPerson(service);
+    const stranger = await newPerson(service);
+    const authenticator = newAuthenticator();
     const options = optionsIn<CreationOptions>(await createOptions(person));
     const ofStranger = optionsIn<CreationOptions>(await createOptions(stranger));
     for (const json of [
@@ -110,7 +113,8 @@ describe('sign-in without a password', () => {
   });
 
   test('WebAuthn Level 3 §7.2: refuses a wrong challenge, origin, relying party, counter, signature or handle', async () => {
-    const [authenticator, other] = [newAuthenticator(), newAuthenticator()];
+    const authenticator = newAuthenticator();
+    const other = newAuthenticator();
     const person = await newHolder(authenticator);
     await newHolder(other);
     expect((await signInWithPasskey(authenticator.get(await signInOptions()))).status).toBe(201);

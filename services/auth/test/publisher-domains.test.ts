@@ -104,7 +104,8 @@ describe('a domain', () => {
   });
 
   test('keeps its token when it is added again, and has another for each account', async () => {
-    const [first, second] = [await newPerson(service, 'business'), await newPerson(service, 'business')];
+    const first = await newPerson(service, 'business');
+    const second = await newPerson(service, 'business');
     const domain = newDomain();
     const values = [first, first, second].map(async (person) => textAt(await add(person, domain), 'txt_value'));
     const [one, again, other] = await Promise.all(values);

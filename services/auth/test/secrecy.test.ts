@@ -75,7 +75,8 @@ test('stores and logs no password, token, code, secret, verifier or cookie', asy
     browser.cookies.get('svc_browser'),
     service.environment['AUTH_ENCRYPTION_KEY'],
   ];
-  const [rows, logs] = [await everyValue(), service.logs()];
+  const rows = await everyValue();
+  const logs = service.logs();
   expect(logs).toContain('issueToken');
   for (const canary of canaries) {
     expect(canary?.length).toBeGreaterThan(10);

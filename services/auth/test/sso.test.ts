@@ -10,7 +10,8 @@ let service: AuthService;
 let upstream: Upstream;
 
 beforeAll(async () => {
-  const [port, upstreamPort] = [await freePort(), await freePort()];
+  const port = await freePort();
+  const upstreamPort = await freePort();
   upstream = await startUpstream(upstreamPort, `http://127.0.0.1:${port}/v1/console/sso/callback`);
   const sso = {
     SSO_ISSUER: upstream.issuer,
@@ -222,7 +223,8 @@ describe('GET /v1/console/sso/callback', () => {
   });
 
   test('opens one account for two concurrent tabs', async () => {
-    const [a, b] = [newBrowser(service), newBrowser(service)];
+    const a = newBrowser(service);
+    const b = newBrowser(service);
     const urls = await Promise.all([throughUpstream(a), throughUpstream(b)]);
     await Promise.all([a.openOnce(urls[0]), b.openOnce(urls[1])]);
     const [first, second] = await Promise.all([accountOf(a), accountOf(b)]);

@@ -30,11 +30,12 @@ afterAll(async () => {
 const { accountDeletionRequested, accountDeletionCancelled, accountErased } = events;
 const publish = async (subject: string, version: number, userId: string): Promise<void> => {
   const envelope: Omit<EventEnvelope, 'epoch'> = {
-    ...{ id: randomUUID(), subject, aggregate: `account_deletion:${userId}`, version },
-    ...{
-      occurred_at: '2026-10-01T12:00:00.000Z',
-      data: { svc_user_id: userId, erased_at: '2026-10-08T12:00:00.000Z' },
-    },
+    id: randomUUID(),
+    subject,
+    aggregate: `account_deletion:${userId}`,
+    version,
+    occurred_at: '2026-10-01T12:00:00.000Z',
+    data: { svc_user_id: userId, erased_at: '2026-10-08T12:00:00.000Z' },
   };
   await operator.jetstream.publish(subject, JSON.stringify(envelope));
 };

@@ -196,7 +196,8 @@ describe('replay', () => {
     expect(await verdictOf(userId, again)).toBe('admitted');
   });
   test('of a request id of another account returns 422', async () => {
-    const [one, other] = [await billing.subscribe(), await billing.subscribe()];
+    const one = await billing.subscribe();
+    const other = await billing.subscribe();
     const { requestId } = await billing.admit(one.userId);
     expect((await billing.admit(other.userId, { request_id: requestId })).answer.status).toBe(422);
   });
@@ -234,7 +235,8 @@ describe('a refusal', () => {
 describe('accounts whose rows stay locked', () => {
   test('do not delay other accounts, and are decided and settled in order once unlocked', async () => {
     const subscribers = await Promise.all(Array.from({ length: 8 }, () => billing.subscribe()));
-    const [locked, free] = [subscribers.slice(0, 2), subscribers.slice(2)];
+    const locked = subscribers.slice(0, 2);
+    const free = subscribers.slice(2);
     const open = await Promise.all(locked.map(async ({ userId }) => (await billing.admit(userId)).requestId));
     const settle = (requestId: string) => billing.settle(requestId, { outcome: 'settled', cost_micros: 7 });
     const waiting = await billing.db.transaction(async (trx) => {

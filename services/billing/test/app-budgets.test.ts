@@ -41,8 +41,12 @@ describe('an app budget', () => {
     expect(await setTerms(userId, { budget: week(300) })).toEqual({
       paused: false,
       budget: {
-        ...{ limit_micros: 300, currency: 'EUR', period: 'week', used_micros: 0 },
-        ...{ resets_at: '2026-10-08T12:00:00.000Z', expires_at: null },
+        limit_micros: 300,
+        currency: 'EUR',
+        period: 'week',
+        used_micros: 0,
+        resets_at: '2026-10-08T12:00:00.000Z',
+        expires_at: null,
       },
     });
     await use(userId, 100, 250);
@@ -183,8 +187,13 @@ describe('a paused connection', () => {
     expect(await setTerms(userId, { paused: true })).toEqual({ paused: true, budget: null });
     expect(await admit(userId, 1)).toEqual({ requestId: expect.any(String), verdict: 'connection_paused' });
     expect(await readApp(userId)).toEqual({
-      ...{ paused: true, used_micros: 0, held_micros: 0, limit_micros: null, period: null },
-      ...{ resets_at: null, expires_at: null },
+      paused: true,
+      used_micros: 0,
+      held_micros: 0,
+      limit_micros: null,
+      period: null,
+      resets_at: null,
+      expires_at: null,
     });
     await setTerms(userId, { paused: false });
     expect((await admit(userId, 1)).verdict).toBe('admitted');

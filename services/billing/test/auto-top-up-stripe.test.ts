@@ -45,8 +45,12 @@ test('charges the saved card off session, once, with an idempotency key', async 
   expect(await balance()).toBe(11_000_000);
   const [payment] = payments();
   expect(payment).toMatchObject({
-    ...{ amount: 1_000, currency: 'eur', off_session: 'true', confirm: 'true' },
-    ...{ payment_method: expect.stringMatching(/^pm_/), customer: expect.stringMatching(/^cus_/) },
+    amount: 1_000,
+    currency: 'eur',
+    off_session: 'true',
+    confirm: 'true',
+    payment_method: expect.stringMatching(/^pm_/),
+    customer: expect.stringMatching(/^cus_/),
   });
   const session = await billing.db('checkout_sessions').where({ svc_user_id: userId, is_automatic: true }).first();
   expect(session).toMatchObject({ status: 'complete', provider_session_id: payment?.['id'] });

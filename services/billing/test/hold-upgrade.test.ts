@@ -25,8 +25,15 @@ beforeAll(async () => {
     ALTER FUNCTION settle_one SET lock_timeout = '5s';
     SELECT wallet_credit('usr', ${PAID_MICROS}, 'EUR', 'top_up')`);
   await db('checkout_sessions').insert({
-    ...{ id: 'cs', svc_user_id: 'usr', kind: 'top_up', amount_micros: PAID_MICROS, provider: 'sandbox' },
-    ...{ status: 'complete', created_at: new Date(), completed_at: new Date(), expires_at: new Date() },
+    id: 'cs',
+    svc_user_id: 'usr',
+    kind: 'top_up',
+    amount_micros: PAID_MICROS,
+    provider: 'sandbox',
+    status: 'complete',
+    created_at: new Date(),
+    completed_at: new Date(),
+    expires_at: new Date(),
   });
 });
 afterAll(() => database.drop());

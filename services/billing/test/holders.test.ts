@@ -61,8 +61,14 @@ const admitApp = (userId: string, holder_id: string) =>
 
 const admitKey = (owner: GatewayAccount, holder_id: string, more: { estimate_micros?: number } = {}) =>
   admit({
-    ...{ kind: 'api_key', request_id: newId('req'), svc_user_id: owner.userId, key_id: owner.keyId },
-    ...{ hold_micros: 1_000_000, requests_per_minute: null, monthly_limit_micros: null, holder_id },
+    kind: 'api_key',
+    request_id: newId('req'),
+    svc_user_id: owner.userId,
+    key_id: owner.keyId,
+    hold_micros: 1_000_000,
+    requests_per_minute: null,
+    monthly_limit_micros: null,
+    holder_id,
     ...more,
   });
 const fund = () => accounts.fund();
@@ -75,8 +81,10 @@ const pendingOf = async (userId: string): Promise<number> =>
 
 describe('a holder that stops renewing', () => {
   test('loses its places at most 15 s after its death, while live holders keep theirs', async () => {
-    const [dead, live] = [await newHolder(), await newHolder()];
-    const [one, other] = [await billing.subscribe('full'), await billing.subscribe('full')];
+    const dead = await newHolder();
+    const live = await newHolder();
+    const one = await billing.subscribe('full');
+    const other = await billing.subscribe('full');
     const requests = [await admitApp(one.userId, dead), await admitApp(one.userId, dead)];
     const kept = await admitApp(other.userId, live);
     await watch(9, live);
@@ -90,7 +98,8 @@ describe('a holder that stops renewing', () => {
   });
 
   test('leaves a hold at the reported estimate, or else at the estimate of the admission, or else in full', async () => {
-    const [owner, holder] = [await fund(), await newHolder()];
+    const owner = await fund();
+    const holder = await newHolder();
     const reported = await admitKey(owner, holder, { estimate_micros: 200 });
     await admitKey(owner, holder, { estimate_micros: 30 });
     await renew(holder, { [reported]: 5_000 });
@@ -103,14 +112,16 @@ describe('a holder that stops renewing', () => {
   });
 
   test('keeps a hold that is lower than the reported cost', async () => {
-    const [owner, holder] = [await fund(), await newHolder()];
+    const owner = await fund();
+    const holder = await newHolder();
     await renew(holder, { [await admitKey(owner, holder)]: 3_000_000 });
     await watch(12);
     expect(await held(owner)).toBe(1_000_000);
   });
 
   test('has its requests settled once: at their true cost if it arrives, otherwise at the estimate', async () => {
-    const [owner, holder] = [await fund(), await newHolder()];
+    const owner = await fund();
+    const holder = await newHolder();
     const known = await admitKey(owner, holder, { estimate_micros: 200 });
     const lost = await admitKey(owner, holder, { estimate_micros: 30 });
     await watch(12);
@@ -125,7 +136,8 @@ describe('a holder that stops renewing', () => {
   });
 
   test('may leave thousands of requests, which become uncertain oldest first', async () => {
-    const [owner, holder] = [await fund(), randomUUID()];
+    const owner = await fund();
+    const holder = randomUUID();
     await billing.db.raw(
       `INSERT INTO reservations (request_id, kind, svc_user_id, key_id, estimate_micros, reported_micros, month_start, created_at, holder_id)
        SELECT 'many' || n, 'api_key', :userId, :keyId, 1000, 10, now(), :at::timestamptz + n * interval '1 millisecond', :holder
@@ -145,7 +157,9 @@ describe('a holder that stops renewing', () => {
 });
 
 test('keeps every balance proven under concurrent sweeps, renewals, settlements and admissions', async () => {
-  const [owners, dead, live] = [await Promise.all([fund(), fund(), fund()]), await newHolder(), await newHolder()];
+  const owners = await Promise.all([fund(), fund(), fund()]);
+  const dead = await newHolder();
+  const live = await newHolder();
   const subscriber = await billing.subscribe('full');
   const requests: string[] = [];
   for (const owner of owners) {
@@ -174,7 +188,8 @@ test('keeps every balance proven under concurrent sweeps, renewals, settlements 
 
 describe('a holder that was wrongly declared dead', () => {
   test('continues after it renews its lease: uncertain requests settle at their true cost, and later ones stay reserved', async () => {
-    const [{ userId }, holder] = [await billing.subscribe('full'), await newHolder()];
+    const { userId } = await billing.subscribe('full');
+    const holder = await newHolder();
     const before = await admitApp(userId, holder);
     await watch(12);
     expect(await stateOf(before)).toBe('uncertain');
@@ -203,7 +218,8 @@ describe('a sweep that missed renewals', () => {
     ['a minute', 60],
     ['six seconds', 6],
   ])('gives every holder a full lease after a pause of %s', async (_pause, secondsAway) => {
-    const [{ userId }, holder] = [await billing.subscribe('full'), await newHolder()];
+    const { userId } = await billing.subscribe('full');
+    const holder = await newHolder();
     const request = await admitApp(userId, holder);
     await pass(secondsAway);
     await billing.app.sweepHolders();
@@ -217,7 +233,8 @@ describe('a sweep that missed renewals', () => {
   });
 
   test('gives every holder a full lease after a start', async () => {
-    const [{ userId }, holder] = [await billing.subscribe('full'), await newHolder()];
+    const { userId } = await billing.subscribe('full');
+    const holder = await newHolder();
     const request = await admitApp(userId, holder);
     await pass(60);
     const metrics = createMetrics('billing', { isOfProcess: false });
@@ -236,7 +253,8 @@ describe('a sweep that missed renewals', () => {
   });
 
   test('gives every holder a full lease after an outage of the database', async () => {
-    const [{ userId }, holder] = [await billing.subscribe('full'), await newHolder()];
+    const { userId } = await billing.subscribe('full');
+    const holder = await newHolder();
     const request = await admitApp(userId, holder);
     await billing.db.raw('ALTER TABLE holders RENAME TO holders_away');
     for (let second = 0; second < 30; second += 1) {
@@ -251,7 +269,8 @@ describe('a sweep that missed renewals', () => {
   });
 
   test('does nothing while another replica sweeps', async () => {
-    const [{ userId }, holder] = [await billing.subscribe('full'), await newHolder()];
+    const { userId } = await billing.subscribe('full');
+    const holder = await newHolder();
     const request = await admitApp(userId, holder);
     await watch(9);
     const other = await billing.db.transaction();
@@ -266,7 +285,9 @@ describe('a sweep that missed renewals', () => {
 
 describe('reports of estimates', () => {
   test('apply only to reserved API-key requests of the same holder', async () => {
-    const [owner, holder, stranger] = [await fund(), await newHolder(), await newHolder()];
+    const owner = await fund();
+    const holder = await newHolder();
+    const stranger = await newHolder();
     const request = await admitKey(owner, holder, { estimate_micros: 200 });
     const ended = await admitKey(owner, holder);
     await billing.settle(ended, { outcome: 'settled', cost_micros: 10 });
@@ -278,8 +299,10 @@ describe('reports of estimates', () => {
   });
 
   test('skip a request that is being settled, without waiting for it', async () => {
-    const [owner, holder] = [await fund(), await newHolder()];
-    const [busy, free] = [await admitKey(owner, holder), await admitKey(owner, holder)];
+    const owner = await fund();
+    const holder = await newHolder();
+    const busy = await admitKey(owner, holder);
+    const free = await admitKey(owner, holder);
     const settling = await billing.db.transaction();
     await settling('reservations').where({ request_id: busy }).forUpdate();
     await renew(holder, { [busy]: 5, [free]: 7 });
@@ -301,7 +324,8 @@ test('does not count a holder that ends its lease as expired', async () => {
     return Number(new RegExp(`^${name}\\{[^}]*\\} (\\d+)`, 'm').exec(text)?.[1]);
   };
   const before = await metric('billing_holders_expired_total');
-  const [ended, dead] = [await newHolder(), await newHolder()];
+  const ended = await newHolder();
+  const dead = await newHolder();
   await watch(1);
   expect(await metric('billing_holders_alive')).toBe(2);
   expect((await billing.internal('DELETE', `/internal/holders/${ended}`)).status).toBe(204);

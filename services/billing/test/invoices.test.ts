@@ -79,7 +79,8 @@ describe('invoices of the sandbox', () => {
     const { token } = await signIn();
     const start = () =>
       billing.call('POST', '/v1/subscriptions/checkout', { token, json: { plan_id: 'basic', ...RETURNS } });
-    const [one, two] = [(await start()).body.session_id, (await start()).body.session_id];
+    const one = (await start()).body.session_id;
+    const two = (await start()).body.session_id;
     for (const id of [one, two]) await billing.call('POST', `/sandbox/payments/sessions/${id}/complete`);
     expect((await listOf(token)).data.map(({ status }: { status: string }) => status)).toEqual(['void', 'paid']);
   });
@@ -94,7 +95,8 @@ describe('invoices of Stripe', () => {
     const [topUp, subscription] = stripe.calls.filter(({ path }) => path === '/v1/checkout/sessions').slice(-2);
     for (const made of [topUp, subscription]) {
       expect(made?.params).toMatchObject({
-        ...{ automatic_tax: { enabled: 'true' }, tax_id_collection: { enabled: 'true' } },
+        automatic_tax: { enabled: 'true' },
+        tax_id_collection: { enabled: 'true' },
         customer_update: { address: 'auto', name: 'auto' },
       });
     }
@@ -137,8 +139,12 @@ describe('invoices of Stripe', () => {
     const { data } = (await service.call('GET', PATH, { token })).body;
     expect(data).toMatchObject([
       {
-        ...{ description: 'Automatic wallet top-up', net_micros: 5_000_000, tax_micros: 500_000 },
-        ...{ total_micros: 5_500_000, currency: 'EUR', status: 'paid' },
+        description: 'Automatic wallet top-up',
+        net_micros: 5_000_000,
+        tax_micros: 500_000,
+        total_micros: 5_500_000,
+        currency: 'EUR',
+        status: 'paid',
         url: `https://invoice.stripe.test/${data[0].id}`,
       },
     ]);
@@ -150,7 +156,8 @@ describe('invoices of Stripe', () => {
     const { billing: service } = atStripe;
     const userId = newId('usr');
     const tokenIn = (locale: 'en' | 'it') => service.tokens.consoleSession({ userId, claims: { locale } });
-    const [english, italian] = [await tokenIn('en'), await tokenIn('it')];
+    const english = await tokenIn('en');
+    const italian = await tokenIn('it');
     const json = { amount_micros: 1_000_000, ...RETURNS };
     const { body } = await service.call('POST', '/v1/gateway/wallet/top-ups', { token: english, json });
     atStripe.pay(body.session_id);

@@ -140,7 +140,9 @@ describe('a subscription whose payment differs from the price', () => {
     expect(await current(token)).toBeNull();
     expect(await factsOf(userId)).toEqual([]);
     expect(await stored(id)).toMatchObject({
-      ...{ status: 'mismatched', asked_micros: 5_000_000, asked_currency: 'EUR' },
+      status: 'mismatched',
+      asked_micros: 5_000_000,
+      asked_currency: 'EUR',
       mismatched_subscription_id: stripeId,
     });
   });
@@ -195,7 +197,8 @@ describe('a checkout started by the previous release', () => {
 
   test('is compared with the amount of the top-up', async () => {
     const { token } = await signIn();
-    const [right, wrong] = [await startTopUp(token), await startTopUp(token)];
+    const right = await startTopUp(token);
+    const wrong = await startTopUp(token);
     await forgetPrice(right);
     await forgetPrice(wrong);
     pay(right);

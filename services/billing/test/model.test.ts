@@ -74,8 +74,12 @@ test('matches the reference model, with every balance proven, after any sequence
           model.sweep(now);
         } else if (act.do === 'admit') {
           const admission = admitRequest({
-            ...{ kind: 'delegated', request_id: ids[act.request] ?? '', svc_user_id: ownerOf(act.request) },
-            ...{ client_id: 'app_of_the_model', service: 'chat', estimate_micros: act.estimate },
+            kind: 'delegated',
+            request_id: ids[act.request] ?? '',
+            svc_user_id: ownerOf(act.request),
+            client_id: 'app_of_the_model',
+            service: 'chat',
+            estimate_micros: act.estimate,
           });
           expect(await verdictOf(admission)).toBe(model.admit(act.request, ownerOf(act.request), act.estimate, now));
         } else {

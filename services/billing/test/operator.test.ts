@@ -41,7 +41,8 @@ describe('the operator routes of uncertain requests', () => {
 
   test('settle each one once, at a proven cost or at its estimate', async () => {
     const { userId } = await subscriber();
-    const [proven, estimated] = [await admitUncertain(userId), await admitUncertain(userId)];
+    const proven = await admitUncertain(userId);
+    const estimated = await admitUncertain(userId);
     expect(await settle(proven, 7)).toEqual({ request_id: proven, state: 'settled', settled: true });
     expect(await settle(proven, 9)).toEqual({ request_id: proven, state: 'settled', settled: false });
     expect(await settle(estimated, null)).toEqual({ request_id: estimated, state: 'settled', settled: true });

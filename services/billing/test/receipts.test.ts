@@ -28,7 +28,10 @@ const fact = (requestId: string, more: object = {}) => ({
   ...more,
 });
 const SERVED_BY = {
-  ...{ provider: 'Sandbox', model: 'sandbox-chat-1', data_zone: 'EU', certification: 'DPA-2026-014' },
+  provider: 'Sandbox',
+  model: 'sandbox-chat-1',
+  data_zone: 'EU',
+  certification: 'DPA-2026-014',
   upstream_request_id: 'up-1',
 };
 const report = (...facts: ReturnType<typeof fact>[]) =>
@@ -40,7 +43,9 @@ const receiptOf = async (userId: string, requestId: string, clientId = APP) => {
 const verify = async (receipt: string) => {
   const jwks: JSONWebKeySet = (await billing.call('GET', '/v1/receipts/jwks')).body;
   return await jwtVerify(receipt, createLocalJWKSet(jwks), {
-    ...{ algorithms: ['ES256'], typ: 'svc-receipt+jwt', issuer: billing.config.PUBLIC_BASE_URL },
+    algorithms: ['ES256'],
+    typ: 'svc-receipt+jwt',
+    issuer: billing.config.PUBLIC_BASE_URL,
   });
 };
 
@@ -55,10 +60,20 @@ describe('the receipt of a delegated request', () => {
     const { payload, protectedHeader } = await verify((await receiptOf(userId, requestId)).body.receipt);
     expect(protectedHeader).toEqual({ alg: 'ES256', typ: 'svc-receipt+jwt', kid: expect.any(String) });
     expect(payload).toEqual({
-      ...{ iss: billing.config.PUBLIC_BASE_URL, iat: Date.parse('2026-10-01T12:00:07Z') / 1000 },
-      ...{ request_id: requestId, sub: userId, client_id: APP, service: 'chat', outcome: 'settled' },
-      ...{ cost_micros: 30, currency: 'EUR', input_tokens: 12, output_tokens: 34, cached_input_tokens: 0 },
-      ...{ created_at: '2026-10-01T12:00:00.500Z', settled_at: '2026-10-01T12:00:07.250Z' },
+      iss: billing.config.PUBLIC_BASE_URL,
+      iat: Date.parse('2026-10-01T12:00:07Z') / 1000,
+      request_id: requestId,
+      sub: userId,
+      client_id: APP,
+      service: 'chat',
+      outcome: 'settled',
+      cost_micros: 30,
+      currency: 'EUR',
+      input_tokens: 12,
+      output_tokens: 34,
+      cached_input_tokens: 0,
+      created_at: '2026-10-01T12:00:00.500Z',
+      settled_at: '2026-10-01T12:00:07.250Z',
     });
     await billing.setClock('2026-10-03T00:00:00Z');
     expect((await verify((await receiptOf(userId, requestId)).body.receipt)).payload).toEqual(payload);
@@ -102,11 +117,17 @@ describe('the receipt of a delegated request', () => {
 describe('the receipt of an API-key request', () => {
   test('names provider, model and certification, and is readable by its account and its key only', async () => {
     const userId = newId('usr');
-    const [keyId, requestId] = [newId('key'), newId('req')];
+    const keyId = newId('key');
+    const requestId = newId('req');
     await billing.db.raw(`SELECT wallet_credit(?, 1000000, 'EUR', ?)`, [userId, newId('cs')]);
     const admission = {
-      ...{ kind: 'api_key', request_id: requestId, svc_user_id: userId, key_id: keyId, hold_micros: 100 },
-      ...{ requests_per_minute: null, monthly_limit_micros: null },
+      kind: 'api_key',
+      request_id: requestId,
+      svc_user_id: userId,
+      key_id: keyId,
+      hold_micros: 100,
+      requests_per_minute: null,
+      monthly_limit_micros: null,
     };
     expect((await billing.internal('POST', '/internal/admissions', admission)).body.verdict).toBe('admitted');
     await billing.settle(requestId, { outcome: 'settled', cost_micros: 40 });
@@ -129,7 +150,8 @@ describe('receipt keys', () => {
   const at = (day: string) => openReceiptKeys(secret, () => Date.parse(day));
 
   test('rotate every 90 days, stay published, and are published one period in advance', async () => {
-    const [first, later] = [at('2026-10-02'), at('2027-03-31')];
+    const first = at('2026-10-02');
+    const later = at('2027-03-31');
     expect(await first.published()).toHaveLength(2);
     const published = await later.published();
     expect(published).toHaveLength(4);

@@ -101,8 +101,13 @@ test('frees the places of requests whose outcomes the restore has lost, although
   const { userId } = await subscribe();
   const admit = (request_id: string) =>
     billing.internal('POST', internalRoutes.admitRequest.path, {
-      ...{ kind: 'delegated', request_id, svc_user_id: userId, client_id: newId('app'), service: 'chat' },
-      ...{ estimate_micros: 1, holder_id: holder },
+      kind: 'delegated',
+      request_id,
+      svc_user_id: userId,
+      client_id: newId('app'),
+      service: 'chat',
+      estimate_micros: 1,
+      holder_id: holder,
     });
   const holder = randomUUID();
   await billing.internal('PUT', internalRoutes.renewHolder.path.replace('{holder_id}', holder), { in_flight: [] });

@@ -17,7 +17,10 @@ const topUp = async () => {
   const { payment_intent } = pay(body.session_id);
   const get = async (path: string) => (await billing.call('GET', `/v1/gateway/wallet${path}`, { token })).body;
   return {
-    ...{ userId, token, sessionId: body.session_id, payment: String(payment_intent) },
+    userId,
+    token,
+    sessionId: body.session_id,
+    payment: String(payment_intent),
     balance: async () => (await get('')).balance_micros,
     transactions: async () => {
       const { data } = await get('/transactions');
@@ -81,7 +84,9 @@ describe('a refund made at Stripe', () => {
     await deliver(stripe.event('refund.created', refundAtStripe(owner, 400)));
     const refund = (amount_micros: number) =>
       billing.internal('POST', `/internal/accounts/${owner.userId}/wallet/refunds`, {
-        ...{ refund_id: newId('evt'), session_id: owner.sessionId, amount_micros },
+        refund_id: newId('evt'),
+        session_id: owner.sessionId,
+        amount_micros,
       });
     expect((await refund(6_010_000)).body.detail.code).toBe('refund_not_possible');
     expect((await refund(6_000_000)).body.state).toBe('refunded');
@@ -140,8 +145,13 @@ describe('a dispute', () => {
 
 const spend = async (userId: string, hold_micros: number) => {
   const request = {
-    ...{ kind: 'api_key', request_id: newId('req'), svc_user_id: userId, key_id: newId('key'), hold_micros },
-    ...{ requests_per_minute: null, monthly_limit_micros: null },
+    kind: 'api_key',
+    request_id: newId('req'),
+    svc_user_id: userId,
+    key_id: newId('key'),
+    hold_micros,
+    requests_per_minute: null,
+    monthly_limit_micros: null,
   };
   expect((await billing.internal('POST', '/internal/admissions', request)).body.verdict).toBe('admitted');
   return { requestId: request.request_id };

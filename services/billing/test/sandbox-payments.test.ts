@@ -40,7 +40,8 @@ test('publishes each renewal passed by the clock of a subscription', async () =>
 });
 
 test('keeps windows, caps and other subscriptions on the real clock', async () => {
-  const [one, two] = [await billing.subscribe(), await billing.subscribe()];
+  const one = await billing.subscribe();
+  const two = await billing.subscribe();
   const { requestId } = await billing.admit(one.userId);
   await billing.settle(requestId, { outcome: 'settled', cost_micros: 700 });
   const before = await usage(one.token);

@@ -135,7 +135,8 @@ describe('the settlements endpoint', () => {
   });
   test('accepts a batch with repetitions, and returns the states in input order', async () => {
     const { userId } = await billing.subscribe('full');
-    const [one, two] = [await billing.admit(userId), await billing.admit(userId)];
+    const one = await billing.admit(userId);
+    const two = await billing.admit(userId);
     const unknown = newId('req');
     const answer = await billing.internal('POST', '/internal/settlements', {
       settlements: [
@@ -190,8 +191,13 @@ describe('a release that overtakes its admission', () => {
     expect(await billing.settle(request_id, released)).toBeNull();
     expect((await billing.admit(userId, { request_id })).answer.status).toBe(422);
     const keyed = {
-      ...{ kind: 'api_key', request_id, svc_user_id: userId, key_id: newId('key') },
-      ...{ hold_micros: 0, requests_per_minute: null, monthly_limit_micros: null },
+      kind: 'api_key',
+      request_id,
+      svc_user_id: userId,
+      key_id: newId('key'),
+      hold_micros: 0,
+      requests_per_minute: null,
+      monthly_limit_micros: null,
     };
     expect((await billing.internal('POST', '/internal/admissions', keyed)).status).not.toBe(500);
     expect(await accountOf(userId)).toMatchObject({ pending: 0, week_used_micros: 0 });

@@ -91,7 +91,8 @@ describe('a double checkout', () => {
 
   test('stores one Stripe customer for an account that buys for the first time', async () => {
     for (let round = 0; round < 200; round += 1) {
-      const [userId, customerId] = [newId('usr'), `cus_${round}`];
+      const userId = newId('usr');
+      const customerId = `cus_${round}`;
       const stored = await Promise.all([1, 2, 3, 4].map(() => insertCustomer(billing.db, userId, customerId)));
       expect(new Set(stored)).toEqual(new Set([customerId]));
     }
@@ -99,7 +100,8 @@ describe('a double checkout', () => {
 
   test('is reverted by the next confirmation if the first revert fails, and refunded once', async () => {
     const { token, userId } = await signIn();
-    const [one, two] = [(await checkout(token)).body.session_id, (await checkout(token)).body.session_id];
+    const one = (await checkout(token)).body.session_id;
+    const two = (await checkout(token)).body.session_id;
     pay(one);
     const lost = String(pay(two)['subscription']);
     await confirm(token, one);
@@ -168,7 +170,8 @@ describe('Stripe prices and products', () => {
     },
   );
   test('identify no plan if one product is sold as several plans', async () => {
-    const [one, two] = [await subscribe('basic'), await subscribe('full')];
+    const one = await subscribe('basic');
+    const two = await subscribe('full');
     for (const { stripeId } of [one, two]) {
       const items = JSON.parse(JSON.stringify(stripe.object(stripeId)['items']));
       items.data[0].price.product = 'prod_of_both';
@@ -193,7 +196,9 @@ describe('a refund of a top-up', () => {
     await confirm(owner.token, body.session_id);
     const refund = (refund_id: string, amount_micros: number) =>
       billing.internal('POST', `/internal/accounts/${owner.userId}/wallet/refunds`, {
-        ...{ refund_id, amount_micros, session_id: body.session_id },
+        refund_id,
+        amount_micros,
+        session_id: body.session_id,
       });
     const balance = async () =>
       (await billing.call('GET', '/v1/gateway/wallet', { token: owner.token })).body.balance_micros;

@@ -15,7 +15,8 @@ describe('a purchase through Stripe', () => {
     expect(started.body.url).toBe(`https://checkout.stripe.test/${stripeSessionOf(started.body.session_id)}`);
     const made = stripe.calls.find(({ path }) => path === '/v1/checkout/sessions');
     expect(made?.params).toMatchObject({
-      ...{ mode: 'subscription', line_items: [{ price: 'price_of_full', quantity: '1' }] },
+      mode: 'subscription',
+      line_items: [{ price: 'price_of_full', quantity: '1' }],
       success_url: `${RETURNS.success_url}?session_id=${started.body.session_id}`,
       subscription_data: { metadata: { svc_user_id: userId } },
     });
@@ -70,7 +71,8 @@ describe('a purchase through Stripe', () => {
   });
   test('is refunded and cancelled if another subscription is already live', async () => {
     const { token } = await signIn();
-    const [one, two] = [(await checkout(token)).body.session_id, (await checkout(token, 'full')).body.session_id];
+    const one = (await checkout(token)).body.session_id;
+    const two = (await checkout(token, 'full')).body.session_id;
     pay(one);
     const lost = String(pay(two)['subscription']);
     await confirm(token, one);
@@ -163,7 +165,8 @@ describe('Stripe events', () => {
   test('return 422 if signed but malformed', async () => {
     const send = async (body: string) => {
       const response = await fetch(`${billing.publicUrl}/v1/payments/stripe/events`, {
-        ...{ method: 'POST', body },
+        method: 'POST',
+        body,
         headers: { 'content-type': 'application/json', 'stripe-signature': stripe.sign(body) },
       });
       const { detail } = JSON.parse(await response.text());
@@ -192,16 +195,16 @@ describe('Stripe events', () => {
     expect((await deliver(stripe.event('customer.subscription.updated', stripeId))).status).toBe(503);
   }, 30_000);
   test('are swept if they were never delivered, and silent subscriptions are refreshed', async () => {
-    const [one, two] = [await subscribe(), await subscribe()];
+    const one = await subscribe();
+    const two = await subscribe();
     stripe.update(one.stripeId, { status: 'paused' });
     stripe.undelivered = [stripe.event('customer.subscription.paused', one.stripeId)];
     stripe.update(two.stripeId, { status: 'unpaid' });
-    await billing
-      .db('subscriptions')
-      .where({ provider_subscription_id: two.stripeId })
-      .update({
-        ...{ current_period_start: '2026-01-01', current_period_end: '2026-02-01', updated_at: '2026-02-01' },
-      });
+    await billing.db('subscriptions').where({ provider_subscription_id: two.stripeId }).update({
+      current_period_start: '2026-01-01',
+      current_period_end: '2026-02-01',
+      updated_at: '2026-02-01',
+    });
     await billing.app.tickPayments();
     await billing.app.tickPayments();
     expect(await current(one.token)).toMatchObject({ status: 'paused', revision: 2 });

@@ -131,7 +131,8 @@ describe('buying a subscription', () => {
     expect((await checkout(accessToken)).body.detail.code).toBe('invalid_token');
   });
   test('returns 404 to another account, before and after payment', async () => {
-    const [buyer, stranger] = [await signIn(), await signIn()];
+    const buyer = await signIn();
+    const stranger = await signIn();
     const id = (await checkout(buyer.token)).body.session_id;
     expect((await confirm(stranger.token, id)).status).toBe(404);
     await complete(id);
@@ -161,10 +162,8 @@ describe('two purchases', () => {
   });
   test('started in parallel leave one live subscription, and the second payment is reverted', async () => {
     const { token, userId } = await signIn();
-    const [one, two] = [
-      (await checkout(token)).body.session_id,
-      (await checkout(token, { plan_id: 'full' })).body.session_id,
-    ];
+    const one = (await checkout(token)).body.session_id;
+    const two = (await checkout(token, { plan_id: 'full' })).body.session_id;
     expect((await complete(one)).status).toBe(200);
     const lost = await complete(two);
     expect([lost.status, lost.body.detail.code]).toEqual([409, 'subscription_already_active']);

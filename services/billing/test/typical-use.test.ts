@@ -16,8 +16,12 @@ const typicalUse = async (clientId = APP) =>
 const addUser = async (plan: 'basic' | 'full', micros: Record<string, number>, clientId = APP): Promise<void> => {
   const { userId } = await billing.subscribe(plan);
   const rows = Object.entries(micros).map(([day, cost_micros]) => ({
-    ...{ svc_user_id: userId, client_id: clientId, service: 'chat', requests: 1 },
-    ...{ day, cost_micros },
+    svc_user_id: userId,
+    client_id: clientId,
+    service: 'chat',
+    requests: 1,
+    day,
+    cost_micros,
   }));
   await billing.db('usage_days').insert(rows);
 };

@@ -29,8 +29,15 @@ beforeAll(async () => {
         at + interval '1 month'
       FROM date_trunc('day', now()) AS at`);
   await db('checkout_sessions').insert({
-    ...{ id: 'cs', svc_user_id: 'usr', kind: 'top_up', amount_micros: PAID_MICROS, provider: 'sandbox' },
-    ...{ status: 'complete', created_at: new Date(), completed_at: new Date(), expires_at: new Date() },
+    id: 'cs',
+    svc_user_id: 'usr',
+    kind: 'top_up',
+    amount_micros: PAID_MICROS,
+    provider: 'sandbox',
+    status: 'complete',
+    created_at: new Date(),
+    completed_at: new Date(),
+    expires_at: new Date(),
   });
 });
 afterAll(() => database.drop());

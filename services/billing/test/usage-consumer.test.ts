@@ -25,8 +25,17 @@ afterAll(async () => {
 });
 
 const factOf = (userId: string, requestId: string, costMicros: number) => ({
-  ...{ request_id: requestId, kind: 'delegated', svc_user_id: userId, client_id: APP, key_id: null, service: 'chat' },
-  ...{ outcome: 'settled', cost_micros: costMicros, input_tokens: 1, output_tokens: 1, audio_ms: null },
+  request_id: requestId,
+  kind: 'delegated',
+  svc_user_id: userId,
+  client_id: APP,
+  key_id: null,
+  service: 'chat',
+  outcome: 'settled',
+  cost_micros: costMicros,
+  input_tokens: 1,
+  output_tokens: 1,
+  audio_ms: null,
   finished_at: '2026-10-01T12:00:00.000Z',
 });
 const publish = async (records: object[], id = crypto.randomUUID()) => {
@@ -49,7 +58,8 @@ describe('the usage consumer', () => {
     const consumer = startUsageConsumer({ ...billing.app.settlement, messaging });
     try {
       const { userId } = await billing.subscribe('full');
-      const [one, two] = [await billing.admit(userId), await billing.admit(userId)];
+      const one = await billing.admit(userId);
+      const two = await billing.admit(userId);
       const stray = newId('req');
       await billing.settle(one.requestId, { outcome: 'settled', cost_micros: 11 });
       const released = { ...factOf(userId, newId('req'), 0), outcome: 'released' };
@@ -76,7 +86,9 @@ describe('the usage consumer', () => {
     const { requestId } = await accounts.ask(owner);
     const fact = {
       ...factOf(owner.userId, requestId, 420),
-      ...{ kind: 'api_key', client_id: null, key_id: owner.keyId },
+      kind: 'api_key',
+      client_id: null,
+      key_id: owner.keyId,
     };
     const consumer = startUsageConsumer({ ...billing.app.settlement, messaging });
     const held = async () => (await accounts.wallet(owner.token)).held_micros;

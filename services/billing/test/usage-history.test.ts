@@ -35,7 +35,9 @@ describe('GET /v1/subscriptions/usage/history', () => {
     expect(await days(token, '?days=4')).toEqual([
       { day: '2026-09-30', ...EMPTY },
       {
-        ...{ day: '2026-10-01', requests: 2, cost_micros: 10 },
+        day: '2026-10-01',
+        requests: 2,
+        cost_micros: 10,
         services: { chat: { requests: 2, cost_micros: 10 }, audio_transcription: NONE },
         apps: [
           { client_id: APP, requests: 1, cost_micros: 10 },
@@ -43,12 +45,16 @@ describe('GET /v1/subscriptions/usage/history', () => {
         ],
       },
       {
-        ...{ day: '2026-10-02', requests: 1, cost_micros: 7 },
+        day: '2026-10-02',
+        requests: 1,
+        cost_micros: 7,
         services: { chat: NONE, audio_transcription: { requests: 1, cost_micros: 7 } },
         apps: [{ client_id: other, requests: 1, cost_micros: 7 }],
       },
       {
-        ...{ day: '2026-10-03', requests: 1, cost_micros: 5 },
+        day: '2026-10-03',
+        requests: 1,
+        cost_micros: 5,
         services: { chat: { requests: 1, cost_micros: 5 }, audio_transcription: NONE },
         apps: [{ client_id: APP, requests: 1, cost_micros: 5 }],
       },

@@ -10,14 +10,25 @@ afterAll(() => billing.stop());
 beforeEach(() => billing.setClock('2026-10-01T12:00:00Z'));
 
 const NOTHING = {
-  ...{ status: null, plan: null, period: null, weekly: null, monthly: null },
-  ...{ pending_requests: 0, max_pending_requests: 2, services: { chat: false, audio_transcription: false } },
+  status: null,
+  plan: null,
+  period: null,
+  weekly: null,
+  monthly: null,
+  pending_requests: 0,
+  max_pending_requests: 2,
+  services: { chat: false, audio_transcription: false },
 };
 
 /** Usage of an app that has no budget and has used nothing. */
 const NO_BUDGET = {
-  ...{ paused: false, used_micros: 0, held_micros: 0, limit_micros: null, period: null },
-  ...{ resets_at: null, expires_at: null },
+  paused: false,
+  used_micros: 0,
+  held_micros: 0,
+  limit_micros: null,
+  period: null,
+  resets_at: null,
+  expires_at: null,
 };
 
 describe('usage', () => {
@@ -54,7 +65,10 @@ describe('usage', () => {
     });
     await billing.setClock('2026-10-08T12:00:00Z');
     expect((await billing.call('GET', '/v1/subscriptions/usage', { token })).body.weekly).toEqual({
-      ...{ used_percent: 0, used_micros: 0, limit_micros: 1000, resets_at: '2026-10-15T12:00:00.000Z' },
+      used_percent: 0,
+      used_micros: 0,
+      limit_micros: 1000,
+      resets_at: '2026-10-15T12:00:00.000Z',
     });
   });
   test('returns request states to the gateway, in the given order', async () => {
@@ -91,7 +105,8 @@ describe('usage', () => {
     expect(await entitlements()).toEqual({ chat: true, audio_transcription: true });
     await billing.call('POST', `/sandbox/payments/subscriptions/${subscriptionId}`, { json: { status: 'paused' } });
     expect((await billing.call('GET', '/v1/subscriptions/usage', { token })).body).toMatchObject({
-      ...{ status: 'paused', services: { chat: false, audio_transcription: false } },
+      status: 'paused',
+      services: { chat: false, audio_transcription: false },
     });
     expect(await entitlements()).toEqual({ chat: false, audio_transcription: false });
     const stranger = await billing.internal('GET', `/internal/accounts/${newId('usr')}/entitlements`);
@@ -136,7 +151,11 @@ describe('GET /v1/integrations/usage/requests/{request_id}', () => {
     await billing.setClock('2026-10-01T12:05:00Z');
     await billing.settle(requestId, { outcome: 'settled', cost_micros: 12 });
     expect((await read(requestId, userId)).body).toEqual({
-      ...{ request_id, state: 'settled', cost_micros: 12, created_at, settled_at: '2026-10-01T12:05:00.000Z' },
+      request_id,
+      state: 'settled',
+      cost_micros: 12,
+      created_at,
+      settled_at: '2026-10-01T12:05:00.000Z',
     });
     const second = await billing.admit(userId);
     await billing.settle(second.requestId, { outcome: 'released' });

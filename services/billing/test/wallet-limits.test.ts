@@ -43,7 +43,8 @@ describe('an API-key request', () => {
     });
     await billing.setClock('2026-10-15T12:01:00Z');
     expect((await accounts.ask(owner, limits)).body).toEqual({
-      ...{ verdict: 'admitted', rate_limit: { limit: 5, remaining: 4, reset_ms: 60_000 } },
+      verdict: 'admitted',
+      rate_limit: { limit: 5, remaining: 4, reset_ms: 60_000 },
     });
   });
   test('is refused once its key has reached the monthly limit, until the calendar month ends', async () => {
@@ -52,7 +53,8 @@ describe('an API-key request', () => {
     const { requestId } = await accounts.ask(owner, limits);
     await billing.settle(requestId, { outcome: 'settled', cost_micros: 500_000 });
     expect((await accounts.ask(owner, limits)).body).toEqual({
-      ...{ verdict: 'key_monthly_limit_exceeded', resets_at: '2026-11-01T00:00:00.000Z' },
+      verdict: 'key_monthly_limit_exceeded',
+      resets_at: '2026-11-01T00:00:00.000Z',
     });
     expect((await accounts.ask({ ...owner, keyId: newId('key') }, limits)).body.verdict).toBe('admitted');
     await billing.setClock('2026-11-01T00:00:00Z');
@@ -112,7 +114,8 @@ describe('the limit of a wallet or key', () => {
           const isLimited = typeof rateOf[requests[place]?.key ?? 0] === 'number';
           return { verdict, ...(isLimited ? { rate_remaining } : {}) };
         };
-        const [each, together] = [await accounts.fund(), await accounts.fund()];
+        const each = await accounts.fund();
+        const together = await accounts.fund();
         const oneByOne: object[] = [];
         // A batch is decided in the order of the keys.
         const turns = [...inputsOf(each).entries()].sort(([, a], [, b]) => a.key_id.localeCompare(b.key_id));

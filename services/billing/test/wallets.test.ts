@@ -95,7 +95,8 @@ describe('top-ups', () => {
     expect((await confirm(token, body.session_id)).body.wallet.balance_micros).toBe(amount);
   });
   test('return 404 to another account, and 401 without a session', async () => {
-    const [owner, stranger] = [await signIn(), await signIn()];
+    const owner = await signIn();
+    const stranger = await signIn();
     const { body } = await startTopUp(owner.token, 1_000_000);
     expect((await confirm(stranger.token, body.session_id)).status).toBe(404);
     expect((await billing.call('GET', '/v1/gateway/wallet')).status).toBe(401);
@@ -150,7 +151,8 @@ describe('refunds', () => {
     expect(balances.reduce((sum, balance) => sum + balance)).toBe(22_000_000);
   });
   test('return 404 unless the session is a paid top-up of the account, and 422 for fractions of a cent', async () => {
-    const [one, two] = [await start(), await start()];
+    const one = await start();
+    const two = await start();
     expect((await one.refund('a', 1_000_000, two.userId)).status).toBe(404);
     expect((await one.refund('a', 1_000_000, one.userId, newId('cs'))).status).toBe(404);
     const unpaid = (await startTopUp(one.token, 5_000_000)).body.session_id;
@@ -175,7 +177,8 @@ describe('an API-key request', () => {
   });
   test('returns its hold without a posting when released, and keeps it while uncertain', async () => {
     const owner = await fund();
-    const [one, two] = [await ask(owner), await ask(owner)];
+    const one = await ask(owner);
+    const two = await ask(owner);
     await billing.settle(one.requestId, { outcome: 'released' });
     await billing.settle(two.requestId, { outcome: 'uncertain' });
     expect(await wallet(owner.token)).toMatchObject({ balance_micros: 10_000_000, held_micros: 1_000_000 });
@@ -204,7 +207,8 @@ describe('an API-key request', () => {
     );
     expect(await wallet(token)).toMatchObject({ balance_micros: 10_000_000, held_micros: 4_000_000 });
     const outcomes = [400_000, 1_500_000, 0, null].map((costMicros, place) => ({
-      ...{ requestId: ids[place] ?? '', costMicros },
+      requestId: ids[place] ?? '',
+      costMicros,
       outcome: costMicros === null ? ('released' as const) : ('settled' as const),
     }));
     await settleReservations(billing.db, [...outcomes, ...outcomes], 'EUR');
@@ -237,7 +241,9 @@ describe('the balance', () => {
     const requests = Array.from({ length: 10 }, () => keyRequest({ userId, keyId }, { hold_micros: 900_000 }));
     await admitKeyRequests(billing.db, requests);
     const outcomes = requests.map(({ request_id }) => ({
-      ...{ requestId: request_id, outcome: 'settled' as const, costMicros: 100_000 },
+      requestId: request_id,
+      outcome: 'settled' as const,
+      costMicros: 100_000,
     }));
     const reports = [...outcomes, ...outcomes].map((outcome) => [outcome]).concat([outcomes, outcomes.toReversed()]);
     const results = await Promise.all(reports.map((settlements) => settleReservations(billing.db, settlements, 'EUR')));
@@ -289,7 +295,9 @@ describe('the balance', () => {
     await admitKeyRequests(billing.db, inputs);
     const ids = [...inputs.map(({ request_id }) => request_id), ...delegated.map(({ requestId }) => requestId)];
     const outcomes = ids.map((requestId) => ({
-      ...{ requestId, outcome: 'settled' as const, costMicros: 7 },
+      requestId,
+      outcome: 'settled' as const,
+      costMicros: 7,
     }));
     const rotated = (by: number) => [...outcomes.slice(by), ...outcomes.slice(0, by)];
     // Some batches report a request twice, and others are admitted meanwhile. A deadlock would make a call fail.

@@ -85,7 +85,8 @@ test('counts use in the windows of its admission across month ends, leap days, l
             await billing.settle(requestId, { outcome: 'settled', cost_micros: act.cost });
           }
         }
-        const [week, month] = [weekAt(begin, now), monthAt(begin, now)];
+        const week = weekAt(begin, now);
+        const month = monthAt(begin, now);
         const usage = (await billing.call('GET', '/v1/subscriptions/usage', { token })).body;
         const sum = ({ start: from, end }: { start: Date; end: Date }) =>
           spent.filter(({ at }) => at >= from && at < end).reduce((total, { cost }) => total + cost, 0);

@@ -114,13 +114,12 @@ describe('the end of all access to an account', () => {
   test('is followed by the erasure of every key, with its name, when the account is erased', async () => {
     const { id, key } = await newKey();
     const fact = {
-      ...{
-        id: randomUUID(),
-        subject: events.accountErased.subject,
-        aggregate: `account_deletion:${userId}`,
-        version: 2,
-      },
-      ...{ occurred_at: new Date().toISOString(), data: { svc_user_id: userId } },
+      id: randomUUID(),
+      subject: events.accountErased.subject,
+      aggregate: `account_deletion:${userId}`,
+      version: 2,
+      occurred_at: new Date().toISOString(),
+      data: { svc_user_id: userId },
     };
     await messaging.jetstream.publish(fact.subject, JSON.stringify(fact));
     await waitFor(async () => (await gateway.database.knex('api_keys').where({ id })).length === 0);

@@ -363,10 +363,12 @@ describe('a caller', () => {
 
   test('that disconnects during admission is released, and nothing is forwarded', async () => {
     await useSandbox();
-    const [served, admitted] = [gateway.provider.counts().requests, gateway.billing.admissions.length];
+    const served = gateway.provider.counts().requests;
+    const admitted = gateway.billing.admissions.length;
     const left = () => gateway.logs().split('"status":499').length;
     const leftBefore = left();
-    const [admission, decision] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const admission = Promise.withResolvers<void>();
+    const decision = Promise.withResolvers<void>();
     gateway.billing.hold = () => {
       admission.resolve();
       return decision.promise;

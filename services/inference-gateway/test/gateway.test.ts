@@ -288,8 +288,10 @@ describe('other endpoints', () => {
 
 describe('admission', () => {
   test('releases the hold of a caller that disconnects, and forwards nothing', async () => {
-    const [served, admitted] = [gateway.provider.counts().requests, gateway.billing.admissions.length];
-    const [admission, decision] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const served = gateway.provider.counts().requests;
+    const admitted = gateway.billing.admissions.length;
+    const admission = Promise.withResolvers<void>();
+    const decision = Promise.withResolvers<void>();
     gateway.billing.hold = () => {
       admission.resolve();
       return decision.promise;

@@ -160,7 +160,8 @@ describe('the answers of a gateway that is killed before it writes their records
   });
 
   test('are charged by a live neighbor on the same volume, as are its own', async () => {
-    const [running, neighbor] = [await start(), await start()];
+    const running = await start();
+    const neighbor = await start();
     await Promise.all([byKey(running), byKey(neighbor)]);
     around.databaseDoor?.shut();
     const answers = await Promise.all([byKey(running), byKey(neighbor)]);

@@ -159,7 +159,8 @@ describe('the journal of a dead process', () => {
   test('loses only torn or damaged lines', async () => {
     const damagedLines = async () =>
       Number((await metrics.registry.getSingleMetric('usage_journal_lines_damaged_total')?.get())?.values[0]?.value);
-    const [owner, before] = [randomUUID(), await damagedLines()];
+    const owner = randomUUID();
+    const before = await damagedLines();
     const records = [newRecord(), newRecord(), newRecord()];
     await journalAndDie(records.slice(0, 2), owner);
     const segment = join(directory, `${owner}.1.jsonl`);
@@ -185,7 +186,8 @@ describe('the journal of a dead process', () => {
 
 describe('the journal of a live process', () => {
   test('is not replayed, even while the process is suspended', async () => {
-    const [running, record] = [await start(randomUUID()), newRecord()];
+    const running = await start(randomUUID());
+    const record = newRecord();
     await running.append(toJournalLine(record));
     await takeOver();
     running.signal('SIGSTOP');
@@ -220,7 +222,8 @@ describe('the journal of a live process', () => {
     journal.append(toJournalLine(newRecord()))?.release();
     journal.close();
     expect(await files()).toEqual([]);
-    const [unfinished, record] = [open(randomUUID()), newRecord()];
+    const unfinished = open(randomUUID());
+    const record = newRecord();
     unfinished.append(toJournalLine(record));
     unfinished.close();
     await takeOver();

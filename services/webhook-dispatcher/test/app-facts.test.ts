@@ -102,7 +102,9 @@ test('the connections of an erased account are forgotten, once their ends were s
   await facts.connect(pair);
   await facts.untilSent(owner.clientId, ['integration.connected']);
   await publishFact(world, {
-    ...{ subject: 'auth.account.erased.v1', aggregate: `account_deletion:${pair.userId}`, version: 2 },
+    subject: 'auth.account.erased.v1',
+    aggregate: `account_deletion:${pair.userId}`,
+    version: 2,
     data: { svc_user_id: pair.userId },
   });
   await facts.disconnect(pair, 2);

@@ -148,7 +148,8 @@ describe('connections', () => {
 
 describe('subscriptions', () => {
   test('are sent to each connected app, and to no other', async () => {
-    const [second, stranger] = [await facts.newConfiguredApp(), await facts.newConfiguredApp()];
+    const second = await facts.newConfiguredApp();
+    const stranger = await facts.newConfiguredApp();
     await facts.connect(pair);
     await facts.connect({ ...pair, clientId: second.clientId });
     await facts.connect({ userId: newId('usr'), clientId: stranger.clientId });

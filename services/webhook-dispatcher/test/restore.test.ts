@@ -29,7 +29,8 @@ const afterRestore = async (restoredTo: Date) => {
 test('after a restore, the facts since the moment are read again: no event is lost, and each keeps its id', async () => {
   const facts = createFacts(world, dispatcher);
   const { clientId } = await facts.newConfiguredApp();
-  const [known, later] = [newId('usr'), newId('usr')];
+  const known = newId('usr');
+  const later = newId('usr');
   world.standIns.snapshots.set(known, snapshot(1)).set(later, snapshot(1));
   const before = ['integration.connected', 'subscription.updated 1'];
   const since = ['subscription.updated 2', 'integration.connected', 'subscription.updated 1', 'integration.revoked'];

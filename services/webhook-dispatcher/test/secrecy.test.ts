@@ -74,7 +74,8 @@ test('stores and logs no secret, token or answer of a receiver, and logs no quer
     'service-token-of-the-tests',
     ...signatures,
   ];
-  const [stored, logged] = [await everythingStored(), world.logs.join('')];
+  const stored = await everythingStored();
+  const logged = world.logs.join('');
   for (const canary of canaries) {
     expect(stored.includes(canary), `stored: ${canary}`).toBe(false);
     expect(logged.includes(canary), `logged: ${canary}`).toBe(false);

@@ -30,7 +30,8 @@ export const openClient = (url: string, connections: number): Client => {
   const pool = new Pool(url, { connections, pipelining: 1 });
   const call = async ({ method = 'GET', path, token, json, form, headers }: Call): Promise<Answer> => {
     const { statusCode, body } = await pool.request({
-      ...{ method, path },
+      method,
+      path,
       headers: {
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(json === undefined ? {} : { 'content-type': 'application/json' }),

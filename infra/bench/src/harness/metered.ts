@@ -12,7 +12,8 @@ export interface Metered {
 
 /** Sums the processor time of a server over rounds. This figure is the least sensitive to a busy machine. */
 export const metered = (pid: number, run: () => Promise<Round>): Metered => {
-  let [microseconds, calls] = [0, 0];
+  let microseconds = 0;
+  let calls = 0;
   return {
     round: async () => {
       const before = processorMicroseconds(pid);

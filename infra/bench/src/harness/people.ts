@@ -58,8 +58,13 @@ export const consent = async (auth: Client, person: Person, app: App): Promise<s
     path: '/v1/integrations/oauth/authorize',
     token: person.session,
     json: {
-      ...{ client_id: app.clientId, redirect_uri: REDIRECT_URI, scope: 'inference usage:read', state: STATE },
-      ...{ code_challenge: CHALLENGE, code_challenge_method: 'S256', approved: true },
+      client_id: app.clientId,
+      redirect_uri: REDIRECT_URI,
+      scope: 'inference usage:read',
+      state: STATE,
+      code_challenge: CHALLENGE,
+      code_challenge_method: 'S256',
+      approved: true,
     },
   });
   return new URL(answer.field('redirect_to')).searchParams.get('code') ?? '';
@@ -74,7 +79,10 @@ export const askForTokens = async (server: Client, app: App, grant: Readonly<Rec
 
 /** The grant of RFC 6749 section 4.1.3. */
 export const codeGrant = (code: string) => ({
-  ...{ grant_type: 'authorization_code', code, redirect_uri: REDIRECT_URI, code_verifier: VERIFIER },
+  grant_type: 'authorization_code',
+  code,
+  redirect_uri: REDIRECT_URI,
+  code_verifier: VERIFIER,
 });
 
 const from = () => ({ 'x-forwarded-for': `10.${randomBytes(3).join('.')}` });

@@ -132,12 +132,16 @@ export const startStack = async (
   ): Promise<RunningService> => {
     const port = env['PORT'] ?? String(await freePort());
     const internalPort = env['INTERNAL_PORT'] ?? String(await freePort());
-    const [url, internalUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${internalPort}`];
+    const url = `http://127.0.0.1:${port}`;
+    const internalUrl = `http://127.0.0.1:${internalPort}`;
     const settings = {
-      ...{ PUBLIC_BASE_URL: url, ...tokens },
-      ...{ PORT: port, INTERNAL_PORT: internalPort },
+      PUBLIC_BASE_URL: url,
+      ...tokens,
+      PORT: port,
+      INTERNAL_PORT: internalPort,
       // As in production.
-      ...{ LOG_LEVEL: 'info', SHUTDOWN_GRACE_MS: '2000' },
+      LOG_LEVEL: 'info',
+      SHUTDOWN_GRACE_MS: '2000',
       ...env,
     };
     const own = await startScript(main, settings, launch);
@@ -151,14 +155,18 @@ export const startStack = async (
     natsUrlOf,
     postgresUrl: postgres.url,
     postgres: server,
-    ...{ archive, standby },
+    archive,
+    standby,
     nats: broker.first,
     natsServers,
     emptyNats: broker.empty,
-    ...{ internalToken, operatorToken },
+    internalToken,
+    operatorToken,
     example: (file) => join(ROOT, 'infra', 'local', 'config', file),
     scratchFile: (name) => join(scratch.path, name),
-    ...{ startScript, stop, database },
+    startScript,
+    stop,
+    database,
     start: async (service, env = {}, { isBundled = false, ...launch } = {}) => {
       const databaseUrl = await database(service);
       const migrate = join(ROOT, 'services', service, 'src', 'migrate.ts');
@@ -190,9 +198,12 @@ const startDatabases = async (
 ) => {
   const options = {
     dataDir: join(scratch, 'postgres'),
-    ...{ user: 'bench', password: randomBytes(16).toString('hex'), port: await freePort() },
+    user: 'bench',
+    password: randomBytes(16).toString('hex'),
+    port: await freePort(),
     flags: {
-      ...{ max_connections: String(CONNECTIONS_MAX), ...USED_WAL_FLAGS },
+      max_connections: String(CONNECTIONS_MAX),
+      ...USED_WAL_FLAGS,
       ...(hasArchive === true ? archiveFlags(scratch) : {}),
       ...flags,
     },
@@ -202,7 +213,8 @@ const startDatabases = async (
   // Each segment would be archived.
   if (hasArchive !== true) await useWal(postgres.url);
   return {
-    ...{ postgres, server },
+    postgres,
+    server,
     archive: hasArchive === true ? openArchive(scratch, options, server, postgres.url) : undefined,
     standby: hasStandby === true ? await followPrimary(postgres, options) : undefined,
   };
@@ -216,7 +228,11 @@ const followPrimary = async (
   const session = await openSession(url);
   try {
     return await startStandby({
-      ...{ user, password, flags, dataDir: `${dataDir}-standby`, port: await freePort() },
+      user,
+      password,
+      flags,
+      dataDir: `${dataDir}-standby`,
+      port: await freePort(),
       primary: { url, dataDir },
       query: (sql) => session.query<object>(sql),
     });

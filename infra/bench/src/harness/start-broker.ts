@@ -10,7 +10,9 @@ export const startBroker = async (storeDir: string, nodes: number) => {
   const accounts = renderAccounts({ passwordOf: () => JSON.stringify(password) });
   const places = await Promise.all(
     Array.from({ length: nodes }, async (_, index) => ({
-      ...{ storeDir: `${storeDir}-${index}`, accounts, port: await freePort() },
+      storeDir: `${storeDir}-${index}`,
+      accounts,
+      port: await freePort(),
       clusterPort: await freePort(),
     })),
   );

@@ -31,7 +31,8 @@ export const median = (series: readonly number[]): number => quantile(Float64Arr
 
 /** Returns Welch's t of two series of unequal variance: within ±2, their means differ by chance. */
 export const welchT = (one: readonly number[], other: readonly number[]): number => {
-  const [first, second] = [meanAndError(one), meanAndError(other)];
+  const first = meanAndError(one);
+  const second = meanAndError(other);
   return (first.mean - second.mean) / Math.sqrt(first.squaredError + second.squaredError);
 };
 

@@ -14,7 +14,9 @@ const EVENTS = 60;
 const usage = { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 };
 const common = { id: 'chatcmpl-hostile', created: 1, model: MODEL };
 const ORDINARY = JSON.stringify({
-  ...{ ...common, object: 'chat.completion', usage },
+  ...common,
+  object: 'chat.completion',
+  usage,
   choices: [{ index: 0, message: { role: 'assistant', content: 'Heard.' }, finish_reason: 'stop' }],
 });
 const emptyChoices = `[${'{},'.repeat(BYTES / 3)}{}]`;

@@ -18,7 +18,11 @@ const HONEST_BYTES = 8_000_000;
 const TINY_BODY_BYTES = 5_000_000;
 
 const bodies = (attackers: Attackers, more: Partial<BodiesAttack>): BodiesAttack => ({
-  ...{ kind: 'bodies', shape: 'empty objects', bytes: LARGE_BYTES, connections: 4, isStreamed: false },
+  kind: 'bodies',
+  shape: 'empty objects',
+  bytes: LARGE_BYTES,
+  connections: 4,
+  isStreamed: false,
   path: attackers === 'delegated' ? DELEGATED_CHAT : CHAT,
   model: attackers === 'delegated' ? undefined : 'sink',
   ...more,
@@ -71,7 +75,11 @@ const drips = SPENDING.flatMap((attackers): Scenario[] => [
     name: '1,000 bodies of 30 MB, a kilobyte a second',
     attackers,
     attack: {
-      ...{ kind: 'drip', connections: 1_000, announcedBytes: LARGE_BYTES, firstBytes: 1_000, bytesPerSecond: 1_000 },
+      kind: 'drip',
+      connections: 1_000,
+      announcedBytes: LARGE_BYTES,
+      firstBytes: 1_000,
+      bytesPerSecond: 1_000,
       path: bodies(attackers, {}).path,
     },
   },
@@ -79,7 +87,11 @@ const drips = SPENDING.flatMap((attackers): Scenario[] => [
     name: '2,000 bodies of 60 KB that lack their end',
     attackers,
     attack: {
-      ...{ kind: 'drip', connections: 2_000, announcedBytes: 62_000, firstBytes: 60_000, bytesPerSecond: 1 },
+      kind: 'drip',
+      connections: 2_000,
+      announcedBytes: 62_000,
+      firstBytes: 60_000,
+      bytesPerSecond: 1,
       path: bodies(attackers, {}).path,
     },
   },

@@ -50,26 +50,38 @@ export interface DrillWorld {
 
 export const startDrillWorld = async (choices: StackChoices): Promise<DrillWorld> => {
   const stack = await startStack({}, choices);
-  const [tokens, stripe, authority] = [
-    await testTokens(),
-    await new StripeStandIn().start(),
-    await createTestAuthority(),
-  ];
+  const tokens = await testTokens();
+  const stripe = await new StripeStandIn().start();
+  const authority = await createTestAuthority();
   const ownerId = newId('usr');
   const owner = await startOwnerStandIn(ownerId);
   const partner = await startPartner(await authority.issue({ names: ['localhost'] }));
   const { billing, gateway, provider } = await startPaidServices(stack, tokens, stripe);
   const dispatcher = await stack.start('webhook-dispatcher', {
-    ...{ PUBLIC_BASE_URL: tokens.publicBaseUrl, JWKS_URL: tokens.jwksUrl, AUTH_INTERNAL_URL: owner.url },
-    ...{ BILLING_INTERNAL_URL: billing.internalUrl, WEBHOOK_EXTRA_CA_FILE: authority.caFile },
-    ...{ WEBHOOK_ENCRYPTION_KEY: randomBytes(32).toString('base64'), ...(await fixedPorts()) },
-    ...{ WEBHOOK_ALLOW_TARGETS: `localhost:${partner.port}`, WEBHOOK_BACKOFF_BASE_MS: '100' },
+    PUBLIC_BASE_URL: tokens.publicBaseUrl,
+    JWKS_URL: tokens.jwksUrl,
+    AUTH_INTERNAL_URL: owner.url,
+    BILLING_INTERNAL_URL: billing.internalUrl,
+    WEBHOOK_EXTRA_CA_FILE: authority.caFile,
+    WEBHOOK_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    ...(await fixedPorts()),
+    WEBHOOK_ALLOW_TARGETS: `localhost:${partner.port}`,
+    WEBHOOK_BACKOFF_BASE_MS: '100',
   });
   const clientId = newId('app');
   const buyers = await connectBuyers(dispatcher, tokens, clientId);
   await configure(dispatcher, { tokens, owner: ownerId, clientId, url: `https://localhost:${partner.port}/` });
   const world: DrillWorld = {
-    ...{ stack, stripe, provider, partner, clientId, buyers, billing, gateway, dispatcher, model: CHAT_MODEL },
+    stack,
+    stripe,
+    provider,
+    partner,
+    clientId,
+    buyers,
+    billing,
+    gateway,
+    dispatcher,
+    model: CHAT_MODEL,
     keys: await createPaidKeys({ billing, gateway, stripe, tokens }),
     teller: await startFactTeller(stack),
     killServices: () => {
@@ -98,11 +110,17 @@ const startPaidServices = async (stack: Stack, tokens: TestTokens, stripe: Strip
   const plansFile = stack.scratchFile('plans.yaml');
   writeFileSync(plansFile, readFileSync(PLANS, 'utf8').replace('price_standard_month', PRICE_AT_STRIPE));
   const payments = {
-    ...{ PAYMENTS: 'stripe', STRIPE_SECRET_KEY: 'sk_test_of_the_drill', STRIPE_API_BASE: stripe.url },
-    ...{ STRIPE_WEBHOOK_SECRET: stripe.secret, PLANS_FILE: plansFile },
+    PAYMENTS: 'stripe',
+    STRIPE_SECRET_KEY: 'sk_test_of_the_drill',
+    STRIPE_API_BASE: stripe.url,
+    STRIPE_WEBHOOK_SECRET: stripe.secret,
+    PLANS_FILE: plansFile,
   };
   const services = await startGateway(stack, {
-    ...{ tokens, providerUrl, providerKey, env: await fixedPorts() },
+    tokens,
+    providerUrl,
+    providerKey,
+    env: await fixedPorts(),
     billingEnv: { ...(await fixedPorts()), ...payments },
   });
   return { ...services, provider: openClient(providerUrl, 1) };
@@ -115,7 +133,8 @@ const createPaidKeys = async ({
   stripe,
   tokens,
 }: Pick<DrillWorld, 'billing' | 'gateway' | 'stripe'> & { readonly tokens: TestTokens }): Promise<string[]> => {
-  const [shop, owner] = [openClient(billing.url, 1), openClient(gateway.url, 1)];
+  const shop = openClient(billing.url, 1);
+  const owner = openClient(gateway.url, 1);
   const keys: string[] = [];
   while (keys.length < KEYS) {
     const token = await tokens.consoleSession({ userId: newId('usr'), accountType: 'business' });

@@ -74,7 +74,11 @@ const issueCode = async (accountId: string): Promise<string> => {
   grant.addResourceScope(resource, SCOPE);
   const grantId = await grant.save();
   const code = new provider.AuthorizationCode({
-    ...{ accountId, client, grantId, scope: SCOPE, resource },
+    accountId,
+    client,
+    grantId,
+    scope: SCOPE,
+    resource,
     redirectUri: required('REDIRECT_URI'),
     codeChallenge: required('CODE_CHALLENGE'),
     codeChallengeMethod: 'S256',

@@ -38,7 +38,9 @@ export interface WorldChoices {
 /** Starts all parts, each in a separate process. */
 export const startWorld = async (choices: WorldChoices = {}): Promise<World> => {
   const stack = await startStack(choices.flags);
-  const [authority, tokens, userId] = [await createTestAuthority(), await testTokens(), newId('usr')];
+  const authority = await createTestAuthority();
+  const tokens = await testTokens();
+  const userId = newId('usr');
   const owner = await startOwnerStandIn(userId);
   const { key, cert } = await authority.issue({ names: ['localhost'] });
   const receiver = await stack.startScript(RECEIVER, { KEY: key, CERT: cert, SEED: String(choices.seed ?? 1) });
@@ -46,17 +48,26 @@ export const startWorld = async (choices: WorldChoices = {}): Promise<World> => 
   const { port } = (await receiver.message()) as { port: number };
   const origin = `https://localhost:${port}`;
   const dispatcher = await stack.start('webhook-dispatcher', {
-    ...{ PUBLIC_BASE_URL: tokens.publicBaseUrl, JWKS_URL: tokens.jwksUrl },
-    ...{ AUTH_INTERNAL_URL: owner.url, BILLING_INTERNAL_URL: owner.url },
-    ...{ WEBHOOK_ENCRYPTION_KEY: randomBytes(32).toString('base64'), WEBHOOK_EXTRA_CA_FILE: authority.caFile },
-    ...{ WEBHOOK_ALLOW_TARGETS: `localhost:${port}`, ...choices.env },
+    PUBLIC_BASE_URL: tokens.publicBaseUrl,
+    JWKS_URL: tokens.jwksUrl,
+    AUTH_INTERNAL_URL: owner.url,
+    BILLING_INTERNAL_URL: owner.url,
+    WEBHOOK_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    WEBHOOK_EXTRA_CA_FILE: authority.caFile,
+    WEBHOOK_ALLOW_TARGETS: `localhost:${port}`,
+    ...choices.env,
   });
   const token = await tokens.consoleSession({ userId, accountType: 'business' });
   const database = new pg.Pool({ connectionString: dispatcher.databaseUrl, max: 1 });
   // A restart of the server ends idle connections; the next query opens a new one.
   database.on('error', () => undefined);
   return {
-    ...{ stack, receiver, origin, dispatcher, database, subscribe: owner.subscribe },
+    stack,
+    receiver,
+    origin,
+    dispatcher,
+    database,
+    subscribe: owner.subscribe,
     certificateAuthority: readFileSync(authority.caFile, 'utf8'),
     addApps: (count, path) => configureApps(dispatcher.url, token, { count, url: `${origin}${path}` }),
     stop: async () => {
@@ -92,9 +103,14 @@ const configureApps = async (
 
 /** Body of the events of `storeBacklog`, with placeholders for event id, client id and sequence. */
 export const BODY = JSON.stringify({
-  ...{ api_version: '2026-10-01', event_id: '%1$s', event: 'integration.test' },
-  ...{ integration_id: '%2$s', sequence: '%3$s', created: 1_790_000_000 },
-  ...{ user: { svc_user_id: newId('usr') }, data: { message: 'From a benchmark.' } },
+  api_version: '2026-10-01',
+  event_id: '%1$s',
+  event: 'integration.test',
+  integration_id: '%2$s',
+  sequence: '%3$s',
+  created: 1_790_000_000,
+  user: { svc_user_id: newId('usr') },
+  data: { message: 'From a benchmark.' },
 });
 
 /** Stores events for each app at once like the dispatcher, which locks lanes in the order of the apps. */

@@ -3,7 +3,8 @@ import { connectionAggregate, events, newId } from '@svc/contracts';
 
 /** Creates the event of a new user's connection to an app. */
 export const connectionCreated = (clientId: string) => {
-  const [userId, now] = [newId('usr'), new Date().toISOString()];
+  const userId = newId('usr');
+  const now = new Date().toISOString();
   return {
     subject: events.connectionCreated.subject,
     aggregate: connectionAggregate(userId, clientId),
@@ -26,6 +27,7 @@ export const appDisconnected = (clientId: string, userIds: readonly string[]) =>
 
 /** Creates the message that auth's relay sends for an event. */
 export const toMessage = <Fact extends object>(fact: Fact) => ({
-  ...{ id: randomUUID(), occurred_at: new Date().toISOString() },
+  id: randomUUID(),
+  occurred_at: new Date().toISOString(),
   ...fact,
 });

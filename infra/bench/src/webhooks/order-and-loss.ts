@@ -189,7 +189,8 @@ const judge = async ({ database }: World, arrivals: Arrivals, events: number) =>
   const seen = new Set<string>();
   const taken = new Set<string>();
   const newest = new Map<string, number>();
-  let [disordered, late] = [0, 0];
+  let disordered = 0;
+  let late = 0;
   for (const [id, , status] of arrivals) {
     const place = places.get(id);
     if (taken.has(id)) late += 1;

@@ -32,7 +32,9 @@ export interface Stage {
  * existing records afterwards, so that measuring slows nothing down.
  */
 export const followFacts = async (traces: Traces): Promise<{ taken: number[]; stages: Stage[] }> => {
-  const [committed, streamed, events] = [await readCommits(traces), await readStream(traces), await readEvents(traces)];
+  const committed = await readCommits(traces);
+  const streamed = await readStream(traces);
+  const events = await readEvents(traces);
   const received = new Map(traces.arrivals.map(([id, at]) => [id, at]));
   const passages = events.flatMap((event): Passage[] => {
     const at = { committed: committed.get(event.fact_id), streamed: streamed.get(event.fact_id) };

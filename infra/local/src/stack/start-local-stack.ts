@@ -139,7 +139,12 @@ const startService = async (
     script: join(directory, 'src', 'main.ts'),
     directory,
     env: serviceEnvironment(service, {
-      ...{ env, ports, secrets, databaseUrl, natsUrl, publicBaseUrl: baseUrl },
+      env,
+      ports,
+      secrets,
+      databaseUrl,
+      natsUrl,
+      publicBaseUrl: baseUrl,
       routesFile: paths.routesFile,
       plansFile: fileURLToPath(new URL('plans.yaml', CONFIG)),
       usageJournal: paths.usageJournal,

@@ -27,7 +27,8 @@ const readSelector = (node: SyntaxNode, query: string): Selector => {
   const matchers: Selector['matchers'] = [];
   node.cursor().iterate((each) => {
     if (each.name !== 'UnquotedLabelMatcher') return;
-    const [label, value] = [each.node.getChild('LabelName'), each.node.getChild('StringLiteral')];
+    const label = each.node.getChild('LabelName');
+    const value = each.node.getChild('StringLiteral');
     if (label === null || value === null) throw new Error(`an unreadable matcher: ${query}`);
     matchers.push({ label: text(label, query), value: text(value, query).slice(1, -1) });
   });

@@ -48,8 +48,12 @@ export const createVirtualTime = (): VirtualTime => {
       order += 1;
       const dueMs = nowMs + Math.max(0, delayMs);
       const event: TimedEvent = {
-        ...{ dueMs, label, order, run: bindToProcess(callback) },
-        ...{ owner: currentProcess(), isCancelled: false },
+        dueMs,
+        label,
+        order,
+        run: bindToProcess(callback),
+        owner: currentProcess(),
+        isCancelled: false,
       };
       push(heap, event);
       return event;

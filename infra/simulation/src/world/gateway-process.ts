@@ -196,16 +196,30 @@ const serveKey = async (
   const startedAtMs = clock();
   const book = openRequestBook({
     identity: {
-      ...{ requestId, kind: 'api_key', userId, clientId: null, keyId, service: 'chat', model: 'svc-chat' },
-      ...{ ingressRegion: 'local', isStreamed, startedAtMs },
+      requestId,
+      kind: 'api_key',
+      userId,
+      clientId: null,
+      keyId,
+      service: 'chat',
+      model: 'svc-chat',
+      ingressRegion: 'local',
+      isStreamed,
+      startedAtMs,
     },
     estimateMicros,
     usage,
     clock,
   });
   const request: AdmissionRequest = {
-    ...{ kind: 'api_key', request_id: requestId, svc_user_id: userId, key_id: keyId, hold_micros: holdMicros },
-    ...{ estimate_micros: estimateMicros, holder_id: holder.id, requests_per_minute: key.requestsPerMinute },
+    kind: 'api_key',
+    request_id: requestId,
+    svc_user_id: userId,
+    key_id: keyId,
+    hold_micros: holdMicros,
+    estimate_micros: estimateMicros,
+    holder_id: holder.id,
+    requests_per_minute: key.requestsPerMinute,
     monthly_limit_micros: key.monthlyLimitMicros,
   };
   const answer = await billing.admit(request).catch((error: unknown) => {
@@ -238,6 +252,9 @@ const infer = async ({ surroundings, book, clock, holdMicros }: Inference): Prom
   const costMicros = random.integer(1, random.chance(0.03) ? holdMicros * 3 : holdMicros);
   await book.finish({
     ...releasedEnd(200, clock()),
-    ...{ outcome: 'settled', costMicros, inputTokens: 10, outputTokens: 20 },
+    outcome: 'settled',
+    costMicros,
+    inputTokens: 10,
+    outputTokens: 20,
   });
 };

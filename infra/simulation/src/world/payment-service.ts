@@ -141,9 +141,19 @@ export const createPaymentService = (time: VirtualTime, random: Random): Payment
     const { customer, subscriptionMetadata: metadata, price, amount_total: amount } = session;
     if (price === null) throw new Error('a session of a subscription has no price');
     subscriptions.set(id, {
-      ...{ id, created: now, customer, sessionId: session.client_reference_id, metadata, price },
-      ...{ billing_cycle_anchor: now, status: 'active', periodStart: now, periodEnd: now + MONTH_SECONDS },
-      ...{ cancel_at_period_end: false, ended_at: null, payment_intent: money.receive({ customer, amount }).id },
+      id,
+      created: now,
+      customer,
+      sessionId: session.client_reference_id,
+      metadata,
+      price,
+      billing_cycle_anchor: now,
+      status: 'active',
+      periodStart: now,
+      periodEnd: now + MONTH_SECONDS,
+      cancel_at_period_end: false,
+      ended_at: null,
+      payment_intent: money.receive({ customer, amount }).id,
     });
     raise('customer.subscription.created', { id });
     return id;
@@ -221,7 +231,11 @@ const createMoney = ({ nowSeconds, nextId, raise, random }: MoneyOptions) => {
   const cards = new Set<string>();
   const pay = ({ metadata = {}, ...order }: Received, isDeclined: boolean): HostedPayment => {
     const payment: HostedPayment = {
-      ...{ id: nextId('pi'), created: nowSeconds(), currency: 'eur', metadata, ...order },
+      id: nextId('pi'),
+      created: nowSeconds(),
+      currency: 'eur',
+      metadata,
+      ...order,
       status: isDeclined ? 'requires_payment_method' : 'succeeded',
       last_payment_error: isDeclined ? { code: 'card_declined' } : null,
     };

@@ -73,12 +73,21 @@ const sessionsOf = (service: PaymentService, call: CallProvider, once: Once) => 
       const [item] = order.line_items;
       const id = service.nextId('csx');
       const session: HostedSession = {
-        ...{ id, created: service.nowSeconds(), client_reference_id: order.client_reference_id },
-        ...{ customer: order.customer, mode: order.mode, metadata: order.metadata, url: `https://pay.test/${id}` },
+        id,
+        created: service.nowSeconds(),
+        client_reference_id: order.client_reference_id,
+        customer: order.customer,
+        mode: order.mode,
+        metadata: order.metadata,
+        url: `https://pay.test/${id}`,
         subscriptionMetadata: order.subscription_data?.metadata ?? {},
         price: item.price ?? null,
         amount_total: item.price_data?.unit_amount ?? PRICES_CENTS[item.price ?? ''] ?? 0,
-        ...{ currency: 'eur', status: 'open', payment_status: 'unpaid', subscription: null, payment_intent: null },
+        currency: 'eur',
+        status: 'open',
+        payment_status: 'unpaid',
+        subscription: null,
+        payment_intent: null,
       };
       service.sessions.set(id, session);
       return { ...session };

@@ -98,7 +98,12 @@ const invoicesOf = ({ invoices, nextId, nowSeconds }: PaymentService, call: Call
       once(options, () => {
         const id = nextId('in');
         const invoice: HostedInvoice = {
-          ...{ id, created: nowSeconds(), customer, metadata, status: 'draft', lines: { data: [] } },
+          id,
+          created: nowSeconds(),
+          customer,
+          metadata,
+          status: 'draft',
+          lines: { data: [] },
         };
         invoices.set(id, invoice);
         return showInvoice(invoice);

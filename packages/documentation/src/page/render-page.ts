@@ -136,7 +136,8 @@ const steps = (page: Page, { navigation: sections }: Frame): Html | false => {
   const section = sections.find(({ links }) => links.some(({ address }) => address === page.address));
   if (section === undefined) return false;
   const place = section.links.findIndex(({ address }) => address === page.address);
-  const [before, after] = [section.links[place - 1], section.links[place + 1]];
+  const before = section.links[place - 1];
+  const after = section.links[place + 1];
   const texts = pageTexts[page.language];
   return html`<nav class="steps" aria-label="${texts.steps}">
 ${before !== undefined && html`<a href="${before.address}" rel="prev"><span>${texts.before}</span> ${before.title}</a>`}

@@ -70,7 +70,8 @@ export const limitsOf = (given: Schema, api: Pick<Api, 'schemas'>): string => {
 };
 
 const range = ([least, most]: readonly [number | undefined, number | undefined], unit: string): string | undefined => {
-  const [from, to] = [least === -SAFE_INTEGER_MAX ? undefined : least, most === SAFE_INTEGER_MAX ? undefined : most];
+  const from = least === -SAFE_INTEGER_MAX ? undefined : least;
+  const to = most === SAFE_INTEGER_MAX ? undefined : most;
   if (from === undefined && to === undefined) return undefined;
   const words = from === undefined ? `at most ${to}` : to === undefined ? `at least ${from}` : `${from} to ${to}`;
   return unit === '' ? words : `${words} ${unit}`;

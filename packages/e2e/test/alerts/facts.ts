@@ -10,8 +10,12 @@ export interface Fact {
 }
 
 const fact = (subject: string, aggregate: string, data: unknown): Fact => ({
-  ...{ id: randomUUID(), subject, aggregate, version: 1 },
-  ...{ occurred_at: new Date().toISOString(), data },
+  id: randomUUID(),
+  subject,
+  aggregate,
+  version: 1,
+  occurred_at: new Date().toISOString(),
+  data,
 });
 
 /** Creates usage of a request that was never admitted. */
@@ -19,18 +23,31 @@ export const usageFact = (used: { userId: string; keyId: string; costMicros: num
   fact('inference.usage.recorded.v1', `usage:${randomUUID()}`, {
     records: [
       {
-        ...{ request_id: newId('req'), kind: 'api_key', svc_user_id: used.userId, client_id: null, key_id: used.keyId },
-        ...{ service: 'chat', outcome: 'settled', cost_micros: used.costMicros },
-        ...{ input_tokens: 1, output_tokens: 1, audio_ms: null, finished_at: new Date().toISOString() },
+        request_id: newId('req'),
+        kind: 'api_key',
+        svc_user_id: used.userId,
+        client_id: null,
+        key_id: used.keyId,
+        service: 'chat',
+        outcome: 'settled',
+        cost_micros: used.costMicros,
+        input_tokens: 1,
+        output_tokens: 1,
+        audio_ms: null,
+        finished_at: new Date().toISOString(),
       },
     ],
   });
 
 /** Creates a connection of a new user and a new app. */
 export const connectionFact = (): Fact => {
-  const [userId, clientId] = [newId('usr'), newId('app')];
+  const userId = newId('usr');
+  const clientId = newId('app');
   return fact('auth.connection.created.v1', `connection:${userId}:${clientId}`, {
-    ...{ svc_user_id: userId, client_id: clientId, grant_id: newId('grt'), scope: 'inference' },
+    svc_user_id: userId,
+    client_id: clientId,
+    grant_id: newId('grt'),
+    scope: 'inference',
     connected_at: new Date().toISOString(),
   });
 };

@@ -26,7 +26,8 @@ export const httpStand = (): HttpStand => {
   let clients: HttpClient[] = [];
   let exchanges: RecordedExchange[] = [];
   afterEach(async () => {
-    const [closing, ended] = [servers, exchanges];
+    const closing = servers;
+    const ended = exchanges;
     for (const client of clients) client.close();
     [servers, clients, exchanges] = [[], [], []];
     await Promise.all(ended.map(({ over }) => over));

@@ -74,7 +74,9 @@ export const startRawHttpServer = async (behavior: RawHttpBehavior = {}): Promis
   const { port } = server.address() as AddressInfo;
   return {
     origin: `${identity === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`,
-    ...{ port, connections, requests },
+    port,
+    connections,
+    requests,
     close: async () => {
       for (const { socket } of connections) socket.destroy();
       server.close();

@@ -77,7 +77,8 @@ export class SvcConnectElement extends Base {
   };
 
   #start(): void {
-    const [baseUrl, clientId] = [this.getAttribute('base-url'), this.getAttribute('client-id')];
+    const baseUrl = this.getAttribute('base-url');
+    const clientId = this.getAttribute('client-id');
     if (this.#app === undefined && baseUrl !== null && clientId !== null) {
       const redirectUri = this.getAttribute('redirect-uri') ?? undefined;
       const scope = this.getAttribute('scope') ?? undefined;
@@ -151,7 +152,8 @@ export class SvcConnectElement extends Base {
   }
 
   #budget(): BudgetProposal | undefined {
-    const [limit, currency] = [this.getAttribute('budget-micros'), this.getAttribute('budget-currency')];
+    const limit = this.getAttribute('budget-micros');
+    const currency = this.getAttribute('budget-currency');
     if (limit === null || currency === null) return undefined;
     const asked = this.getAttribute('budget-period');
     const period = asked === 'month' || asked === 'total' ? asked : 'week';

@@ -6,9 +6,20 @@ const encode = (value: string | ArrayBuffer): string =>
   Buffer.from(typeof value === 'string' ? value : new Uint8Array(value)).toString('base64url');
 const id = (prefix: string): string => `${prefix}_${'0'.repeat(26)}`;
 const claims = {
-  ...{ iss: issuer, iat: 1, request_id: id('req'), sub: id('usr'), client_id: id('app'), service: 'chat' },
-  ...{ outcome: 'settled', cost_micros: 30, currency: 'EUR', input_tokens: 1, output_tokens: 2 },
-  ...{ cached_input_tokens: 0, created_at: '2026-10-01T12:00:00.000Z', settled_at: '2026-10-01T12:00:01.000Z' },
+  iss: issuer,
+  iat: 1,
+  request_id: id('req'),
+  sub: id('usr'),
+  client_id: id('app'),
+  service: 'chat',
+  outcome: 'settled',
+  cost_micros: 30,
+  currency: 'EUR',
+  input_tokens: 1,
+  output_tokens: 2,
+  cached_input_tokens: 0,
+  created_at: '2026-10-01T12:00:00.000Z',
+  settled_at: '2026-10-01T12:00:01.000Z',
 };
 const makeKey = async () => {
   const pair = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, ['sign', 'verify']);

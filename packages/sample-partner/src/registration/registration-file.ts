@@ -66,12 +66,14 @@ const readRecord = (path: string): RegistrationRecord => {
 };
 
 const readCredentials = (value: unknown): Credentials | undefined => {
-  const [email, password] = [readField(value, 'email'), readField(value, 'password')];
+  const email = readField(value, 'email');
+  const password = readField(value, 'password');
   return typeof email === 'string' && typeof password === 'string' ? { email, password } : undefined;
 };
 
 const readApp = (value: unknown): AppRecord | undefined => {
-  const [clientId, clientSecret] = [readField(value, 'clientId'), readField(value, 'clientSecret')];
+  const clientId = readField(value, 'clientId');
+  const clientSecret = readField(value, 'clientSecret');
   const secretRotatedAt = readField(value, 'secretRotatedAt');
   if (typeof clientId !== 'string' || typeof clientSecret !== 'string') return undefined;
   if (typeof secretRotatedAt !== 'string' && secretRotatedAt !== null) return undefined;
@@ -79,7 +81,8 @@ const readApp = (value: unknown): AppRecord | undefined => {
 };
 
 const readWebhook = (value: unknown): WebhookRecord | undefined => {
-  const [clientId, signingSecret] = [readField(value, 'clientId'), readField(value, 'signingSecret')];
+  const clientId = readField(value, 'clientId');
+  const signingSecret = readField(value, 'signingSecret');
   const generation = readField(value, 'generation');
   if (typeof clientId !== 'string' || typeof signingSecret !== 'string') return undefined;
   return typeof generation === 'number' ? { clientId, generation, signingSecret } : undefined;

@@ -24,7 +24,8 @@ describe('the session store', () => {
 
   test('evicts the least recently used session above the limit', () => {
     const sessions = createSessionStore({ newId: randomUUID, clock: () => new Date() });
-    const [first, second] = [sessions.create(), sessions.create()];
+    const first = sessions.create();
+    const second = sessions.create();
     for (let more = 0; more < 998; more += 1) sessions.create();
     sessions.find(first.id);
     sessions.create();

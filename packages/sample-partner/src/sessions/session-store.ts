@@ -41,7 +41,8 @@ export const createSessionStore = ({ newId, clock }: { newId: () => string; cloc
     create: () => {
       const [oldest] = sessions.keys();
       if (sessions.size >= SESSIONS_MAX && oldest !== undefined) sessions.delete(oldest);
-      const [id, session] = [newId(), { connect: undefined, svcUserId: undefined, messages: [] }];
+      const id = newId();
+      const session = { connect: undefined, svcUserId: undefined, messages: [] };
       use(id, session);
       return { id, session };
     },

@@ -43,7 +43,11 @@ export const startStandInService = async (): Promise<StandInService> => {
   const { port } = server.address() as AddressInfo; // it listens on a port
   const service: StandInService = {
     baseUrl: `http://127.0.0.1:${port}`,
-    ...{ accounts: new Map(), apps: [], calls: [], recovered: [], isDown: false },
+    accounts: new Map(),
+    apps: [],
+    calls: [],
+    recovered: [],
+    isDown: false,
     close: () => {
       server.closeAllConnections();
       server.close();

@@ -3,7 +3,9 @@ import { UnorderedSet } from './unordered-set.ts';
 
 test('keeps each member until it is removed, equal members separately', () => {
   const set = new UnorderedSet<string>();
-  const [removeA, removeB, removeOtherA] = [set.add('a'), set.add('b'), set.add('a')];
+  const removeA = set.add('a');
+  const removeB = set.add('b');
+  const removeOtherA = set.add('a');
   removeA();
   removeA();
   expect([...set].toSorted()).toEqual(['a', 'b']);

@@ -15,9 +15,16 @@ export const makeSession = (objects: StripeObjects, params: Fields): Fields => {
   const [line] = Array.isArray(lines) ? lines : [];
   const [price] = Array.isArray(lines) ? lines.map(priceOf) : [];
   const session = objects.put('checkout.session', 'cs_test', {
-    ...{ status: 'open', payment_status: 'unpaid', mode: params['mode'], customer: params['customer'] },
-    ...{ client_reference_id: params['client_reference_id'], subscription: null, price: line?.price },
-    ...{ amount_subtotal: price?.amount, amount_total: price?.amount, currency: price?.currency },
+    status: 'open',
+    payment_status: 'unpaid',
+    mode: params['mode'],
+    customer: params['customer'],
+    client_reference_id: params['client_reference_id'],
+    subscription: null,
+    price: line?.price,
+    amount_subtotal: price?.amount,
+    amount_total: price?.amount,
+    currency: price?.currency,
     metadata: params['metadata'],
     subscription_metadata: Object(params['subscription_data'])['metadata'],
   });
@@ -51,12 +58,19 @@ const makeSubscription = (objects: StripeObjects, session: Fields, started: numb
   const price = { ...item?.price, id: session['price'], product: `prod_of_${session['price']}` };
   const bought = {
     ...item,
-    ...{ id: objects.newId('si'), price },
-    ...{ current_period_start: started, current_period_end: started + MONTH_SECONDS },
+    id: objects.newId('si'),
+    price,
+    current_period_start: started,
+    current_period_end: started + MONTH_SECONDS,
   };
   return objects.put('subscription', 'sub', {
-    ...{ customer: session['customer'], status: 'active', billing_cycle_anchor: started, cancel_at: null },
-    ...{ cancel_at_period_end: false, ended_at: null, metadata: session['subscription_metadata'] },
+    customer: session['customer'],
+    status: 'active',
+    billing_cycle_anchor: started,
+    cancel_at: null,
+    cancel_at_period_end: false,
+    ended_at: null,
+    metadata: session['subscription_metadata'],
     items: { object: 'list', data: [bought] },
   });
 };

@@ -9,7 +9,8 @@ export const makeInvoice = (objects: StripeObjects, params: Fields): Fields => {
 export const addInvoiceItem = (objects: StripeObjects, { invoice: id, amount, description }: Fields): Fields => {
   const total = Number(amount);
   objects.update(String(id), {
-    ...{ total, total_excluding_tax: Math.round(total / 1.1) },
+    total,
+    total_excluding_tax: Math.round(total / 1.1),
     lines: { object: 'list', data: [{ object: 'line_item', amount: total, description }], has_more: false },
   });
   return objects.put('invoiceitem', 'ii', { invoice: id, amount: total });

@@ -18,8 +18,10 @@ export const makePayment = (objects: StripeObjects, params: Fields, outcome: Cha
   const amount = Number(params['amount']);
   return objects.put('payment_intent', 'pi', {
     ...params,
-    ...{ amount, amount_received: outcome === 'succeeded' ? amount : 0 },
-    ...{ status: isPaid ? outcome : 'requires_payment_method', created: Math.floor(Date.now() / 1000) },
+    amount,
+    amount_received: outcome === 'succeeded' ? amount : 0,
+    status: isPaid ? outcome : 'requires_payment_method',
+    created: Math.floor(Date.now() / 1000),
     last_payment_error: isPaid ? null : { type: 'card_error', code: outcome },
   });
 };

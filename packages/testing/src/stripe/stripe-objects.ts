@@ -42,5 +42,8 @@ export class StripeObjects {
 
 /** Returns a list with all of its objects on one page. */
 export const toList = (url: string, data: readonly Fields[]): Fields => ({
-  ...{ object: 'list', url, data: structuredClone(data), has_more: false },
+  object: 'list',
+  url,
+  data: structuredClone(data),
+  has_more: false,
 });

@@ -102,7 +102,10 @@ export class StripeStandIn {
   /** Creates an event about the current state of an object. */
   event(type: string, id: string): Fields {
     return {
-      ...{ ...fixtures.event, id: this.#objects.newId('evt'), api_version: '2026-09-30.endive', type },
+      ...fixtures.event,
+      id: this.#objects.newId('evt'),
+      api_version: '2026-09-30.endive',
+      type,
       created: Math.floor(Date.now() / 1000),
       data: { object: structuredClone(this.object(id)) },
     };

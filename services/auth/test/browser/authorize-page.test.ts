@@ -298,7 +298,8 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
       await signIn(page);
       await allow(page).waitFor();
       await inspectPage(page, `consent-${locale}`);
-      const [now, domain] = [new Date(), 'quaderno.example'];
+      const now = new Date();
+      const domain = 'quaderno.example';
       const row = { user_id: owner.userId, domain, token: 'x', status: 'verified', created_at: now, verified_at: now };
       await service.database('publisher_domains').insert(row);
       await page.reload();

@@ -22,7 +22,8 @@ const START_MS = 60_000;
 
 /** Starts `main.ts` on this database and broker. */
 export const startAuthProcess = async (options: { databaseUrl: string; natsUrl: string }): Promise<AuthProcess> => {
-  const [port, internalPort] = [await freePort(), await freePort()];
+  const port = await freePort();
+  const internalPort = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const environment = {
     PORT: String(port),

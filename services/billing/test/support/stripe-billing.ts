@@ -9,12 +9,16 @@ export const OLD_SECRET = 'whsec_of_yesterday';
 export const stripeBilling = async (settings: Record<string, string> = {}) => {
   const stripe = await new StripeStandIn().start();
   const billing = await testBilling({
-    ...{ PAYMENTS: 'stripe', STRIPE_SECRET_KEY: 'sk_test_of_the_tests', STRIPE_API_BASE: stripe.url },
+    PAYMENTS: 'stripe',
+    STRIPE_SECRET_KEY: 'sk_test_of_the_tests',
+    STRIPE_API_BASE: stripe.url,
     STRIPE_WEBHOOK_SECRET: `${stripe.secret},${OLD_SECRET}`,
     ...settings,
   });
   return {
-    ...{ stripe, billing, ...actionsOf(billing, stripe) },
+    stripe,
+    billing,
+    ...actionsOf(billing, stripe),
     /** Resets the stand-in's calls, faults and hooks. */
     reset() {
       stripe.calls.length = 0;

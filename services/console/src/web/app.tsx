@@ -26,7 +26,7 @@ export const App = ({ transport, session, preferences, language, snapshot }: App
       <LanguageProvider initial={language} preferences={preferences}>
         <ThemeProvider preferences={preferences}>
           <PreferencesContext value={preferences}>
-            <AccountScope {...{ transport, session, snapshot }}>
+            <AccountScope transport={transport} session={session} snapshot={snapshot}>
               <Pages />
             </AccountScope>
           </PreferencesContext>

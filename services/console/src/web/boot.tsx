@@ -47,7 +47,13 @@ const boot = async ({ root, transport, session, preferences }: Parts): Promise<v
   startTransition(() =>
     root.render(
       <StrictMode>
-        <App {...{ transport, session, preferences, language, snapshot }} />
+        <App
+          transport={transport}
+          session={session}
+          preferences={preferences}
+          language={language}
+          snapshot={snapshot}
+        />
       </StrictMode>,
     ),
   );

@@ -38,9 +38,11 @@ export const useBrowser = (): TestBrowser => {
     open: async (url, options = {}) => {
       if (browser === undefined) throw new Error('no browser');
       const context = await browser.newContext({
-        ...{ locale: 'en-GB', viewport: { width: 1280, height: 900 } },
+        locale: 'en-GB',
+        viewport: { width: 1280, height: 900 },
         // What they answer is out of reach of `page.route`.
-        ...{ serviceWorkers: 'block', ...options },
+        serviceWorkers: 'block',
+        ...options,
       });
       await context.grantPermissions(['clipboard-read', 'clipboard-write']);
       const page = await context.newPage();

@@ -81,12 +81,20 @@ export const newInvoice = (number: number, fields: Partial<Invoice> = {}): Invoi
 
 /** A session of another device, some days old. */
 export const newSession = (userAgent: string | null, daysAgo: number): ListedSession => ({
-  ...{ id: newId('ses'), created_at: daysFromNow(-daysAgo), last_used_at: daysFromNow(-daysAgo / 2) },
-  ...{ user_agent: userAgent, source: '198.51.100.0/24', is_current: false },
+  id: newId('ses'),
+  created_at: daysFromNow(-daysAgo),
+  last_used_at: daysFromNow(-daysAgo / 2),
+  user_agent: userAgent,
+  source: '198.51.100.0/24',
+  is_current: false,
 });
 
 const newFactor = (type: Factor['type'], name: string, lastUsedAt: string | null): Factor => ({
-  ...{ id: newId('fac'), type, name, created_at: daysFromNow(-30), last_used_at: lastUsedAt },
+  id: newId('fac'),
+  type,
+  name,
+  created_at: daysFromNow(-30),
+  last_used_at: lastUsedAt,
 });
 
 /** Twenty days of use through an app, and through one that is no longer connected; on some days nothing. */
@@ -127,8 +135,12 @@ export const furnish = ({ state }: TestConsole, { has }: Person): App => {
       connected_at: daysFromNow(-12),
       last_used_at: daysFromNow(-0.1),
       budget: {
-        ...{ limit_micros: 2_000_000, currency: 'EUR', period: 'week', used_micros: 412_000 },
-        ...{ resets_at: daysFromNow(3), expires_at: null },
+        limit_micros: 2_000_000,
+        currency: 'EUR',
+        period: 'week',
+        used_micros: 412_000,
+        resets_at: daysFromNow(3),
+        expires_at: null,
       },
       paused: false,
     },

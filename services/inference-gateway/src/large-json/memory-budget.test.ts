@@ -53,8 +53,11 @@ describe('createMemoryBudget', () => {
 
   test('admits accounts in turn, regardless of how many texts one of them has queued', async () => {
     const budget = create();
-    const [first, other] = [take(budget, 'a', 60), take(budget, 'b', 40)];
-    const [a1, a2, b] = [take(budget, 'a', 60), take(budget, 'a', 60), take(budget, 'b', 60)];
+    const first = take(budget, 'a', 60);
+    const other = take(budget, 'b', 40);
+    const a1 = take(budget, 'a', 60);
+    const a2 = take(budget, 'a', 60);
+    const b = take(budget, 'b', 60);
     first.allocation.release();
     other.allocation.release();
     await pass(0);
@@ -165,7 +168,8 @@ describe('a text that arrives too slowly', () => {
 
   test('is not too slow while it is queued itself, or complete', async () => {
     const budget = create();
-    const [first, second] = [take(budget, 'a', 50), take(budget, 'b', 50)];
+    const first = take(budget, 'a', 50);
+    const second = take(budget, 'b', 50);
     const onTooSlow = vi.fn();
     first.allocation.startTransit(onTooSlow);
     second.allocation.startTransit(onTooSlow);

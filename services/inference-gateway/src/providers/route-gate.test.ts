@@ -87,7 +87,8 @@ describe('the circuit breaker', () => {
 
   test('ignores verdicts of requests that were sent before the pause', () => {
     const gate = createRouteGate({ ...LIMITS, failuresMax: 1 });
-    const [old, older] = [enter(gate, 0), enter(gate, 0)];
+    const old = enter(gate, 0);
+    const older = enter(gate, 0);
     run(gate, 'failed', 100);
     old.judge('served', 200);
     older.judge('failed', 300);

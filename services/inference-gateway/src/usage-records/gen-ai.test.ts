@@ -5,8 +5,17 @@ import { releasedEnd, type UsageRecord } from './usage-record.ts';
 
 const record = (fields: Partial<UsageRecord>): UsageRecord => ({
   ...releasedEnd(200, 3_000),
-  ...{ requestId: 'req_1', kind: 'api_key', userId: 'usr_1', clientId: null, keyId: 'key_1', service: 'chat' },
-  ...{ model: 'svc-chat', ingressRegion: 'EU', isStreamed: true, startedAtMs: 1_000, outcome: 'settled' },
+  requestId: 'req_1',
+  kind: 'api_key',
+  userId: 'usr_1',
+  clientId: null,
+  keyId: 'key_1',
+  service: 'chat',
+  model: 'svc-chat',
+  ingressRegion: 'EU',
+  isStreamed: true,
+  startedAtMs: 1_000,
+  outcome: 'settled',
   servedBy: { routeId: 'chat-eu', provider: 'Mistral', dataZone: 'EU', certification: null },
   ...fields,
 });

@@ -20,7 +20,8 @@ export const startProcess = async (
   environment: Readonly<Record<string, string>>,
   { waits = true }: { readonly waits?: boolean } = {},
 ): Promise<GatewayProcess> => {
-  const [port, internalPort] = [await freePort(), await freePort()];
+  const port = await freePort();
+  const internalPort = await freePort();
   const child: ChildProcess = spawn(process.execPath, [MAIN], {
     env: { ...environment, PORT: String(port), INTERNAL_PORT: String(internalPort) },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -30,12 +30,14 @@ describe('the signature', () => {
 });
 
 describe('secrets at rest', () => {
-  const [first, second] = [keyText('first'), keyText('second')];
+  const first = keyText('first');
+  const second = keyText('second');
 
   test('open again, and differ each time', () => {
     const box = createSecretBox(parseEncryptionKeys([first]));
     const secret = newSigningSecret();
-    const [one, other] = [box.seal(secret, owner), box.seal(secret, owner)];
+    const one = box.seal(secret, owner);
+    const other = box.seal(secret, owner);
     expect(box.open(one, owner)).toBe(secret);
     expect(one.sealed.equals(other.sealed)).toBe(false);
     expect(one.sealed.includes(secret)).toBe(false);

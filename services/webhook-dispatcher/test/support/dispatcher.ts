@@ -126,7 +126,8 @@ export interface Owner {
 
 /** Registers an app with the stand-in for auth. */
 export const newOwner = async (world: World): Promise<Owner> => {
-  const [userId, clientId] = [newId('usr'), newId('app')];
+  const userId = newId('usr');
+  const clientId = newId('app');
   world.standIns.owners.set(clientId, userId);
   return { userId, clientId, token: await world.tokens.consoleSession({ userId, accountType: 'business' }) };
 };

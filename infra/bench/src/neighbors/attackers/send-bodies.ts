@@ -23,7 +23,8 @@ export const sendBodies = (attack: BodiesAttack): Attacker => {
       const head = headOf(target, { place, path: attack.path, framing });
       const socket = connect(Number(target.url.port), target.url.hostname);
       sockets.add(socket);
-      let [isSent, isAnswered] = [false, false];
+      let isSent = false;
+      let isAnswered = false;
       const send = (): void => {
         [isSent, isAnswered] = [false, false];
         const before = socket.bytesWritten;

@@ -15,7 +15,9 @@ export const sendKeys =
   ({ perSecond, connections, isWellFormed }: KeysAttack): Attacker =>
   ({ url, tally }) => {
     const sockets: Socket[] = [];
-    let [isRunning, sent, answered] = [true, 0, 0];
+    let isRunning = true;
+    let sent = 0;
+    let answered = 0;
     const open = (place: number): void => {
       const socket = connect(Number(url.port), url.hostname).setNoDelay(true);
       sockets[place] = socket;

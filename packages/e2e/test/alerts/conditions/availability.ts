@@ -98,10 +98,12 @@ const startConsole = async (product: Product, descriptorsMax: number) => {
     .split('\0')
     .filter((each) => each !== '')
     .slice(-2);
-  const [port, internalPort] = [await freePort(), await freePort()];
+  const port = await freePort();
+  const internalPort = await freePort();
   const env = {
     ...Object.fromEntries(environment.map((each) => each.split(/=(.*)/s).slice(0, 2))),
-    ...{ PORT: String(port), INTERNAL_PORT: String(internalPort) },
+    PORT: String(port),
+    INTERNAL_PORT: String(internalPort),
   };
   const child = spawn('sh', ['-c', `ulimit -n ${descriptorsMax} && exec "$0" "$1"`, process.execPath, script], {
     env,

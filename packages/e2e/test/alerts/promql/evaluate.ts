@@ -116,9 +116,11 @@ const visitBinary = (node: SyntaxNode, context: Context): Value => {
   if (left === undefined || operator === undefined || right === undefined || others.length > 0) {
     throw unsupported(node, context);
   }
-  const [a, b] = [visit(left, context), visit(right, context)];
+  const a = visit(left, context);
+  const b = visit(right, context);
   if (operator.name === 'And' || operator.name === 'Or') {
-    const [these, those] = [vector(a, left, context), vector(b, right, context)];
+    const these = vector(a, left, context);
+    const those = vector(b, right, context);
     const known = new Set((operator.name === 'And' ? those : these).map(({ labels }) => labelsKey(labels)));
     return operator.name === 'And'
       ? these.filter(({ labels }) => known.has(labelsKey(labels)))

@@ -24,7 +24,8 @@ const EXTRAPOLATION_FACTOR = 1.1;
 /** `increase`: growth of counters, with resets, extrapolated to the ends of the range like Prometheus. */
 export const increase = (elements: readonly RangeElement[], range: Range): Element[] =>
   elements.flatMap(({ labels, points }) => {
-    const [first, last] = [points[0], points.at(-1)];
+    const first = points[0];
+    const last = points.at(-1);
     if (first === undefined || last === undefined || points.length < 2) return [];
     const grown = points.reduce((sum, { value }, index) => {
       const before = points[index - 1]?.value ?? value;
@@ -99,7 +100,8 @@ const quantileOf = (quantile: number, unsorted: readonly { le: number; count: nu
   const rank = quantile * total.count;
   const place = buckets.findIndex(({ count }) => count >= rank);
   if (place >= buckets.length - 1) return buckets.at(-2)?.le ?? Number.NaN;
-  const [bucket, before] = [buckets[place], place === 0 ? { le: 0, count: 0 } : buckets[place - 1]];
+  const bucket = buckets[place];
+  const before = place === 0 ? { le: 0, count: 0 } : buckets[place - 1];
   if (bucket === undefined || before === undefined) return Number.NaN;
   return before.le + (bucket.le - before.le) * ((rank - before.count) / (bucket.count - before.count));
 };

@@ -29,7 +29,8 @@ export const createPushedMarks = (key: Buffer): PushedMarks => {
   return {
     make: (request) => macOf(request).toString('base64url'),
     holds: (mark, request) => {
-      const [given, expected] = [Buffer.from(mark, 'base64url'), macOf(request)];
+      const given = Buffer.from(mark, 'base64url');
+      const expected = macOf(request);
       return given.length === expected.length && timingSafeEqual(given, expected);
     },
   };

@@ -95,7 +95,8 @@ export const judgeQuery = async (
  */
 const wasPushed = (deps: PagesDeps, query: AskedQuery, req: IncomingMessage): boolean => {
   if (isPushedRequest(req)) return true;
-  const [mark, browserId] = [readPushedMark(req), readBrowserId(req, deps.publicBaseUrl)];
+  const mark = readPushedMark(req);
+  const browserId = readBrowserId(req, deps.publicBaseUrl);
   return mark !== null && browserId !== undefined && deps.pushedMarks.holds(mark, { query, browserId });
 };
 

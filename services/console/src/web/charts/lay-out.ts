@@ -55,7 +55,13 @@ export const layOut = (
   const yOf = (value: number): number => bottom - (value / ceiling) * (bottom - TOP);
   const middleOf = (day: number): number => left + (day + 0.5) * band;
   return {
-    ...{ width, height, left, right: Math.max(left, width), top: TOP, bottom, band },
+    width,
+    height,
+    left,
+    right: Math.max(left, width),
+    top: TOP,
+    bottom,
+    band,
     ticks: values.map((value, index) => ({ y: yOf(value), text: texts[index] ?? '' })),
     bars: stackBars(data, { band, yOf, middleOf }),
     before:

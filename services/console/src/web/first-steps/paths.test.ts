@@ -2,9 +2,16 @@ import { expect, test } from 'vitest';
 import { type Facts, furthestPath, isFinished, stepsOf } from './paths.ts';
 
 const nothing: Facts = {
-  ...{ hasPlan: false, hasConnection: false, hasAnswer: false },
-  ...{ hasApp: false, hasWebhook: false, hasEvent: false, isLive: false },
-  ...{ hasMoney: false, hasKey: false, hasRequest: false },
+  hasPlan: false,
+  hasConnection: false,
+  hasAnswer: false,
+  hasApp: false,
+  hasWebhook: false,
+  hasEvent: false,
+  isLive: false,
+  hasMoney: false,
+  hasKey: false,
+  hasRequest: false,
 };
 
 test('the first undone step is the next one, in any position', () => {

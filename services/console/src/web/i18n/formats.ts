@@ -103,14 +103,20 @@ const numberFormats = (tag: string): NumberFormats => {
   const money = onceFor(
     (currency) =>
       new Intl.NumberFormat(tag, {
-        ...{ style: 'currency', currency, minimumFractionDigits: 2, maximumFractionDigits: 6 },
+        style: 'currency',
+        currency,
+        minimumFractionDigits: 2,
+        maximumFractionDigits: 6,
       }),
   );
   const compactMoney = onceFor(
     (currency) =>
       new Intl.NumberFormat(tag, {
-        ...{ style: 'currency', currency, notation: 'compact' },
-        ...{ minimumFractionDigits: 0, maximumSignificantDigits: 3 },
+        style: 'currency',
+        currency,
+        notation: 'compact',
+        minimumFractionDigits: 0,
+        maximumSignificantDigits: 3,
       }),
   );
   const unit = (name: string, value: number, display: 'narrow' | 'long'): string =>

@@ -3,7 +3,10 @@ import { type DailyUse, laterHalf, sumByApp, toCalendarDay, toChartData, useOf }
 
 const nothing = { requests: 0, cost_micros: 0 };
 const dayOf = (day: string, apps: DailyUse['apps']): DailyUse => ({
-  ...{ day, requests: 9, cost_micros: 90, apps },
+  day,
+  requests: 9,
+  cost_micros: 90,
+  apps,
   services: { chat: nothing, audio_transcription: nothing },
 });
 const days = [

@@ -35,7 +35,9 @@ export const useCommands = (): Command[] => {
       group: palette.keyUsage,
     })),
     ...GUIDES.map((page) => ({
-      ...{ to: docsPath(locale, page), label: palette.guides[page], group: shell.documentation },
+      to: docsPath(locale, page),
+      label: palette.guides[page],
+      group: shell.documentation,
       leavesConsole: true,
     })),
   ];

@@ -28,7 +28,9 @@ const record = (at: Date, cost: number | null): UsageRecord => ({
 });
 
 const view: UsageView = {
-  ...{ measure: 'cost', range: 'days7', othersName: 'Others' },
+  measure: 'cost',
+  range: 'days7',
+  othersName: 'Others',
   seriesOf: ({ model }) => model ?? '',
 };
 const records = [

@@ -22,8 +22,12 @@ export const accountBindings = (state: MockState): Binding[] => [
   bind(routes.listSessions, async ({ caller }) => {
     const now = new Date().toISOString();
     const current = {
-      ...{ id: caller.sessionId, created_at: daysFromNow(-0.2), last_used_at: now },
-      ...{ user_agent: USER_AGENT, source: '192.0.2.0/24', is_current: true },
+      id: caller.sessionId,
+      created_at: daysFromNow(-0.2),
+      last_used_at: now,
+      user_agent: USER_AGENT,
+      source: '192.0.2.0/24',
+      is_current: true,
     };
     return { status: 200, body: { data: [...possessionsOf(state, caller.userId).otherSessions, current] } };
   }),
@@ -43,8 +47,12 @@ export const accountBindings = (state: MockState): Binding[] => [
     return {
       status: 200,
       body: {
-        ...{ version: 1 as const, svc_user_id: caller.userId, created_at: now },
-        ...{ auth: { accounts: [{ email }] }, billing: {}, inference_gateway: {} },
+        version: 1 as const,
+        svc_user_id: caller.userId,
+        created_at: now,
+        auth: { accounts: [{ email }] },
+        billing: {},
+        inference_gateway: {},
         webhook_dispatcher: { connections: [], events: [], event_retention: [{ days: 90, kept_since: now }] },
       },
     };

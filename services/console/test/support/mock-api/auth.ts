@@ -196,8 +196,12 @@ const secretBindings = (state: MockState): Binding[] => [
 
 const toBudget = (limit: BudgetLimit | null): Connection['budget'] =>
   limit && {
-    ...{ limit_micros: limit.limit_micros, currency: 'EUR', period: limit.period, used_micros: 412_000 },
-    ...{ resets_at: daysFromNow(3), expires_at: limit.expires_at ?? null },
+    limit_micros: limit.limit_micros,
+    currency: 'EUR',
+    period: limit.period,
+    used_micros: 412_000,
+    resets_at: daysFromNow(3),
+    expires_at: limit.expires_at ?? null,
   };
 
 const connectionBindings = (state: MockState): Binding[] => [
@@ -242,7 +246,11 @@ const connectionBindings = (state: MockState): Binding[] => [
     const ended = owned.connections.filter((item) => item.client_id === params.client_id);
     owned.endedConnections.push(
       ...ended.map(({ client_id, app, connected_at, last_used_at }) => ({
-        ...{ client_id, app, connected_at, last_used_at, ended_at: new Date().toISOString() },
+        client_id,
+        app,
+        connected_at,
+        last_used_at,
+        ended_at: new Date().toISOString(),
       })),
     );
     owned.connections = owned.connections.filter((item) => item.client_id !== params.client_id);

@@ -53,7 +53,9 @@ const subscriptionBindings = (state: MockState): Binding[] => [
       const use = planUse.get(daysAgo) ?? { services: { chat: NO_USE, audio_transcription: NO_USE }, apps: [] };
       const { chat, audio_transcription: audio } = use.services;
       return {
-        ...{ ...use, day: daysFromNow(-daysAgo).slice(0, 10), requests: chat.requests + audio.requests },
+        ...use,
+        day: daysFromNow(-daysAgo).slice(0, 10),
+        requests: chat.requests + audio.requests,
         cost_micros: chat.cost_micros + audio.cost_micros,
       };
     });

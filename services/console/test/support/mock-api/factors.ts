@@ -29,8 +29,11 @@ const newCodes = (owned: Possessions): string[] => {
 };
 
 const newFactor = (id: string, type: Factor['type'], name: string): Factor => ({
-  ...{ id, type, name },
-  ...{ created_at: new Date().toISOString(), last_used_at: null },
+  id,
+  type,
+  name,
+  created_at: new Date().toISOString(),
+  last_used_at: null,
 });
 
 const newChallenge = (owned: Possessions): string => {

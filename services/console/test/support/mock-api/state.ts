@@ -131,8 +131,17 @@ export const possessionsOf = (state: MockState, userId: string): Possessions => 
   const found = state.possessions.get(userId);
   if (found !== undefined) return found;
   const created: Possessions = {
-    ...{ apps: [], connections: [], endedConnections: [], keys: [], usage: [], planUse: new Map() },
-    ...{ subscription: null, balanceMicros: 0, transactions: [], invoices: [], hasPaymentMethod: false },
+    apps: [],
+    connections: [],
+    endedConnections: [],
+    keys: [],
+    usage: [],
+    planUse: new Map(),
+    subscription: null,
+    balanceMicros: 0,
+    transactions: [],
+    invoices: [],
+    hasPaymentMethod: false,
     alerts: { thresholds_percent: [50, 80, 100], wallet_below_micros: 2_000_000 },
     autoTopUp: {
       enabled: false,
@@ -140,8 +149,15 @@ export const possessionsOf = (state: MockState, userId: string): Possessions => 
       amount_micros: 20_000_000,
       monthly_max_micros: 100_000_000,
     },
-    ...{ otherSessions: [], factors: [], recoveryCodes: [], totpSecrets: new Map(), passkeys: new Set() },
-    ...{ challenge: '', isDeleted: false, domains: [], reports: [] },
+    otherSessions: [],
+    factors: [],
+    recoveryCodes: [],
+    totpSecrets: new Map(),
+    passkeys: new Set(),
+    challenge: '',
+    isDeleted: false,
+    domains: [],
+    reports: [],
   };
   state.possessions.set(userId, created);
   return created;
