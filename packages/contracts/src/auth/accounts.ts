@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { idSchema } from '../core/ids.ts';
+import { isPlain, nameSchema } from '../core/name.ts';
 import { personalDataSchema } from '../core/personal-data.ts';
 import { timestampSchema } from '../core/time.ts';
 
@@ -12,16 +13,18 @@ export const accountTypeSchema = z.enum(['personal', 'business']);
 
 export type AccountType = z.infer<typeof accountTypeSchema>;
 
+/** Without quoted local parts and address literals (RFC 5321 section 4.1.2). */
 const emailSchema = z
   .string()
   .max(254)
-  .regex(/^[^\s@]+@[^\s@]+\.[^\s@]+$/);
+  .regex(/^[^\s@"(),:;<>[\\\]]+@[^\s@"(),:;<>[\\\]]+\.[^\s@"(),:;<>[\\\]]+$/)
+  .refine(isPlain, { message: 'must be a valid email address' });
 
 const newPasswordSchema = z.string().min(12).max(128);
 
-const businessNameSchema = z.string().trim().min(1).max(120);
+const businessNameSchema = nameSchema(120);
 
-const displayNameSchema = z.string().trim().min(1).max(80);
+const displayNameSchema = nameSchema(80);
 
 /** An account as its owner sees it. */
 export const accountSchema = z

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { descriptionSchema } from '../core/name.ts';
 
 export const appReportReasons = ['impersonation', 'spam', 'misuse', 'other'] as const;
 
@@ -10,6 +11,6 @@ export const REPORT_COMMENT_CHARACTERS_MAX = 500;
 export const reportAppRequestSchema = z
   .strictObject({
     reason: z.enum(appReportReasons),
-    comment: z.string().trim().min(1).max(REPORT_COMMENT_CHARACTERS_MAX).optional(),
+    comment: descriptionSchema(REPORT_COMMENT_CHARACTERS_MAX).trim().min(1).optional(),
   })
   .meta({ id: 'ReportAppRequest' });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { idSchema, pathIdSchema } from '../core/ids.ts';
+import { descriptionSchema, nameSchema } from '../core/name.ts';
 import { timestampSchema } from '../core/time.ts';
 import { linkSchema } from '../core/url.ts';
 
@@ -11,12 +12,12 @@ export const clientTypeSchema = z.enum(['public', 'confidential']);
  * new field here breaks compilation until the registration and record schemas name it too.
  */
 export const appFieldsSchema = z.object({
-  name: z.string().trim().min(1).max(80),
+  name: nameSchema(80),
   /** The auth service checks their form. */
   redirect_uris: z.array(z.string().min(1).max(2048)).min(1).max(10),
   homepage_url: linkSchema.nullable(),
   privacy_policy_url: linkSchema.nullable(),
-  description: z.string().max(500).nullable(),
+  description: descriptionSchema(500).nullable(),
   refresh_grace_seconds: z.int().min(0).max(120),
   /** If true, the authorize page accepts only pushed requests of this app (RFC 9126 section 6). */
   require_pushed_authorization_requests: z.boolean(),

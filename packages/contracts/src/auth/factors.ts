@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { idSchema, pathIdSchema } from '../core/ids.ts';
+import { nameSchema } from '../core/name.ts';
 import { timestampSchema } from '../core/time.ts';
 
 /** Kinds of second factor. */
@@ -26,7 +27,7 @@ export const factorListSchema = z
 
 export const factorIdParams = z.object({ factor_id: pathIdSchema });
 
-const factorNameSchema = z.string().trim().min(1).max(80).nullish();
+const factorNameSchema = nameSchema(80).nullish();
 
 /** Loose bounds, because a value that is no possible code is just a wrong code. Blanks are ignored. */
 const codeSchema = z.string().min(1).max(64);

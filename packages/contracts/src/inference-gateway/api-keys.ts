@@ -2,13 +2,14 @@ import { z } from 'zod';
 import { keyWalletSchema } from '../billing/wallets.ts';
 import { idSchema, pathIdSchema } from '../core/ids.ts';
 import { microsSchema, nonNegativeMicrosSchema } from '../core/money.ts';
+import { nameSchema } from '../core/name.ts';
 import { timestampInputSchema, timestampSchema } from '../core/time.ts';
 import { MODEL_NAME_CHARACTERS_MAX } from './gateway.ts';
 
 /** Models in an allow-list. */
 const MODELS_MAX = 100;
 
-const nameSchema = z.string().trim().min(1).max(80);
+const keyNameSchema = nameSchema(80);
 
 const settings = {
   expires_at: timestampInputSchema.nullish(),
@@ -24,12 +25,12 @@ const settings = {
 };
 
 export const createKeyRequestSchema = z
-  .strictObject({ name: nameSchema, ...settings })
+  .strictObject({ name: keyNameSchema, ...settings })
   .meta({ id: 'CreateKeyRequest' });
 
 /** A change of an API key. Absent fields stay unchanged; null removes a limit. */
 export const updateKeyRequestSchema = z
-  .strictObject({ name: nameSchema.optional(), ...settings })
+  .strictObject({ name: keyNameSchema.optional(), ...settings })
   .meta({ id: 'UpdateKeyRequest' });
 
 export const rotateKeyRequestSchema = z

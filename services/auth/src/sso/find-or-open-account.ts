@@ -38,7 +38,7 @@ export const findOrOpenAccount = async (
 ): Promise<AccountRecord | undefined> => {
   const known = await findLinkedAccount(deps, identity);
   const email = emailSchema.safeParse(normalizeEmail(identity.email ?? ''));
-  if (known !== undefined || !identity.isEmailVerified || !email.success || email.data.includes('\0')) return known;
+  if (known !== undefined || !identity.isEmailVerified || !email.success) return known;
   try {
     return await deps.transact((trx) => linkAccount(deps, trx, { identity, email: email.data, source }));
   } catch (error) {

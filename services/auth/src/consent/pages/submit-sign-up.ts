@@ -82,7 +82,7 @@ const errorsOf = (issues: readonly { path: readonly PropertyKey[] }[], text: Pag
   return {
     ...(has('email') ? { email: text.emailInvalid } : {}),
     ...(has('password') ? { password: text.passwordLength } : {}),
-    ...(has('display_name') ? { displayName: text.nameLength } : {}),
+    ...(has('display_name') ? { displayName: text.nameInvalid } : {}),
     ...(has('business_name') ? { businessName: text.businessNameInvalid } : {}),
   };
 };
