@@ -148,6 +148,20 @@ describe('registering', () => {
     expect(answer.body).toEqual({ detail: expect.arrayContaining([expect.objectContaining({ loc, type })]) });
   });
 
+  test('invalid: more than 1,000 apps of one account, however many register at once', async () => {
+    const collector = await newPerson(service, 'business');
+    const { clientId } = await newApp(service, collector);
+    await service.database.raw(
+      `INSERT INTO apps SELECT (jsonb_populate_record(apps, jsonb_build_object('client_id', client_id || '_' || place))).*
+       FROM apps, generate_series(1, 997) AS place WHERE client_id = ?`,
+      [clientId],
+    );
+    const answers = await Promise.all(Array.from({ length: 5 }, () => apps(collector.token, valid)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 422, 422, 422]);
+    await one(clientId, 'DELETE', { token: collector.token });
+    expect((await apps(collector.token, valid)).status).toBe(201);
+  });
+
   test('unauthenticated and forbidden: requires a session of a business', async () => {
     expect((await apps(undefined, valid)).status).toBe(401);
     const answer = await apps(personal.token, valid);

@@ -6,6 +6,7 @@ import {
   type Dispatcher,
   newOwner,
   type Owner,
+  seedEvents,
   seedLastAttempt,
   startDispatcher,
   startWorld,
@@ -187,6 +188,19 @@ describe('a failed event', () => {
     expect(await recover(eventId, 'skip')).toMatchObject({ status: 200, body: { status: 'skipped' } });
     await untilStatus(2, 'delivered');
     expect(await statuses()).toEqual({ 1: 'skipped', 2: 'delivered' });
+  });
+
+  test('lets 1,000 events wait, and refuses tests until some are done', async () => {
+    const eventId = await fail();
+    await seedEvents(world, Array<string>(998).fill(owner.clientId));
+    const answers = [
+      await call(dispatcher, owner, ['POST', '/test']),
+      await call(dispatcher, owner, ['POST', '/test']),
+    ];
+    expect(answers).toMatchObject([{ status: 202 }, { status: 429, body: { detail: { code: 'webhook_queue_full' } } }]);
+    world.receiver.otherwise = 204;
+    await recover(eventId, 'skip');
+    expect(await call(dispatcher, owner, ['POST', '/test'])).toMatchObject({ status: 202 });
   });
 
   test('is cancelled by a new generation, which continues the sequence', async () => {

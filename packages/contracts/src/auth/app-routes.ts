@@ -43,7 +43,8 @@ export const appRoutes = {
     path: '/v1/integrations/apps',
     verifiedEmail: true,
     summary: 'Register an app',
-    description: 'The answer has the `client_secret` of a confidential app, once.',
+    description:
+      'The answer has the `client_secret` of a confidential app, once. An account can have at most 1,000 apps.',
     request: { body: jsonBody(registerAppRequestSchema) },
     responses: { 201: json('The app. The secret is shown only once.', appRegisteredSchema) },
     errors: [],

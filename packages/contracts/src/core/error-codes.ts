@@ -281,6 +281,12 @@ export const errorCodes = {
     'The `X-Svc-Compliance` mode is unknown or not served on these routes.',
   ),
 
+  webhook_queue_full: code(
+    'webhook-dispatcher',
+    'limit',
+    429,
+    'Too many events wait for delivery. Repair the receiver, or skip the failed event; then send the test.',
+  ),
   webhook_not_configured: code('webhook-dispatcher', 'conflict', 409, 'The app has no webhook configuration.'),
   event_not_queued: code(
     'webhook-dispatcher',

@@ -85,10 +85,11 @@ export const webhookDispatcherRoutes = {
     method: 'POST',
     path: '/v1/integrations/apps/{client_id}/webhook/test',
     summary: 'Queue a test event',
-    description: 'The event takes its place behind those that wait. Watch the event list for its delivery.',
+    description:
+      'The event takes its place behind those that wait, at most 1,000. Watch the event list for its delivery.',
     request: { params: clientIdParams },
     responses: { 202: json('Queued. This does not prove delivery.', testQueuedSchema) },
-    errors: ['not_found', 'webhook_not_configured'],
+    errors: ['not_found', 'webhook_not_configured', 'webhook_queue_full'],
   }),
   listWebhookEvents: defineRoute({
     ...owner,

@@ -75,6 +75,15 @@ export const deleteAppRow = async (trx: Transaction, clientId: string): Promise<
 export const lockAppsOfOwner = async (trx: Transaction, ownerUserId: string): Promise<AppRecord[]> =>
   (await present(trx).where({ owner_user_id: ownerUserId }).orderBy('client_id').forUpdate()).map(toRecord);
 
+/** Counts the apps of an owner, except deleted ones. */
+export const countAppsOfOwner = async (executor: Executor, ownerUserId: string): Promise<number> => {
+  const row = await present(executor)
+    .where({ owner_user_id: ownerUserId })
+    .count<{ count: string }>({ count: '*' })
+    .first();
+  return Number(row?.count ?? 0);
+};
+
 /** Counts the apps of an owner, including deleted ones whose connections have not all ended. */
 export const countAppRowsOfOwner = async (executor: Executor, ownerUserId: string): Promise<number> => {
   const row = await executor('apps')

@@ -1,12 +1,16 @@
 import { authEvents, type newId } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
-import type { Clock } from '@svc/service-kit';
+import { type Clock, invalidField } from '@svc/service-kit';
+import { lockAccount } from '../accounts/index.ts';
 import type { Transact } from '../transact.ts';
 import { type AppRecord, appAggregate, appFact, checkRedirectUris, type RegistrationFields } from './app.ts';
 import { digestClientSecret, newClientSecret } from './client-secret.ts';
-import { insertApp } from './queries.ts';
+import { countAppsOfOwner, insertApp } from './queries.ts';
 import type { ClientType } from './redirect-uri.ts';
 import { insertSecret } from './secret-queries.ts';
+
+/** Limit of apps per account, without deleted ones. The list of apps has no pages. */
+const APPS_MAX = 1_000;
 
 export interface RegisterAppDeps {
   readonly transact: Transact;
@@ -26,7 +30,10 @@ export interface RegisteredApp {
   readonly clientSecret: string | undefined;
 }
 
-/** Registers an app and appends the fact `auth.app.registered`. Throws 422 for invalid redirect URIs. */
+/**
+ * Registers an app and appends the fact `auth.app.registered`. Throws 422 for invalid redirect URIs, or if the owner has the
+ * maximum number of apps.
+ */
 export const registerApp = async (
   deps: RegisterAppDeps,
   { fields, ...owner }: Registration,
@@ -35,6 +42,11 @@ export const registerApp = async (
   const now = deps.clock();
   const clientSecret = owner.clientType === 'confidential' ? newClientSecret() : undefined;
   const app = await deps.transact(async (trx) => {
+    // Concurrent registrations of one owner count one after the other.
+    await lockAccount(trx, owner.ownerUserId);
+    if ((await countAppsOfOwner(trx, owner.ownerUserId)) >= APPS_MAX) {
+      throw invalidField(['body'], 'value_error', `Value error, an account can have at most ${APPS_MAX} apps`);
+    }
     const stored = await insertApp(trx, {
       ...fields,
       ...owner,

@@ -6,6 +6,8 @@ export interface LaneHead {
   readonly clientId: string;
   readonly generation: number;
   readonly lastSequence: number;
+  /** Events that are not done. */
+  readonly waiting: number;
   readonly leaseToken: number;
   readonly pace: Pace;
   readonly secretVersion: number;
@@ -17,6 +19,7 @@ const headColumns = recordColumns<LaneHead>({
   clientId: 'client_id text',
   generation: 'generation integer',
   lastSequence: 'last_sequence bigint',
+  waiting: 'waiting bigint',
   leaseToken: 'lease_token bigint',
   pace: 'pace text',
   secretVersion: 'secret_version integer',
@@ -25,7 +28,8 @@ const headColumns = recordColumns<LaneHead>({
 const LOCK_LANES = {
   name: 'lock_lanes',
   text: `SELECT ${headColumns.select('l')} FROM (
-      SELECT *, due_at IS NULL AND blocked_sequence IS NULL AND done_sequence = last_sequence AS is_idle
+      SELECT *, last_sequence - done_sequence AS waiting,
+        due_at IS NULL AND blocked_sequence IS NULL AND done_sequence = last_sequence AS is_idle
       FROM lanes WHERE client_id = ANY($1) ORDER BY client_id FOR NO KEY UPDATE
     ) l`,
 };

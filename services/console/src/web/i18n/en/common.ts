@@ -133,6 +133,7 @@ export const errors = {
       'The payment provider is not answering. You were not charged. Try again in a few minutes.',
     payment_method_missing:
       'You have no saved payment method. Top up once or choose a plan: the checkout saves the method you pay with.',
+    webhook_queue_full: 'Too many events wait. Repair your receiver, or skip the failed event.',
     webhook_not_configured: 'This app has no webhook. Set one up first.',
     event_not_queued: 'This event is no longer waiting. We have refreshed the list.',
     event_not_failed: 'This event is no longer failed, so there is nothing to recover. We have refreshed the list.',
