@@ -8,12 +8,12 @@ const PLAN = 'standard';
 const APP = newId('app');
 const ADMIT = {
   name: 'admit',
-  text: `SELECT * FROM admit_delegated_requests(ARRAY[$1], ARRAY[$2], ARRAY[$3], ARRAY['chat'], ARRAY[1], ARRAY[NULL],
-    ARRAY[NULL], interval '7 days')`,
+  text: `SELECT * FROM admit_delegated_requests(ARRAY[$1], ARRAY[$2], ARRAY[$3], ARRAY['chat'], ARRAY[1], NULL, NULL, NULL,
+    NULL, interval '7 days')`,
 };
 const SETTLE = {
   name: 'settle',
-  text: "SELECT * FROM settle_requests(ARRAY[$1], ARRAY['settled'], ARRAY[1], 'EUR')",
+  text: "SELECT * FROM settle_requests(ARRAY[$1], ARRAY['settled'], ARRAY[1], 'EUR', NULL)",
 };
 /** One side of the comparison. */
 export interface Side {

@@ -39,7 +39,7 @@ interface World {
 export const measureRevocations = async (): Promise<void> => {
   const stack = await startStack();
   try {
-    const auth = await stack.start('auth', { AUTH_ENCRYPTION_KEY: randomBytes(32).toString('hex') });
+    const auth = await stack.start('auth');
     // Without an ingress, the issuer is auth's address.
     const common = { PUBLIC_BASE_URL: auth.url, AUTH_INTERNAL_URL: auth.internalUrl };
     const jwks = { JWKS_URL: `${auth.url}/v1/integrations/oauth/jwks` };

@@ -65,7 +65,7 @@ const settleThroughPg = async (pool: pg.Pool, ids: readonly string[], batch: num
   const startedAt = performance.now();
   for (let at = 0; at < ids.length; at += batch) {
     const some = ids.slice(at, at + batch);
-    const text = "SELECT count(*) FROM settle_requests($1, $2, $3, 'EUR') WHERE effect = 'settled'";
+    const text = "SELECT count(*) FROM settle_requests($1, $2, $3, 'EUR', NULL) WHERE effect = 'settled'";
     const values = [some, some.map(() => 'settled'), some.map(() => 3)];
     const { rows } = await pool.query<{ count: string }>({ name: 'settle', text, values });
     if (Number(rows[0]?.count) !== some.length) throw new Error('a request was not settled');

@@ -55,7 +55,7 @@ export const measureTokens = async (): Promise<void> => {
 };
 
 const startAuth = async (stack: Stack): Promise<Side> => {
-  const auth = await stack.start('auth', { AUTH_ENCRYPTION_KEY: randomBytes(32).toString('hex') });
+  const auth = await stack.start('auth');
   const client = openClient(auth.url, CALLERS);
   const app = await registerApp(client, await signUp(client, 'business'));
   const people: Person[] = [];

@@ -248,13 +248,20 @@ const withStandby = (url: string, standby: PostgresServer | undefined): string =
   return `${url.replace(host, `${host},${new URL(standby.url).host}`)}?target_session_attrs=read-write`;
 };
 
-/** Settings of single services. Auth asks billing for nothing but budgets. */
+/**
+ * Settings of single services. Auth asks billing for nothing but budgets, and its mails wait: the relay is outside of what
+ * is measured.
+ */
 const ownSettings = (tokens: {
   readonly authToken: string;
   readonly dispatcherToken: string;
 }): Readonly<Record<ServiceName, Readonly<Record<string, string>>>> => ({
   auth: {
     INTERNAL_API_TOKEN: tokens.authToken,
+    AUTH_ENCRYPTION_KEY: randomBytes(32).toString('hex'),
+    EMAIL_VERIFICATION: 'optional',
+    SIGN_UPS_PER_SOURCE_PER_HOUR: '1000000',
+    MAIL_URL: 'smtp://127.0.0.1:9',
     BILLING_INTERNAL_URL: 'http://127.0.0.1:1',
     INFERENCE_GATEWAY_INTERNAL_URL: 'http://127.0.0.1:1',
     WEBHOOK_DISPATCHER_INTERNAL_URL: 'http://127.0.0.1:1',
