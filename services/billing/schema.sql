@@ -1993,7 +1993,7 @@ CREATE TABLE usage_days (
   CONSTRAINT usage_days_cost_micros_check CHECK ((cost_micros >= 0)),
   CONSTRAINT usage_days_requests_check CHECK ((requests >= 0))
 ) WITH (fillfactor=70);
-CREATE INDEX usage_days_by_app ON usage_days USING btree (client_id, day);
+CREATE INDEX usage_days_by_app ON usage_days USING btree (client_id, day, svc_user_id, service);
 
 CREATE TABLE wallet_refunds (
   id text NOT NULL,

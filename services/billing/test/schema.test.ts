@@ -57,6 +57,22 @@ test('finds the use of an app by its days, without scanning other apps', async (
   expect(plan).not.toContain('Seq Scan');
 });
 
+test('finds one day of use by its whole key through the index by app too, which a plan without statistics may take', async () => {
+  const transaction = await database.knex.transaction();
+  try {
+    await transaction.raw('ALTER TABLE usage_days DROP CONSTRAINT usage_days_pkey');
+    await transaction.raw('SET LOCAL enable_seqscan = off');
+    const { rows } = await transaction.raw(
+      "EXPLAIN SELECT * FROM usage_days WHERE (svc_user_id, day, client_id, service) = ('usr_7', '2027-02-01', 'app_7', 'chat')",
+    );
+    const plan = rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
+    expect(plan).toContain('usage_days_by_app');
+    expect(plan).not.toContain('Filter');
+  } finally {
+    await transaction.rollback();
+  }
+});
+
 /** Runs a change after `before` and rolls both back. Returns the SQLSTATE of the failure, or `done`. */
 const codeOf = async (before: string, change: string): Promise<string> => {
   const transaction = await database.knex.transaction();
