@@ -591,7 +591,7 @@ CREATE OR REPLACE FUNCTION public.key_held_micros(p_key_id text, p_month_start t
  STABLE
 AS $function$
   SELECT coalesce(sum(estimate_micros), 0)::bigint FROM reservations
-    WHERE key_id = p_key_id AND state = 'reserved' AND month_start = p_month_start
+    WHERE key_id = p_key_id AND month_start = p_month_start AND ended_at IS NULL AND state <> 'uncertain'
 $function$
 ;
 
@@ -1924,7 +1924,7 @@ CREATE TABLE reservations (
 CREATE INDEX reservations_by_holder ON reservations USING btree (holder_id, created_at) WHERE (state = 'reserved'::text);
 CREATE UNIQUE INDEX reservations_idempotency_key ON reservations USING btree (svc_user_id, client_id, idempotency_key_hash) WHERE (idempotency_key_hash IS NOT NULL);
 CREATE UNIQUE INDEX reservations_key_idempotency ON reservations USING btree (key_id, idempotency_key_hash) WHERE ((key_id IS NOT NULL) AND (idempotency_key_hash IS NOT NULL));
-CREATE INDEX reservations_reserved_by_key ON reservations USING btree (key_id, month_start) WHERE ((state = 'reserved'::text) AND (key_id IS NOT NULL));
+CREATE INDEX reservations_open_by_key ON reservations USING btree (key_id, month_start) WHERE ((key_id IS NOT NULL) AND (ended_at IS NULL));
 CREATE INDEX reservations_uncertain ON reservations USING btree (uncertain_at) WHERE (state = 'uncertain'::text);
 CREATE TRIGGER reservations_usage_days AFTER UPDATE ON reservations REFERENCING OLD TABLE AS before_change NEW TABLE AS after_change FOR EACH STATEMENT EXECUTE FUNCTION usage_days_follow();
 

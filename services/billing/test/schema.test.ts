@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { dumpSchema } from '@svc/database';
 import { type TestDatabase, testDatabase } from '@svc/testing';
+import type { Knex } from 'knex';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 let database: TestDatabase;
@@ -68,6 +69,24 @@ test('finds one day of use by its whole key through the index by app too, which 
     const plan = rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
     expect(plan).toContain('usage_days_by_app');
     expect(plan).not.toContain('Filter');
+  } finally {
+    await transaction.rollback();
+  }
+});
+
+test('finds the holds of a key by its own index, and a plan without statistics can take no other', async () => {
+  const explain = async (executor: Knex): Promise<string> => {
+    const { rows } = await executor.raw(
+      `EXPLAIN SELECT sum(estimate_micros) FROM reservations
+       WHERE key_id = 'key' AND month_start = '2026-10-01Z' AND ended_at IS NULL AND state <> 'uncertain'`,
+    );
+    return rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
+  };
+  expect(await explain(database.knex)).toContain('using reservations_open_by_key');
+  const transaction = await database.knex.transaction();
+  try {
+    await transaction.raw('DROP INDEX reservations_open_by_key');
+    expect(await explain(transaction)).toContain('Seq Scan');
   } finally {
     await transaction.rollback();
   }
