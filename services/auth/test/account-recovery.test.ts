@@ -156,6 +156,18 @@ describe('POST /v1/console/account/email', () => {
     expect(codeOf(await confirmChange(second.confirm))).toEqual([400, 'token_invalid']);
   });
 
+  test('voids the link when the password is reset or changed meanwhile', async () => {
+    const [forgetful, careful] = [await newPerson(service), await newPerson(service)];
+    const [ofThief, ofSpy] = [await askForChange(forgetful, newEmail()), await askForChange(careful, newEmail())];
+    expect((await reset(await askForReset(forgetful.email))).status).toBe(204);
+    await post('/account/password', { current_password: PASSWORD, new_password: NEW_PASSWORD }, careful.token);
+    expect(codeOf(await confirmChange(ofThief.confirm))).toEqual([400, 'token_invalid']);
+    expect(codeOf(await confirmChange(ofSpy.confirm))).toEqual([400, 'token_invalid']);
+    expect([await signIn(forgetful.email, NEW_PASSWORD), await signIn(careful.email, NEW_PASSWORD)]).toEqual([
+      201, 201,
+    ]);
+  });
+
   test('returns 409 for a taken address, on request or on confirmation', async () => {
     const person = await newPerson(service);
     const other = await newPerson(service);

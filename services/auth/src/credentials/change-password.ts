@@ -30,7 +30,8 @@ export const changePassword = async (
     if (locked.passwordHash !== owner.passwordHash) throw new AppError('wrong_password');
     const { account } = locked;
     await updateCredentials(trx, account.id, { passwordHash });
-    await voidMailedTokens(trx, account.id, { purposes: ['reset_password'] });
+    // Someone who knew the old password may have requested a change of address.
+    await voidMailedTokens(trx, account.id, { purposes: ['reset_password', 'confirm_email'] });
     const origin = originOf(claim.source, 'console');
     const ended = { account, origin, now: deps.clock(), keepAccess: !revokeAccess };
     const signedOut = await endAccountAccess(deps, trx, ended);

@@ -45,7 +45,8 @@ export const confirmReset = async (deps: ConfirmResetDeps, reset: ConfirmedReset
   await deps.transact(async (trx) => {
     const redeemed = await redeemMailedToken(trx, query);
     await updateCredentials(trx, owner.id, { passwordHash });
-    await voidMailedTokens(trx, owner.id, { purposes: ['reset_password'] });
+    // Someone who knew the old password may have requested a change of address.
+    await voidMailedTokens(trx, owner.id, { purposes: ['reset_password', 'confirm_email'] });
     const account = await markVerified(trx, redeemed.account, query.now);
     const origin = originOf(reset.source, 'browser');
     await endAccountAccess(deps, trx, { account, origin, now: query.now, keepAccess: reset.keepAccess });
