@@ -1,3 +1,3 @@
 export { endAccountAccess } from './end-account-access.ts';
-export { type OwnerClaim, type ProveOwnerDeps, proveOwnerOrFreshSignIn } from './prove-owner.ts';
+export { type OwnerClaim, type ProveOwnerDeps, proveOwnerAfterStepUp } from './prove-owner.ts';
 export { credentialRoutes } from './routes.ts';

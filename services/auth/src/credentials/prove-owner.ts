@@ -36,15 +36,11 @@ export const proveOwner = async (deps: ProveOwnerDeps, claim: OwnerClaim): Promi
   return owner;
 };
 
-/** As `proveOwner`, but also accepts a fresh sign-in for an account with a password. */
-export const proveOwnerOrFreshSignIn = async (
-  deps: ProveOwnerDeps,
-  claim: OwnerClaim,
-): Promise<AccountWithPassword> => {
+/** As `proveOwner`, but needs no password. Only for routes with `stepUp`, which require a recent authentication. */
+export const proveOwnerAfterStepUp = async (deps: ProveOwnerDeps, claim: OwnerClaim): Promise<AccountWithPassword> => {
   if (claim.password !== undefined) return await proveOwner(deps, claim);
   const owner = await findCredentialsById(deps.database, claim.caller.userId);
   if (owner === undefined) throw new AppError('invalid_token');
-  await checkFreshSession(deps, claim.caller.sessionId);
   return owner;
 };
 

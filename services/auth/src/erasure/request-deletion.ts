@@ -1,6 +1,6 @@
 import { AppError } from '@svc/service-kit';
 import { originOf } from '../connections/index.ts';
-import { type OwnerClaim, type ProveOwnerDeps, proveOwnerOrFreshSignIn } from '../credentials/index.ts';
+import { type OwnerClaim, type ProveOwnerDeps, proveOwnerAfterStepUp } from '../credentials/index.ts';
 import { type ScheduleErasureDeps, scheduleErasure } from './schedule-erasure.ts';
 
 export interface RequestDeletionDeps extends ProveOwnerDeps, ScheduleErasureDeps {
@@ -9,10 +9,10 @@ export interface RequestDeletionDeps extends ProveOwnerDeps, ScheduleErasureDeps
 }
 
 /**
- * Schedules the erasure of an account after proving its owner. Returns its time. Throws as `proveOwnerOrFreshSignIn`.
+ * Schedules the erasure of an account after proving its owner. Returns its time. Throws as `proveOwnerAfterStepUp`.
  */
 export const requestDeletion = async (deps: RequestDeletionDeps, claim: OwnerClaim): Promise<Date> => {
-  const owner = await proveOwnerOrFreshSignIn(deps, claim);
+  const owner = await proveOwnerAfterStepUp(deps, claim);
   const eraseAt = await scheduleErasure(deps, {
     userId: owner.account.id,
     origin: originOf(claim.source, 'console'),

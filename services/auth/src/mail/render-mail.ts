@@ -13,7 +13,7 @@ export interface RenderedMail {
 
 const FOOTER: Readonly<Record<Locale, string>> = {
   en: 'This mail was sent automatically by svc.',
-  it: 'Questa mail è stata inviata automaticamente da svc.',
+  it: 'Questa email è stata inviata automaticamente da svc.',
 };
 const FONT = 'font-family:system-ui,sans-serif;font-size:16px;line-height:1.5;color:#1b1b1f';
 const BUTTON = 'display:inline-block;padding:12px 20px;border-radius:8px;background:#2d4bd8;color:#ffffff';
