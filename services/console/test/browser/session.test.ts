@@ -89,7 +89,7 @@ describe.skipIf(!hasChromium())('the session of the console', () => {
     await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('content');
     await page.goto(`${console.url}/undo-email?token=unknown`);
     await page.getByRole('button', { name: 'Undo the change' }).click();
-    await page.getByText('This link has expired').waitFor();
+    await page.getByText('Try the one in our latest email.').waitFor();
   });
 
   test('signs out everywhere', async () => {

@@ -15,6 +15,7 @@ export const LinkPage = ({ operation }: { operation: LinkOperation }): ReactElem
   const token = useMailedToken();
   const [isDone, setDone] = useState(false);
   const texts = links[operation];
+  const canRequestAnother = operation === 'confirmVerification' || operation === 'confirmEmailChange';
   const form = useForm({
     initial: {},
     submit: async () => {
@@ -27,7 +28,7 @@ export const LinkPage = ({ operation }: { operation: LinkOperation }): ReactElem
   return (
     <Page title={texts.title} lead={isDone || isRefused ? undefined : texts.lead}>
       {isDone && <Notice tone="good">{texts.done}</Notice>}
-      {!isDone && isRefused && <Notice tone="warn">{links.refused}</Notice>}
+      {!isDone && isRefused && <Notice tone="warn">{canRequestAnother ? links.refused : links.refusedFinally}</Notice>}
       {!isDone && !isRefused && (
         <Form form={form} label={texts.title}>
           <Button type="submit" variant="primary" busyLabel={form.isBusy ? links.working : undefined}>

@@ -111,6 +111,8 @@ export const account = {
 export const links = {
   working: 'One moment…',
   refused: 'This link has expired, was already used or is incomplete. Request a new one.',
+  /** For links that cannot be requested again. */
+  refusedFinally: 'This link has expired, was already used or is incomplete. Try the one in our latest email.',
   forgotten: {
     title: 'Forgot your password?',
     lead: 'Enter the email address of your account. We send you a link to choose a new password.',

@@ -116,6 +116,7 @@ export const account: PageMessages['account'] = {
 export const links: PageMessages['links'] = {
   working: 'Un momento…',
   refused: 'Questo link è già stato usato, è scaduto o è incompleto. Chiedine uno nuovo.',
+  refusedFinally: 'Questo link è già stato usato, è scaduto o è incompleto. Prova quello della nostra ultima email.',
   forgotten: {
     title: 'Password dimenticata',
     lead: 'Scrivi l’indirizzo del tuo account. Ti mandiamo un link per scegliere una nuova password.',
