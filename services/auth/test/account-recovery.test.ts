@@ -157,8 +157,10 @@ describe('POST /v1/console/account/email', () => {
   });
 
   test('voids the link when the password is reset or changed meanwhile', async () => {
-    const [forgetful, careful] = [await newPerson(service), await newPerson(service)];
-    const [ofThief, ofSpy] = [await askForChange(forgetful, newEmail()), await askForChange(careful, newEmail())];
+    const forgetful = await newPerson(service);
+    const careful = await newPerson(service);
+    const ofThief = await askForChange(forgetful, newEmail());
+    const ofSpy = await askForChange(careful, newEmail());
     expect((await reset(await askForReset(forgetful.email))).status).toBe(204);
     await post('/account/password', { current_password: PASSWORD, new_password: NEW_PASSWORD }, careful.token);
     expect(codeOf(await confirmChange(ofThief.confirm))).toEqual([400, 'token_invalid']);

@@ -71,6 +71,8 @@ describe('POST /v1/console/accounts', () => {
     ['a short password', { password: 'eleven char' }, ['body', 'password'], 'string_too_short'],
     ['a long password', { password: 'x'.repeat(129) }, ['body', 'password'], 'string_too_long'],
     ['a common password', { password: 'Password1234' }, ['body', 'password'], 'value_error'],
+    ['an invisible name', { display_name: '\u200B' }, ['body', 'display_name'], 'value_error'],
+    ['a name on two lines', { display_name: 'Ada\nLovelace' }, ['body', 'display_name'], 'value_error'],
     ['an unknown type', { account_type: 'admin' }, ['body', 'account_type'], 'enum'],
     ['a business without its name', { account_type: 'business' }, ['body', 'business_name'], 'missing'],
     ['an unknown field', { role: 'admin' }, ['body', 'role'], 'extra_forbidden'],

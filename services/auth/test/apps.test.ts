@@ -92,6 +92,8 @@ describe('registering', () => {
   test.each([
     ['no name', { name: undefined }, ['body', 'name'], 'missing'],
     ['a blank name', { name: '  ' }, ['body', 'name'], 'string_too_short'],
+    ['an invisible name', { name: '\u200B\u2060' }, ['body', 'name'], 'value_error'],
+    ['a name that turns the text around it', { name: 'Notes \u202Egro.liam' }, ['body', 'name'], 'value_error'],
     ['a long name', { name: 'x'.repeat(81) }, ['body', 'name'], 'string_too_long'],
     ['no redirect URI', { redirect_uris: [] }, ['body', 'redirect_uris'], 'too_short'],
     [

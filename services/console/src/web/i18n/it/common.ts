@@ -180,8 +180,7 @@ export const serviceFaults: CoreMessages['serviceFaults'] = {
   'must be an http or https URL': 'Un indirizzo che comincia con https:// o http://.',
   'must be in the future': 'Deve essere nel futuro.',
   'must be a whole number of cents': 'Un numero intero di centesimi.',
-  'must not contain control characters or marks that change the direction of text':
-    'Niente caratteri di controllo né segni che cambiano la direzione del testo.',
+  'must not contain hidden characters': 'Niente caratteri invisibili.',
   'must contain a visible character': 'Serve almeno un carattere visibile.',
   'must be a valid email address': 'Un indirizzo come nome@example.com.',
   'the redirect URI stands twice': 'Questo redirect URI c’è già.',
