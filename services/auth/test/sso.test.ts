@@ -139,6 +139,18 @@ describe('GET /v1/console/sso/callback', () => {
     expect(await service.outbox(`revocation:account.${person.userId}`)).toHaveLength(1);
   });
 
+  test('voids the links with which the person who signed up unverified could change the address', async () => {
+    const stranger = await newPerson(service);
+    const change = { current_password: PASSWORD, email: newEmail() };
+    const asked = await call(`${service.url}/v1/console/account/email`, { token: stranger.token, json: change });
+    expect(asked.status).toBe(202);
+    const links = () => service.database('mailed_tokens').where({ user_id: stranger.userId }).pluck('purpose');
+    expect((await links()).toSorted()).toEqual(['confirm_email', 'undo_email']);
+    upstream.person = { ...newUpstreamPerson(), email: stranger.email };
+    await signIn();
+    expect(await links()).toEqual([]);
+  });
+
   test('ends the grants and API keys of the person who signed up with an address that is not theirs', async () => {
     const app = await newApp(service, await newPerson(service, 'business'));
     const stranger = await newPerson(service);

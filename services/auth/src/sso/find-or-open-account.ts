@@ -14,6 +14,7 @@ import {
 import { originOf } from '../connections/index.ts';
 import { endAccountAccess } from '../credentials/index.ts';
 import { removeAllFactors } from '../factors/index.ts';
+import { voidMailedTokens } from '../mailed-tokens/index.ts';
 import type { Executor, Transact, Transaction } from '../transact.ts';
 import { deleteIdentitiesOfUser, findUserIdByIdentity, insertIdentity } from './queries.ts';
 import type { UpstreamIdentity } from './upstream-provider.ts';
@@ -102,7 +103,8 @@ const openPersonal = async (
 
 /**
  * Transfers an account to the proven owner of its address. Sign-up never proved the address, so the password, second
- * factors, identities, sessions, connections and API keys of the previous holder end.
+ * factors, identities, sessions, connections and API keys of the previous holder end. So do the links mailed to them,
+ * which would move the account to another address.
  */
 const takeOver = async (
   deps: FindOrOpenAccountDeps,
@@ -113,6 +115,7 @@ const takeOver = async (
   await updateCredentials(trx, account.id, { passwordHash: null, emailVerifiedAt: now });
   await deleteIdentitiesOfUser(trx, account.id);
   await removeAllFactors(trx, account.id);
+  await voidMailedTokens(trx, account.id, { purposes: ['reset_password', 'confirm_email', 'undo_email'] });
   const origin = originOf(source, 'browser');
   const verified = { ...account, emailVerifiedAt: now, hasSecondFactor: false };
   return await endAccountAccess(deps, trx, { account: verified, origin, now, keepAccess: false });
