@@ -950,6 +950,7 @@ DECLARE
   q record;
   r reservations%ROWTYPE;
   step record;
+  is_changed boolean := false;
   -- What this call has changed, and not written yet.
   changed reservations[] := '{}';
   change plan_use_change;
@@ -961,12 +962,16 @@ BEGIN
         AND (v.state IN ('reserved', 'uncertain') OR v.settled_by = 'estimate'))
     ORDER BY a.svc_user_id FOR NO KEY UPDATE;
   FOR q IN
-    SELECT t.place, t.outcome, t.cost, v AS reservation, a.has_app_budgets
+    SELECT t.place, t.request_id, t.outcome, t.cost, v AS reservation, a.has_app_budgets
       FROM unnest(p_places, p_request_ids, p_outcomes, p_costs) AS t (place, request_id, outcome, cost)
       JOIN reservations AS v ON v.request_id = t.request_id JOIN accounts AS a ON a.svc_user_id = v.svc_user_id
-      WHERE v.kind = 'delegated' ORDER BY v.svc_user_id, t.place
+      WHERE v.kind = 'delegated' ORDER BY v.svc_user_id, t.request_id, t.place
   LOOP
-    r := q.reservation;
+    IF r.request_id IS DISTINCT FROM q.request_id THEN
+      IF is_changed THEN changed := changed || r; END IF;
+      is_changed := false;
+      r := q.reservation;
+    END IF;
     step := settlement_step(r.state, r.settled_by, r.cost_micros, r.estimate_micros, q.outcome, q.cost);
     place := q.place;
     request_id := r.request_id;
@@ -988,13 +993,15 @@ BEGIN
       r.uncertain_at := CASE step.effect WHEN 'uncertain' THEN at ELSE r.uncertain_at END;
       r.ended_at := CASE WHEN step.effect IN ('settled', 'released') THEN at ELSE r.ended_at END;
       r.adjusted_at := CASE step.effect WHEN 'adjusted' THEN at ELSE r.adjusted_at END;
-      changed := changed || r;
+      is_changed := true;
     END IF;
     RETURN NEXT;
   END LOOP;
+  IF is_changed THEN changed := changed || r; END IF;
   IF cardinality(changes) > 0 THEN
     PERFORM write_reservations(changed);
     PERFORM write_delegated_use(changes, p_currency);
+    PERFORM write_usage_days(changes);
   END IF;
 END $function$
 ;
@@ -1009,6 +1016,7 @@ DECLARE
   q record;
   r reservations%ROWTYPE;
   step record;
+  is_changed boolean := false;
   is_end boolean;
   freed bigint;
   cost bigint;
@@ -1032,12 +1040,16 @@ BEGIN
       ORDER BY w.svc_user_id FOR NO KEY UPDATE;
   END IF;
   FOR q IN
-    SELECT t.place, t.outcome, t.cost, t.tokens, v AS reservation
+    SELECT t.place, t.request_id, t.outcome, t.cost, t.tokens, v AS reservation
       FROM unnest(p_places, p_request_ids, p_outcomes, p_costs, p_tokens) AS t (place, request_id, outcome, cost, tokens)
       JOIN reservations AS v ON v.request_id = t.request_id
-      WHERE v.kind = 'api_key' ORDER BY v.svc_user_id, v.key_id, t.place
+      WHERE v.kind = 'api_key' ORDER BY v.svc_user_id, v.key_id, t.request_id, t.place
   LOOP
-    r := q.reservation;
+    IF r.request_id IS DISTINCT FROM q.request_id THEN
+      IF is_changed THEN changed := changed || r; END IF;
+      is_changed := false;
+      r := q.reservation;
+    END IF;
     step := settlement_step(r.state, r.settled_by, r.cost_micros, r.estimate_micros, q.outcome, q.cost);
     place := q.place;
     request_id := r.request_id;
@@ -1072,10 +1084,11 @@ BEGIN
       r.uncertain_at := CASE step.effect WHEN 'uncertain' THEN at ELSE r.uncertain_at END;
       r.ended_at := CASE WHEN step.effect IN ('settled', 'released') THEN at ELSE r.ended_at END;
       r.adjusted_at := CASE step.effect WHEN 'adjusted' THEN at ELSE r.adjusted_at END;
-      changed := changed || r;
+      is_changed := true;
     END IF;
     RETURN NEXT;
   END LOOP;
+  IF is_changed THEN changed := changed || r; END IF;
   IF cardinality(changes) > 0 THEN
     PERFORM write_reservations(changed);
     PERFORM write_key_use(changes, p_currency);
@@ -1112,40 +1125,44 @@ AS $function$
 #variable_conflict use_column
 DECLARE
   given_up text[];
-  -- Outcomes of different requests; a second outcome of one request is in the second turn.
-  turn record;
+  kinds record;
 BEGIN
-  WITH tombstones AS (
-    INSERT INTO reservations (request_id, kind, svc_user_id, state, estimate_micros, month_start, created_at, ended_at)
-      SELECT t.request_id, 'given_up', '', 'released', 0, date_trunc('month', billing_now(), 'UTC'), billing_now(),
-          billing_now()
-        FROM unnest(p_request_ids, p_outcomes) AS t (request_id, outcome)
-        WHERE t.outcome = 'released' AND NOT EXISTS (SELECT FROM reservations AS r WHERE r.request_id = t.request_id)
-        ORDER BY t.request_id
-      ON CONFLICT DO NOTHING RETURNING request_id)
-  SELECT array_agg(request_id) INTO given_up FROM tombstones;
+  IF 'released' = ANY (p_outcomes) THEN
+    WITH tombstones AS (
+      INSERT INTO reservations (request_id, kind, svc_user_id, state, estimate_micros, month_start, created_at, ended_at)
+        SELECT t.request_id, 'given_up', '', 'released', 0, date_trunc('month', billing_now(), 'UTC'), billing_now(),
+            billing_now()
+          FROM unnest(p_request_ids, p_outcomes) AS t (request_id, outcome)
+          WHERE t.outcome = 'released' AND NOT EXISTS (SELECT FROM reservations AS r WHERE r.request_id = t.request_id)
+          ORDER BY t.request_id
+        ON CONFLICT DO NOTHING RETURNING request_id)
+    SELECT array_agg(request_id) INTO given_up FROM tombstones;
+  END IF;
 
-  FOR turn IN
-    SELECT t.turn, array_agg(t.place ORDER BY t.place) AS places, array_agg(t.request_id ORDER BY t.place) AS ids,
-        array_agg(t.outcome ORDER BY t.place) AS outcomes, array_agg(t.cost ORDER BY t.place) AS costs,
-        array_agg(t.tokens ORDER BY t.place) AS tokens
-      FROM (SELECT u.*, row_number() OVER (PARTITION BY u.request_id ORDER BY u.place) AS turn
-            FROM unnest(p_request_ids, p_outcomes, p_costs, p_tokens)
-              WITH ORDINALITY AS u (request_id, outcome, cost, tokens, place)) AS t
-      GROUP BY t.turn ORDER BY t.turn
-  LOOP
+  SELECT array_agg(t.place) AS places, bool_or(r.kind = 'api_key') AS has_keyed, bool_or(r.kind = 'delegated') AS has_delegated,
+      array_agg(t.place) FILTER (WHERE coalesce(r.kind, 'given_up') = 'given_up') AS others
+    INTO kinds
+    FROM unnest(p_request_ids) WITH ORDINALITY AS t (request_id, place)
+    LEFT JOIN reservations AS r ON r.request_id = t.request_id;
+  IF kinds.has_keyed THEN
     RETURN QUERY SELECT k.place, k.request_id, k.state, k.effect, k.over_hold_micros, k.written_off_micros
-      FROM settle_key_requests(turn.places, turn.ids, turn.outcomes, turn.costs, turn.tokens, p_currency) AS k;
+      FROM settle_key_requests(kinds.places, p_request_ids, p_outcomes, p_costs, p_tokens, p_currency) AS k;
+  END IF;
+  IF kinds.has_delegated THEN
     RETURN QUERY SELECT d.place, d.request_id, d.state, d.effect, 0::bigint, 0::bigint
-      FROM settle_delegated_requests(turn.places, turn.ids, turn.outcomes, turn.costs, p_currency) AS d;
+      FROM settle_delegated_requests(kinds.places, p_request_ids, p_outcomes, p_costs, p_currency) AS d;
+  END IF;
+  IF kinds.others IS NOT NULL THEN
+    -- The first outcome of a request that this call has given up kinds no request.
     RETURN QUERY SELECT t.place, t.request_id, r.state,
         CASE WHEN r.state IS NOT NULL THEN (settlement_step(r.state, NULL, NULL, 0, t.outcome, t.cost)).effect
           WHEN t.outcome = 'settled' THEN 'unknown' ELSE 'ignored' END, 0::bigint, 0::bigint
-      FROM unnest(turn.places, turn.ids, turn.outcomes, turn.costs) AS t (place, request_id, outcome, cost)
-      LEFT JOIN reservations AS r ON r.request_id = t.request_id
-        AND NOT (turn.turn = 1 AND t.request_id = ANY (coalesce(given_up, '{}')))
-      WHERE coalesce(r.kind, 'given_up') = 'given_up';
-  END LOOP;
+      FROM (SELECT u.*, row_number() OVER (PARTITION BY u.request_id ORDER BY u.place) AS turn
+          FROM unnest(p_request_ids, p_outcomes, p_costs) WITH ORDINALITY AS u (request_id, outcome, cost, place)) AS t
+      LEFT JOIN reservations AS r ON r.request_id = t.request_id AND r.kind = 'given_up'
+        AND NOT (t.turn = 1 AND t.request_id = ANY (coalesce(given_up, '{}')))
+      WHERE t.place = ANY (kinds.others);
+  END IF;
 END $function$
 ;
 
@@ -1328,43 +1345,6 @@ CREATE OR REPLACE FUNCTION public.status_admits(p_status text, p_past_due_since 
 AS $function$
       SELECT p_status IN ('active', 'trialing') OR (p_status = 'past_due' AND p_at < p_past_due_since + p_grace)
     $function$
-;
-
-CREATE OR REPLACE FUNCTION public.usage_days_follow()
- RETURNS trigger
- LANGUAGE plpgsql
- SET enable_hashjoin TO 'on'
- SET enable_indexscan TO 'off'
-AS $function$
-BEGIN
-  IF NOT EXISTS (SELECT FROM after_change WHERE kind = 'delegated') THEN RETURN NULL; END IF;
-  MERGE INTO usage_days AS d USING (
-    SELECT c.svc_user_id, c.day, c.client_id, c.service, sum(c.requests) AS requests, sum(c.cost_micros) AS cost_micros,
-        sum(CASE WHEN c.is_in_week AND (c.week_start AT TIME ZONE 'UTC')::date = c.day THEN c.cost_micros ELSE 0 END)
-          AS week_first_micros,
-        sum(CASE WHEN c.is_in_month AND (c.month_start AT TIME ZONE 'UTC')::date = c.day THEN c.cost_micros ELSE 0 END)
-          AS month_first_micros
-      FROM (
-        SELECT n.svc_user_id, (n.created_at AT TIME ZONE 'UTC')::date AS day, n.client_id, n.service, n.week_start,
-            n.month_start, (n.state = 'settled')::int - (o.state = 'settled')::int AS requests,
-            coalesce(n.cost_micros, 0) - coalesce(o.cost_micros, 0) AS cost_micros,
-            a.week_start = n.week_start AS is_in_week, a.month_start = n.month_start AS is_in_month
-          FROM after_change AS n JOIN before_change AS o USING (request_id)
-            -- One look-up for each request, whatever the number of accounts.
-            LEFT JOIN LATERAL (SELECT v.week_start, v.month_start FROM accounts AS v
-              WHERE v.svc_user_id = n.svc_user_id OFFSET 0) AS a ON true
-          WHERE n.kind = 'delegated' AND 'settled' IN (n.state, o.state)) AS c
-      GROUP BY 1, 2, 3, 4) AS change
-    ON (d.svc_user_id, d.day, d.client_id, d.service) = (change.svc_user_id, change.day, change.client_id, change.service)
-    WHEN MATCHED AND (change.requests <> 0 OR change.cost_micros <> 0) THEN
-      UPDATE SET requests = d.requests + change.requests, cost_micros = d.cost_micros + change.cost_micros,
-        week_first_micros = d.week_first_micros + change.week_first_micros,
-        month_first_micros = d.month_first_micros + change.month_first_micros
-    WHEN NOT MATCHED THEN
-      INSERT VALUES (change.svc_user_id, change.day, change.client_id, change.service, change.requests, change.cost_micros,
-        change.week_first_micros, change.month_first_micros);
-  RETURN NULL;
-END $function$
 ;
 
 CREATE OR REPLACE FUNCTION public.wallet_alerts_follow()
@@ -1583,6 +1563,35 @@ BEGIN
       written_off_micros = c.written_off_micros, budget_micros = c.budget_micros, uncertain_at = c.uncertain_at,
       ended_at = c.ended_at, adjusted_at = c.adjusted_at
     FROM unnest(p_changed) AS c WHERE r.request_id = c.request_id;
+END $function$
+;
+
+CREATE OR REPLACE FUNCTION public.write_usage_days(p_changes plan_use_change[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET enable_indexscan TO 'off'
+AS $function$
+BEGIN
+  MERGE INTO usage_days AS d USING (
+    SELECT r.svc_user_id, (r.created_at AT TIME ZONE 'UTC')::date AS day, r.client_id, r.service,
+        -- An adjustment changes the cost of a request that is counted already.
+        count(DISTINCT c.request_id) FILTER (WHERE c.posting_kind = 'usage') AS requests, sum(c.cost) AS cost_micros,
+        coalesce(sum(c.cost) FILTER (WHERE a.week_start = r.week_start
+          AND (r.week_start AT TIME ZONE 'UTC')::date = (r.created_at AT TIME ZONE 'UTC')::date), 0) AS week_first_micros,
+        coalesce(sum(c.cost) FILTER (WHERE a.month_start = r.month_start
+          AND (r.month_start AT TIME ZONE 'UTC')::date = (r.created_at AT TIME ZONE 'UTC')::date), 0) AS month_first_micros
+      FROM unnest(p_changes) AS c
+      JOIN reservations AS r ON r.request_id = c.request_id AND r.state = 'settled'
+      JOIN accounts AS a ON a.svc_user_id = r.svc_user_id
+      GROUP BY 1, 2, 3, 4) AS change
+    ON (d.svc_user_id, d.day, d.client_id, d.service) = (change.svc_user_id, change.day, change.client_id, change.service)
+    WHEN MATCHED THEN
+      UPDATE SET requests = d.requests + change.requests, cost_micros = d.cost_micros + change.cost_micros,
+        week_first_micros = d.week_first_micros + change.week_first_micros,
+        month_first_micros = d.month_first_micros + change.month_first_micros
+    WHEN NOT MATCHED THEN
+      INSERT VALUES (change.svc_user_id, change.day, change.client_id, change.service, change.requests, change.cost_micros,
+        change.week_first_micros, change.month_first_micros);
 END $function$
 ;
 
@@ -1926,7 +1935,6 @@ CREATE UNIQUE INDEX reservations_idempotency_key ON reservations USING btree (sv
 CREATE UNIQUE INDEX reservations_key_idempotency ON reservations USING btree (key_id, idempotency_key_hash) WHERE ((key_id IS NOT NULL) AND (idempotency_key_hash IS NOT NULL));
 CREATE INDEX reservations_open_by_key ON reservations USING btree (key_id, month_start) WHERE ((key_id IS NOT NULL) AND (ended_at IS NULL));
 CREATE INDEX reservations_uncertain ON reservations USING btree (uncertain_at) WHERE (state = 'uncertain'::text);
-CREATE TRIGGER reservations_usage_days AFTER UPDATE ON reservations REFERENCING OLD TABLE AS before_change NEW TABLE AS after_change FOR EACH STATEMENT EXECUTE FUNCTION usage_days_follow();
 
 CREATE TABLE stripe_catalog (
   stripe_id text NOT NULL,

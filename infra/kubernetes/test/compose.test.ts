@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -185,7 +185,7 @@ describe('with the secrets of make-env.sh', () => {
       const { INTERNAL_API_TOKENS: accepted = '', INTERNAL_API_TOKEN: own } = environmentOf(service);
       const expected = callersOf(service).map((caller) => {
         const [, secret = ''] = (variables[`${caller.toUpperCase().replaceAll('-', '_')}_API_TOKEN`] ?? '').split(':');
-        return `${caller}:sha256:${createHash('sha256').update(secret).digest('hex')}`;
+        return `${caller}:sha256:${hash('sha256', secret, 'hex')}`;
       });
       expect(accepted.split(',')).toEqual(expected);
       expect(own?.split(':')[0] ?? service).toBe(service);

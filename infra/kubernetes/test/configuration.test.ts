@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -130,7 +130,7 @@ test.each(serviceNames.filter((each) => each !== 'console'))(
       const [name, secret = ''] = textAt(find(manifests, 'Secret', caller), 'stringData', 'INTERNAL_API_TOKEN').split(
         ':',
       );
-      return `${name}:sha256:${createHash('sha256').update(secret).digest('hex')}`;
+      return `${name}:sha256:${hash('sha256', secret, 'hex')}`;
     });
     expect(accepted).toEqual(expected);
   },

@@ -1,4 +1,4 @@
-import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
+import { createHmac, hash, pbkdf2Sync, randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 import { createDatabase } from './create-database.ts';
 import { reasonOf } from './reason-of.ts';
@@ -75,7 +75,7 @@ const scramVerifier = (password: string): string => {
   const salt = randomBytes(SCRAM_SALT_BYTES);
   const salted = pbkdf2Sync(password, salt, SCRAM_ITERATIONS, 32, 'sha256');
   const clientKey = createHmac('sha256', salted).update('Client Key').digest();
-  const storedKey = createHash('sha256').update(clientKey).digest('base64');
+  const storedKey = hash('sha256', clientKey, 'base64');
   const serverKey = createHmac('sha256', salted).update('Server Key').digest('base64');
   return `SCRAM-SHA-256$${SCRAM_ITERATIONS}:${salt.toString('base64')}$${storedKey}:${serverKey}`;
 };

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, renameSync, rmSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -18,7 +18,7 @@ export const makePublicCopy = async (source: string, parent: string): Promise<st
   refuseTampering(home, 0);
   chmodSync(home, 0o755);
   const files = listFiles(source);
-  const copy = join(home, createHash('sha256').update(files).digest('hex').slice(0, 16));
+  const copy = join(home, hash('sha256', files, 'hex').slice(0, 16));
   if (listFiles(copy) === files) return copy;
   const draft = mkdtempSync(`${copy}.`);
   try {

@@ -1,4 +1,4 @@
-import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -109,7 +109,7 @@ const sendPlain = (res: ServerResponse, status: number, body: object): void => {
 };
 
 const hasKey = (req: IncomingMessage, apiKey: string): boolean => {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
   return timingSafeEqual(digest(req.headers.authorization ?? ''), digest(`Bearer ${apiKey}`));
 };
 

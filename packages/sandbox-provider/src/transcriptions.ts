@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { readDirectives } from './directives.ts';
 import { type Exchange, ProviderError, playDirectives, sendJson } from './exchange.ts';
@@ -30,7 +30,7 @@ export const answerTranscription = async (exchange: Exchange): Promise<void> => 
   const model = answeredModel(form.model, directives);
   exchange.counter.billed({ model, audioSeconds: seconds });
   // A digest, since seeding hashes its input repeatedly and a whole recording would take seconds.
-  const seed = createHash('sha256').update(audio).digest('hex');
+  const seed = hash('sha256', audio, 'hex');
   const text = seededWords(seed, Math.min(WORDS_MAX, Math.max(1, seconds * WORDS_PER_SECOND)));
   const usage = directives.no_usage ? {} : { usage: { type: 'duration', seconds } };
   if (form.response_format === 'json') return sendJson(exchange, { text, ...usage }, directives);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { allInternalRoutes, type InternalCaller, internalCallers, serviceNames } from '@svc/contracts';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -7,7 +7,7 @@ import { collectLogs, serve } from './support/test-app.ts';
 
 const secretOf = (caller: InternalCaller): string => `secret-of-${caller}-in-tests`;
 const credentialOf = (caller: InternalCaller): string => `${caller}:${secretOf(caller)}`;
-const digestOf = (secret: string): string => createHash('sha256').update(secret).digest('hex');
+const digestOf = (secret: string): string => hash('sha256', secret, 'hex');
 
 /** Starts the internal application of a service; every route answers 204. */
 const start = async (service: (typeof serviceNames)[number], tokens: readonly string[]): Promise<string> => {

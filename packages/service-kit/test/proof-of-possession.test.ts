@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { routes } from '@svc/contracts';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { describe, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ const newKey = async (algorithm = 'ES256') => {
   return { ...pair, algorithm, jwk, thumbprint: await calculateJwkThumbprint(jwk) };
 };
 type Key = Awaited<ReturnType<typeof newKey>>;
-const athOf = (token: string): string => createHash('sha256').update(token).digest('base64url');
+const athOf = (token: string): string => hash('sha256', token, 'base64url');
 
 const PATH = '/v1/integrations/usage';
 const BASE = 'http://svc.test';

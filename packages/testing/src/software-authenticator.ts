@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { generateKeyPairSync, hash, type KeyObject, randomBytes, sign } from 'node:crypto';
 
 /** Members of `PublicKeyCredentialCreationOptionsJSON` that the authenticator reads. */
 export interface CreationOptions {
@@ -127,7 +127,7 @@ const coseKey = (publicKey: KeyObject): Buffer => {
   ]);
 };
 
-const sha256 = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest();
+const sha256 = (bytes: Buffer): Buffer => hash('sha256', bytes, 'buffer');
 
 const uint = (value: number, bytes: number): Buffer => {
   const buffer = Buffer.alloc(bytes);

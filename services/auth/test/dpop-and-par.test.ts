@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import * as client from 'openid-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -269,7 +269,7 @@ describe('POST /v1/integrations/oauth/par', () => {
       redirect_uri: REDIRECT_URI,
       scope: 'inference',
       state: STATE,
-      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+      code_challenge: hash('sha256', verifier, 'base64url'),
       code_challenge_method: 'S256',
     };
     const url = await client.buildAuthorizationUrlWithPAR(config, request);

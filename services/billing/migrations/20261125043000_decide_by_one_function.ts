@@ -25,9 +25,9 @@ const FUNCTIONS = [
   'write_key_use',
   'settle_key_requests',
   'write_delegated_use',
+  'write_usage_days',
   'settle_delegated_requests',
   'settle_requests',
-  'usage_days_follow',
   'previous_release',
 ];
 
@@ -72,4 +72,5 @@ export const up = async (knex: Knex): Promise<void> => {
   for (const name of FUNCTIONS) {
     await knex.raw(readFileSync(new URL(`./functions/${name}.sql`, import.meta.url), 'utf8'));
   }
+  await knex.raw('DROP TRIGGER reservations_usage_days ON reservations');
 };

@@ -38,93 +38,110 @@ const report = async (requestId: string, outcome: Report) => {
   await billing.app.sweep();
 };
 
+const ENDINGS: [string, Report[], { state: string; used: number; pending: number; entries: unknown[] }][] = [
+  ['settled', [settled(7)], { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] }],
+  ['settled twice', [settled(7), settled(7)], { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] }],
+  [
+    'settled at two costs',
+    [settled(7), settled(9)],
+    { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] },
+  ],
+  [
+    'settled, then released',
+    [settled(7), released],
+    { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] },
+  ],
+  [
+    'settled, then uncertain',
+    [settled(7), uncertain],
+    { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] },
+  ],
+  ['settled at zero', [settled(0)], { state: 'settled', used: 0, pending: 0, entries: [] }],
+  ['released', [released], { state: 'released', used: 0, pending: 0, entries: [] }],
+  ['released twice', [released, released], { state: 'released', used: 0, pending: 0, entries: [] }],
+  ['released, then settled', [released, settled(7)], { state: 'released', used: 0, pending: 0, entries: [] }],
+  ['released, then uncertain', [released, uncertain], { state: 'released', used: 0, pending: 0, entries: [] }],
+  ['uncertain', [uncertain], { state: 'uncertain', used: 100, pending: 0, entries: [] }],
+  ['uncertain twice', [uncertain, uncertain], { state: 'uncertain', used: 100, pending: 0, entries: [] }],
+  [
+    'uncertain, then settled',
+    [uncertain, settled(7)],
+    { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] },
+  ],
+  ['uncertain, then released', [uncertain, released], { state: 'settled', used: 0, pending: 0, entries: [] }],
+  ['never reported', ['sweep_uncertain'], { state: 'uncertain', used: 100, pending: 0, entries: [] }],
+  [
+    'never reported, then settled late',
+    ['sweep_uncertain', settled(230)],
+    { state: 'settled', used: 230, pending: 0, entries: [['usage', 230]] },
+  ],
+  [
+    'never reported, then settled at its estimate',
+    ['sweep_uncertain', 'sweep_estimate'],
+    { state: 'settled', used: 100, pending: 0, entries: [['usage', 100]] },
+  ],
+  [
+    'settled at its estimate, then corrected once',
+    ['sweep_uncertain', 'sweep_estimate', settled(30), settled(30), settled(40), released],
+    {
+      state: 'settled',
+      used: 30,
+      pending: 0,
+      entries: [
+        ['usage', 100],
+        ['usage_adjustment', -70],
+      ],
+    },
+  ],
+  [
+    'settled at its estimate, then released',
+    ['sweep_uncertain', 'sweep_estimate', released],
+    {
+      state: 'settled',
+      used: 0,
+      pending: 0,
+      entries: [
+        ['usage', 100],
+        ['usage_adjustment', -100],
+      ],
+    },
+  ],
+  [
+    'settled before any sweep',
+    [settled(7), 'sweep_uncertain', 'sweep_estimate'],
+    { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] },
+  ],
+];
+
+const endOf = async (userId: string, requestId: string) => {
+  const row = await billing.db('reservations').where({ request_id: requestId }).first();
+  const account = await accountOf(userId);
+  return {
+    state: row.state,
+    used: account.week_used_micros,
+    pending: account.pending,
+    entries: (await entriesOf(requestId)).map(({ kind, amount_micros }) => [kind, amount_micros]),
+  };
+};
+
 describe('a reservation with an estimate of 100 ends once', () => {
-  test.each<[string, Report[], { state: string; used: number; pending: number; entries: unknown[] }]>([
-    ['settled', [settled(7)], { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] }],
-    ['settled twice', [settled(7), settled(7)], { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] }],
-    [
-      'settled at two costs',
-      [settled(7), settled(9)],
-      { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] },
-    ],
-    [
-      'settled, then released',
-      [settled(7), released],
-      { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] },
-    ],
-    [
-      'settled, then uncertain',
-      [settled(7), uncertain],
-      { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] },
-    ],
-    ['settled at zero', [settled(0)], { state: 'settled', used: 0, pending: 0, entries: [] }],
-    ['released', [released], { state: 'released', used: 0, pending: 0, entries: [] }],
-    ['released twice', [released, released], { state: 'released', used: 0, pending: 0, entries: [] }],
-    ['released, then settled', [released, settled(7)], { state: 'released', used: 0, pending: 0, entries: [] }],
-    ['released, then uncertain', [released, uncertain], { state: 'released', used: 0, pending: 0, entries: [] }],
-    ['uncertain', [uncertain], { state: 'uncertain', used: 100, pending: 0, entries: [] }],
-    ['uncertain twice', [uncertain, uncertain], { state: 'uncertain', used: 100, pending: 0, entries: [] }],
-    [
-      'uncertain, then settled',
-      [uncertain, settled(7)],
-      { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] },
-    ],
-    ['uncertain, then released', [uncertain, released], { state: 'settled', used: 0, pending: 0, entries: [] }],
-    ['never reported', ['sweep_uncertain'], { state: 'uncertain', used: 100, pending: 0, entries: [] }],
-    [
-      'never reported, then settled late',
-      ['sweep_uncertain', settled(230)],
-      { state: 'settled', used: 230, pending: 0, entries: [['usage', 230]] },
-    ],
-    [
-      'never reported, then settled at its estimate',
-      ['sweep_uncertain', 'sweep_estimate'],
-      { state: 'settled', used: 100, pending: 0, entries: [['usage', 100]] },
-    ],
-    [
-      'settled at its estimate, then corrected once',
-      ['sweep_uncertain', 'sweep_estimate', settled(30), settled(30), settled(40), released],
-      {
-        state: 'settled',
-        used: 30,
-        pending: 0,
-        entries: [
-          ['usage', 100],
-          ['usage_adjustment', -70],
-        ],
-      },
-    ],
-    [
-      'settled at its estimate, then released',
-      ['sweep_uncertain', 'sweep_estimate', released],
-      {
-        state: 'settled',
-        used: 0,
-        pending: 0,
-        entries: [
-          ['usage', 100],
-          ['usage_adjustment', -100],
-        ],
-      },
-    ],
-    [
-      'settled before any sweep',
-      [settled(7), 'sweep_uncertain', 'sweep_estimate'],
-      { state: 'settled', used: 7, pending: 0, entries: [['usage', 7]] },
-    ],
-  ])('%s', async (_name, reports, expected) => {
+  test.each(ENDINGS)('%s', async (_name, reports, expected) => {
     const { userId } = await billing.subscribe();
     const { requestId } = await billing.admit(userId, { estimate_micros: 100 });
     for (const outcome of reports) await report(requestId, outcome);
-    const row = await billing.db('reservations').where({ request_id: requestId }).first();
-    const account = await accountOf(userId);
-    expect({
-      state: row.state,
-      used: account.week_used_micros,
-      pending: account.pending,
-      entries: (await entriesOf(requestId)).map(({ kind, amount_micros }) => [kind, amount_micros]),
-    }).toEqual(expected);
+    expect(await endOf(userId, requestId)).toEqual(expected);
   });
+  test.each(ENDINGS.filter(([, reports]) => reports.every((outcome) => typeof outcome === 'object')))(
+    '%s, all in one call',
+    async (_name, reports, expected) => {
+      const { userId } = await billing.subscribe();
+      const { requestId } = await billing.admit(userId, { estimate_micros: 100 });
+      await billing.internal('POST', '/internal/settlements', {
+        settlements: reports.map((result) => ({ request_id: requestId, result })),
+      });
+      expect(await endOf(userId, requestId)).toEqual(expected);
+    },
+  );
 });
 
 describe('the settlements endpoint', () => {

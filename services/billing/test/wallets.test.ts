@@ -250,6 +250,29 @@ describe('the balance', () => {
     expect(results.flat().filter(({ effect }) => effect === 'settled')).toHaveLength(10);
     expect(await wallet(token)).toEqual({ balance_micros: 9_000_000, held_micros: 0, currency: 'EUR' });
   });
+  test('is charged once for several outcomes of one request in one call', async () => {
+    const { userId, keyId, token } = await fund();
+    const one = keyRequest({ userId, keyId }, { hold_micros: 900_000 });
+    const other = keyRequest({ userId, keyId }, { hold_micros: 900_000 });
+    await admitKeyRequests(billing.db, [one, other]);
+    const settled = (requestId: string, costMicros: number) => ({
+      requestId,
+      outcome: 'settled' as const,
+      costMicros,
+    });
+    const results = await settleReservations(
+      billing.db,
+      [
+        { requestId: one.request_id, outcome: 'uncertain', costMicros: null },
+        settled(other.request_id, 300_000),
+        settled(one.request_id, 200_000),
+        settled(one.request_id, 400_000),
+      ],
+      'EUR',
+    );
+    expect(results.map(({ effect }) => effect)).toEqual(['uncertain', 'settled', 'settled', 'conflict']);
+    expect(await wallet(token)).toEqual({ balance_micros: 9_500_000, held_micros: 0, currency: 'EUR' });
+  });
   test.each([1, 3])('pays for requests while the settlement of %i others waits for a lock', async (count) => {
     const owner = await fund();
     const admitted = await Promise.all(Array.from({ length: count }, () => ask(owner)));

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { hash, randomBytes, randomUUID } from 'node:crypto';
 import type { Client } from './http.ts';
 
 /** The contract requires at least 16 characters. */
@@ -8,7 +8,7 @@ const PASSWORD = 'a rather long passphrase';
 export const REDIRECT_URI = 'https://partner.example/callback';
 /** RFC 7636: one pair serves all codes, since creating pairs is not measured. */
 const VERIFIER = randomBytes(32).toString('base64url');
-export const CHALLENGE = createHash('sha256').update(VERIFIER).digest('base64url');
+export const CHALLENGE = hash('sha256', VERIFIER, 'base64url');
 
 /** An account with a session. */
 export interface Person {

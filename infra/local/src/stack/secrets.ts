@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { InternalCaller } from '@svc/contracts';
 import { StartError } from '@svc/embedded-servers';
@@ -75,7 +75,7 @@ export const apiTokenOf = (secrets: Secrets, caller: InternalCaller): string =>
 /** Returns the digest by which services accept a credential: they can check it, but not use it. */
 export const digestOf = (apiToken: string): string => {
   const [caller, secret = ''] = apiToken.split(':');
-  return `${caller}:sha256:${createHash('sha256').update(secret).digest('hex')}`;
+  return `${caller}:sha256:${hash('sha256', secret, 'hex')}`;
 };
 
 const readKnown = (file: string): ReadonlyMap<string, string> | undefined => {

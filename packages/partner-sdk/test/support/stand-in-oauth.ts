@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { type Listening, listen } from './listen.ts';
@@ -63,9 +63,7 @@ export const startStandInOAuth = async (): Promise<StandInOAuth> => {
 
   const redeem = (form: URLSearchParams): object | undefined => {
     const code = codes.get(form.get('code') ?? '');
-    const challenge = createHash('sha256')
-      .update(form.get('code_verifier') ?? '')
-      .digest('base64url');
+    const challenge = hash('sha256', form.get('code_verifier') ?? '', 'base64url');
     if (code === undefined || code.isUsed || code.challenge !== challenge) return undefined;
     if (code.redirectUri !== form.get('redirect_uri')) return undefined;
     code.isUsed = true;

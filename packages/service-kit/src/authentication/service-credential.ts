@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { type InternalCaller, internalCallers } from '@svc/contracts';
 import { AppError } from '../app-error.ts';
 import type { Authenticate, ServiceCaller } from '../http/binding.ts';
@@ -36,4 +36,4 @@ const parseAccepted = (item: string): { readonly caller: InternalCaller; readonl
 
 const isInternalCaller = (name: string): name is InternalCaller => internalCallers.some((caller) => caller === name);
 
-const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');

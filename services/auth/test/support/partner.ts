@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { type AuthService, newEmail } from './auth-service.ts';
 import { type Answer, type CallOptions, call, textAt } from './http.ts';
 
@@ -57,7 +57,7 @@ export const newApp = async (service: Served, owner: Person, fields: object = {}
 };
 
 export const newVerifier = (): string => randomBytes(32).toString('base64url');
-export const challengeOf = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url');
+export const challengeOf = (verifier: string): string => hash('sha256', verifier, 'base64url');
 export const STATE = 'state-of-sixteen-and-more';
 
 /** The parameters of a valid request for approval. */

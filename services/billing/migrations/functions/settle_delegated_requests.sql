@@ -1,5 +1,5 @@
--- Ends delegated reservations as reported, different requests only; see settle_requests. Writes the accounts' places and
--- windows, the apps' budgets and the ledger. The days of use follow the reservations by a trigger.
+-- Ends delegated reservations as reported; see settle_requests. Writes the accounts' places and windows, the
+-- apps' budgets, the ledger and the days of use.
 CREATE OR REPLACE FUNCTION settle_delegated_requests(
   p_places bigint[], p_request_ids text[], p_outcomes text[], p_costs bigint[], p_currency text
 ) RETURNS TABLE (place bigint, request_id text, state text, effect text)
@@ -10,6 +10,7 @@ DECLARE
   q record;
   r reservations%ROWTYPE;
   step record;
+  is_changed boolean := false;
   -- What this call has changed, and not written yet.
   changed reservations[] := '{}';
   change plan_use_change;
@@ -21,12 +22,16 @@ BEGIN
         AND (v.state IN ('reserved', 'uncertain') OR v.settled_by = 'estimate'))
     ORDER BY a.svc_user_id FOR NO KEY UPDATE;
   FOR q IN
-    SELECT t.place, t.outcome, t.cost, v AS reservation, a.has_app_budgets
+    SELECT t.place, t.request_id, t.outcome, t.cost, v AS reservation, a.has_app_budgets
       FROM unnest(p_places, p_request_ids, p_outcomes, p_costs) AS t (place, request_id, outcome, cost)
       JOIN reservations AS v ON v.request_id = t.request_id JOIN accounts AS a ON a.svc_user_id = v.svc_user_id
-      WHERE v.kind = 'delegated' ORDER BY v.svc_user_id, t.place
+      WHERE v.kind = 'delegated' ORDER BY v.svc_user_id, t.request_id, t.place
   LOOP
-    r := q.reservation;
+    IF r.request_id IS DISTINCT FROM q.request_id THEN
+      IF is_changed THEN changed := changed || r; END IF;
+      is_changed := false;
+      r := q.reservation;
+    END IF;
     step := settlement_step(r.state, r.settled_by, r.cost_micros, r.estimate_micros, q.outcome, q.cost);
     place := q.place;
     request_id := r.request_id;
@@ -48,12 +53,14 @@ BEGIN
       r.uncertain_at := CASE step.effect WHEN 'uncertain' THEN at ELSE r.uncertain_at END;
       r.ended_at := CASE WHEN step.effect IN ('settled', 'released') THEN at ELSE r.ended_at END;
       r.adjusted_at := CASE step.effect WHEN 'adjusted' THEN at ELSE r.adjusted_at END;
-      changed := changed || r;
+      is_changed := true;
     END IF;
     RETURN NEXT;
   END LOOP;
+  IF is_changed THEN changed := changed || r; END IF;
   IF cardinality(changes) > 0 THEN
     PERFORM write_reservations(changed);
     PERFORM write_delegated_use(changes, p_currency);
+    PERFORM write_usage_days(changes);
   END IF;
 END $$;

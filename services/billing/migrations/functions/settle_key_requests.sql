@@ -1,4 +1,4 @@
--- Ends API-key reservations as reported, for distinct requests only; see settle_requests. Writes holds, wallets, the
+-- Ends API-key reservations as reported; see settle_requests. Writes holds, wallets, the
 -- months and minutes of keys, and the ledger once for the batch.
 -- A wallet pays at most the hold plus its available balance, and a key at most the rest of its monthly limit. The rest
 -- is written off. A lower true cost reduces the write-off first. The end of a request also corrects the tokens that it
@@ -15,6 +15,7 @@ DECLARE
   q record;
   r reservations%ROWTYPE;
   step record;
+  is_changed boolean := false;
   is_end boolean;
   freed bigint;
   cost bigint;
@@ -38,12 +39,16 @@ BEGIN
       ORDER BY w.svc_user_id FOR NO KEY UPDATE;
   END IF;
   FOR q IN
-    SELECT t.place, t.outcome, t.cost, t.tokens, v AS reservation
+    SELECT t.place, t.request_id, t.outcome, t.cost, t.tokens, v AS reservation
       FROM unnest(p_places, p_request_ids, p_outcomes, p_costs, p_tokens) AS t (place, request_id, outcome, cost, tokens)
       JOIN reservations AS v ON v.request_id = t.request_id
-      WHERE v.kind = 'api_key' ORDER BY v.svc_user_id, v.key_id, t.place
+      WHERE v.kind = 'api_key' ORDER BY v.svc_user_id, v.key_id, t.request_id, t.place
   LOOP
-    r := q.reservation;
+    IF r.request_id IS DISTINCT FROM q.request_id THEN
+      IF is_changed THEN changed := changed || r; END IF;
+      is_changed := false;
+      r := q.reservation;
+    END IF;
     step := settlement_step(r.state, r.settled_by, r.cost_micros, r.estimate_micros, q.outcome, q.cost);
     place := q.place;
     request_id := r.request_id;
@@ -78,10 +83,11 @@ BEGIN
       r.uncertain_at := CASE step.effect WHEN 'uncertain' THEN at ELSE r.uncertain_at END;
       r.ended_at := CASE WHEN step.effect IN ('settled', 'released') THEN at ELSE r.ended_at END;
       r.adjusted_at := CASE step.effect WHEN 'adjusted' THEN at ELSE r.adjusted_at END;
-      changed := changed || r;
+      is_changed := true;
     END IF;
     RETURN NEXT;
   END LOOP;
+  IF is_changed THEN changed := changed || r; END IF;
   IF cardinality(changes) > 0 THEN
     PERFORM write_reservations(changed);
     PERFORM write_key_use(changes, p_currency);

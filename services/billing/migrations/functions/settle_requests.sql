@@ -16,38 +16,42 @@ SET enable_mergejoin = off SET lock_timeout = '1s' AS $$
 #variable_conflict use_column
 DECLARE
   given_up text[];
-  -- Outcomes of different requests; a second outcome of one request is in the second turn.
-  turn record;
+  kinds record;
 BEGIN
-  WITH tombstones AS (
-    INSERT INTO reservations (request_id, kind, svc_user_id, state, estimate_micros, month_start, created_at, ended_at)
-      SELECT t.request_id, 'given_up', '', 'released', 0, date_trunc('month', billing_now(), 'UTC'), billing_now(),
-          billing_now()
-        FROM unnest(p_request_ids, p_outcomes) AS t (request_id, outcome)
-        WHERE t.outcome = 'released' AND NOT EXISTS (SELECT FROM reservations AS r WHERE r.request_id = t.request_id)
-        ORDER BY t.request_id
-      ON CONFLICT DO NOTHING RETURNING request_id)
-  SELECT array_agg(request_id) INTO given_up FROM tombstones;
+  IF 'released' = ANY (p_outcomes) THEN
+    WITH tombstones AS (
+      INSERT INTO reservations (request_id, kind, svc_user_id, state, estimate_micros, month_start, created_at, ended_at)
+        SELECT t.request_id, 'given_up', '', 'released', 0, date_trunc('month', billing_now(), 'UTC'), billing_now(),
+            billing_now()
+          FROM unnest(p_request_ids, p_outcomes) AS t (request_id, outcome)
+          WHERE t.outcome = 'released' AND NOT EXISTS (SELECT FROM reservations AS r WHERE r.request_id = t.request_id)
+          ORDER BY t.request_id
+        ON CONFLICT DO NOTHING RETURNING request_id)
+    SELECT array_agg(request_id) INTO given_up FROM tombstones;
+  END IF;
 
-  FOR turn IN
-    SELECT t.turn, array_agg(t.place ORDER BY t.place) AS places, array_agg(t.request_id ORDER BY t.place) AS ids,
-        array_agg(t.outcome ORDER BY t.place) AS outcomes, array_agg(t.cost ORDER BY t.place) AS costs,
-        array_agg(t.tokens ORDER BY t.place) AS tokens
-      FROM (SELECT u.*, row_number() OVER (PARTITION BY u.request_id ORDER BY u.place) AS turn
-            FROM unnest(p_request_ids, p_outcomes, p_costs, p_tokens)
-              WITH ORDINALITY AS u (request_id, outcome, cost, tokens, place)) AS t
-      GROUP BY t.turn ORDER BY t.turn
-  LOOP
+  SELECT array_agg(t.place) AS places, bool_or(r.kind = 'api_key') AS has_keyed, bool_or(r.kind = 'delegated') AS has_delegated,
+      array_agg(t.place) FILTER (WHERE coalesce(r.kind, 'given_up') = 'given_up') AS others
+    INTO kinds
+    FROM unnest(p_request_ids) WITH ORDINALITY AS t (request_id, place)
+    LEFT JOIN reservations AS r ON r.request_id = t.request_id;
+  IF kinds.has_keyed THEN
     RETURN QUERY SELECT k.place, k.request_id, k.state, k.effect, k.over_hold_micros, k.written_off_micros
-      FROM settle_key_requests(turn.places, turn.ids, turn.outcomes, turn.costs, turn.tokens, p_currency) AS k;
+      FROM settle_key_requests(kinds.places, p_request_ids, p_outcomes, p_costs, p_tokens, p_currency) AS k;
+  END IF;
+  IF kinds.has_delegated THEN
     RETURN QUERY SELECT d.place, d.request_id, d.state, d.effect, 0::bigint, 0::bigint
-      FROM settle_delegated_requests(turn.places, turn.ids, turn.outcomes, turn.costs, p_currency) AS d;
+      FROM settle_delegated_requests(kinds.places, p_request_ids, p_outcomes, p_costs, p_currency) AS d;
+  END IF;
+  IF kinds.others IS NOT NULL THEN
+    -- The first outcome of a request that this call has given up kinds no request.
     RETURN QUERY SELECT t.place, t.request_id, r.state,
         CASE WHEN r.state IS NOT NULL THEN (settlement_step(r.state, NULL, NULL, 0, t.outcome, t.cost)).effect
           WHEN t.outcome = 'settled' THEN 'unknown' ELSE 'ignored' END, 0::bigint, 0::bigint
-      FROM unnest(turn.places, turn.ids, turn.outcomes, turn.costs) AS t (place, request_id, outcome, cost)
-      LEFT JOIN reservations AS r ON r.request_id = t.request_id
-        AND NOT (turn.turn = 1 AND t.request_id = ANY (coalesce(given_up, '{}')))
-      WHERE coalesce(r.kind, 'given_up') = 'given_up';
-  END LOOP;
+      FROM (SELECT u.*, row_number() OVER (PARTITION BY u.request_id ORDER BY u.place) AS turn
+          FROM unnest(p_request_ids, p_outcomes, p_costs) WITH ORDINALITY AS u (request_id, outcome, cost, place)) AS t
+      LEFT JOIN reservations AS r ON r.request_id = t.request_id AND r.kind = 'given_up'
+        AND NOT (t.turn = 1 AND t.request_id = ANY (coalesce(given_up, '{}')))
+      WHERE t.place = ANY (kinds.others);
+  END IF;
 END $$;

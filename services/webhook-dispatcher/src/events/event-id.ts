@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { idOf } from '@svc/contracts';
 
 /** Hexadecimal digits with which a UUID of version 7 (RFC 9562 section 5.7) tells its milliseconds. */
@@ -10,5 +10,5 @@ const TIME_DIGITS = 12;
  */
 export const eventIdOf = (factId: string, clientId: string, event: string): string => {
   const timeMs = Number.parseInt(factId.replaceAll('-', '').slice(0, TIME_DIGITS), 16);
-  return idOf('evt', timeMs, createHash('sha256').update(`${factId} ${clientId} ${event}`).digest());
+  return idOf('evt', timeMs, hash('sha256', `${factId} ${clientId} ${event}`, 'buffer'));
 };

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { connectionAggregate, events } from '@svc/contracts';
 import { type Consumer, type DeliveryMeta, type EventOf, startConsumer, takeTurns } from '@svc/messaging';
 import type { Knex } from 'knex';
@@ -51,7 +51,7 @@ const applyFact = async (
 
 /** Derives the id of a fact's part about one user, because a fact may cause one event of a kind and app only. */
 const partId = (factId: string, userId: string): string => {
-  const hex = createHash('sha256').update(`${factId} ${userId}`).digest('hex');
+  const hex = hash('sha256', `${factId} ${userId}`, 'hex');
   // RFC 9562 section 5.8: version 8, in its variant.
   const groups = [
     hex.slice(0, 8),

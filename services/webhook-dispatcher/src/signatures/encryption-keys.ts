@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** An AES-256 key and the id under which rows refer to it. */
 export interface EncryptionKey {
@@ -26,5 +26,5 @@ const parseEntry = (entry: string): EncryptionKey => {
   const [, id, text = ''] = ENTRY.exec(entry.trim()) ?? [];
   const key = Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64');
   if (key.length !== KEY_BYTES) throw new TypeError(`expected [id:]key with ${KEY_BYTES} bytes in base64 or hex`);
-  return { id: id ?? createHash('sha256').update(key).digest('hex').slice(0, DERIVED_ID_CHARACTERS), key };
+  return { id: id ?? hash('sha256', key, 'hex').slice(0, DERIVED_ID_CHARACTERS), key };
 };

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type ConfigMapSource, type Kustomization, readDocuments, readKustomization } from './kustomization.ts';
 import {
@@ -172,6 +172,6 @@ const hashOf = ({ data }: ConfigMap): string => {
     /[<>&\u2028\u2029]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-  const hash = createHash('sha256').update(json).digest('hex').slice(0, HASH_CHARACTERS);
-  return [...hash].map((character) => SAFE[character] ?? character).join('');
+  const suffix = hash('sha256', json, 'hex').slice(0, HASH_CHARACTERS);
+  return [...suffix].map((character) => SAFE[character] ?? character).join('');
 };
