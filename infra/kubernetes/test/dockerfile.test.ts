@@ -65,6 +65,13 @@ describe('the Dockerfile', () => {
     expect(command).toEqual(['node', '-e', expect.stringContaining("+ '/healthz'")]);
   });
 
+  test('limits the memory of Node as the local stack and the benchmarks do', () => {
+    const [flag = 'none'] = /--max-semi-space-size=\d+/.exec(instruction(shipped, 'ENV').join('\n')) ?? [];
+    for (const file of ['infra/local/src/stack/keep-running.ts', 'infra/bench/src/harness/node-process.ts']) {
+      expect(read(file)).toContain(`'${flag}'`);
+    }
+  });
+
   test('has image labels', () => {
     for (const label of ['title', 'version', 'revision', 'base.name', 'base.digest']) {
       expect(shipped).toContain(`org.opencontainers.image.${label}=`);

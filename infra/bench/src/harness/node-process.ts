@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+/** The memory setting is that of the images (infra/docker). */
+const NODE_FLAGS = ['--disable-warning=DEP0060', '--max-semi-space-size=32'];
 const STOP_GRACE_MS = 10_000;
 const READY_TIMEOUT_MS = 60_000;
 const OUTPUT_CHARACTERS_KEPT = 4_000;
@@ -49,7 +51,7 @@ export const startNode = async (
   const log = openSync(logFile, 'a');
   // taskset replaces itself by the program, so the pid is Node's.
   const pinned = core === undefined ? [] : ['taskset', '-c', String(core)];
-  const line = [...pinned, process.execPath, '--disable-warning=DEP0060', ...flags, script, ...args];
+  const line = [...pinned, process.execPath, ...NODE_FLAGS, ...flags, script, ...args];
   const [command = '', ...rest] = line;
   const child = spawn(command, rest, {
     env: { PATH: process.env['PATH'] ?? '', NODE_ENV: 'production', ...env },

@@ -9,6 +9,8 @@ const PROBE_TIMEOUT_MS = 10_000;
 /** Longer than the services' grace period. */
 const STOP_GRACE_MS = 13_000;
 const ATTEMPTS_MAX = 3;
+/** The memory setting is that of the images (infra/docker). */
+const NODE_FLAGS = ['--disable-warning=DEP0060', '--max-semi-space-size=32'];
 
 export interface StackPart {
   readonly name: string;
@@ -49,7 +51,7 @@ export const keepNodeRunning = (context: StackContext, part: NodePart): Promise<
     attemptsMax: ATTEMPTS_MAX,
     launch: async ({ signal, onOutput }) => {
       const running = await startProcess({
-        command: [process.execPath, '--disable-warning=DEP0060', script],
+        command: [process.execPath, ...NODE_FLAGS, script],
         cwd: directory,
         env,
         recordAt,
