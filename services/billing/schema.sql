@@ -1092,6 +1092,7 @@ BEGIN
   IF cardinality(changes) > 0 THEN
     PERFORM write_reservations(changed);
     PERFORM write_key_use(changes, p_currency);
+    PERFORM write_wallet_usage_days(changes);
   END IF;
 END $function$
 ;
@@ -1595,6 +1596,21 @@ BEGIN
 END $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.write_wallet_usage_days(p_changes key_use_change[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  INSERT INTO wallet_usage_days AS d (svc_user_id, day, paid_micros, last_posted_at)
+    SELECT p.svc_user_id, (p.posted_at AT TIME ZONE 'UTC')::date AS day, sum(c.paid), max(p.posted_at)
+      FROM unnest(p_changes) AS c
+      JOIN ledger_postings AS p ON (p.reference, p.kind) = (c.request_id, c.posting_kind)
+      WHERE c.paid <> 0 GROUP BY p.svc_user_id, 2 ORDER BY p.svc_user_id, 2
+    ON CONFLICT (svc_user_id, day) DO UPDATE SET paid_micros = d.paid_micros + excluded.paid_micros,
+      last_posted_at = greatest(d.last_posted_at, excluded.last_posted_at);
+END $function$
+;
+
 CREATE TABLE account_endings (
   svc_user_id text NOT NULL,
   wanted text NOT NULL,
@@ -1812,6 +1828,7 @@ CREATE TABLE ledger_postings (
   CONSTRAINT ledger_postings_kind_check CHECK ((kind = ANY (ARRAY['usage'::text, 'usage_adjustment'::text, 'top_up'::text, 'hold'::text, 'release'::text, 'settlement'::text, 'adjustment'::text, 'refund'::text])))
 );
 CREATE INDEX ledger_postings_by_account ON ledger_postings USING btree (svc_user_id, id);
+CREATE INDEX ledger_postings_of_funds ON ledger_postings USING btree (svc_user_id, id) WHERE (kind = ANY (ARRAY['top_up'::text, 'refund'::text, 'adjustment'::text]));
 CREATE TRIGGER ledger_postings_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_postings FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_postings_balanced AFTER INSERT ON ledger_postings REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ledger_assert_postings();
 
@@ -2019,6 +2036,14 @@ CREATE TABLE wallet_refunds (
 );
 CREATE INDEX wallet_refunds_by_session ON wallet_refunds USING btree (session_id);
 CREATE INDEX wallet_refunds_pending ON wallet_refunds USING btree (created_at) WHERE (state = 'pending'::text);
+
+CREATE TABLE wallet_usage_days (
+  svc_user_id text NOT NULL,
+  day date NOT NULL,
+  paid_micros bigint NOT NULL,
+  last_posted_at timestamp with time zone NOT NULL,
+  CONSTRAINT wallet_usage_days_pkey PRIMARY KEY (svc_user_id, day)
+) WITH (fillfactor=70);
 
 CREATE TABLE wallets (
   svc_user_id text NOT NULL,

@@ -23,6 +23,7 @@ const FUNCTIONS = [
   'write_reservations',
   'extra_key_micros',
   'write_key_use',
+  'write_wallet_usage_days',
   'settle_key_requests',
   'write_delegated_use',
   'write_usage_days',
@@ -69,6 +70,7 @@ export const up = async (knex: Knex): Promise<void> => {
       counted bigint,
       posting_kind text, request_id text, cost bigint);
   `);
+  await knex.raw(readFileSync(new URL('./tables/wallet_usage_days.sql', import.meta.url), 'utf8'));
   for (const name of FUNCTIONS) {
     await knex.raw(readFileSync(new URL(`./functions/${name}.sql`, import.meta.url), 'utf8'));
   }

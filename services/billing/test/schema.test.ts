@@ -74,6 +74,14 @@ test('finds one day of use by its whole key through the index by app too, which 
   }
 });
 
+test('finds top-ups and refunds without reading the postings of usage', async () => {
+  const { rows } = await database.knex.raw(
+    "EXPLAIN SELECT * FROM ledger_postings WHERE svc_user_id = 'usr' AND kind IN ('top_up', 'refund', 'adjustment')",
+  );
+  const plan = rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
+  expect(plan).toContain('ledger_postings_of_funds');
+});
+
 test('finds the holds of a key by its own index, and a plan without statistics can take no other', async () => {
   const explain = async (executor: Knex): Promise<string> => {
     const { rows } = await executor.raw(

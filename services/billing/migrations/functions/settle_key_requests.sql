@@ -1,5 +1,5 @@
--- Ends API-key reservations as reported; see settle_requests. Writes holds, wallets, the
--- months and minutes of keys, and the ledger once for the batch.
+-- Ends API-key reservations as reported; see settle_requests. Writes holds, wallets and the
+-- days of their use, the months and minutes of keys, and the ledger once for the batch.
 -- A wallet pays at most the hold plus its available balance, and a key at most the rest of its monthly limit. The rest
 -- is written off. A lower true cost reduces the write-off first. The end of a request also corrects the tokens that it
 -- reserved in the key's minute, if that minute is still current. Tokens are NULL if the usage is unknown.
@@ -91,5 +91,6 @@ BEGIN
   IF cardinality(changes) > 0 THEN
     PERFORM write_reservations(changed);
     PERFORM write_key_use(changes, p_currency);
+    PERFORM write_wallet_usage_days(changes);
   END IF;
 END $$;

@@ -63,6 +63,10 @@ const CHECKS: Readonly<Record<string, string>> = {
   usage_day_cost: `
     SELECT coalesce(d.subject, s.subject), coalesce(d.cost, 0), coalesce(s.cost, 0)
     FROM recorded_days d FULL JOIN settled_days s USING (subject)`,
+  wallet_usage_day: `
+    SELECT coalesce(d.subject, s.subject), coalesce(d.paid_micros, 0), coalesce(s.paid, 0)
+    FROM (SELECT concat_ws(' ', svc_user_id, day) AS subject, paid_micros FROM wallet_usage_days) d
+    FULL JOIN used_wallet_days s USING (subject)`,
   app_held: `
     SELECT subject, held_micros, held FROM budgeted`,
   app_uncertain: `
@@ -92,6 +96,11 @@ const SOURCES = `
     SELECT concat_ws(' ', svc_user_id, (created_at AT TIME ZONE 'UTC')::date, client_id, service) AS subject,
       count(*) AS requests, sum(cost_micros) AS cost
     FROM reservations WHERE kind = 'delegated' AND state = 'settled' GROUP BY 1
+  ), used_wallet_days AS (
+    SELECT concat_ws(' ', p.svc_user_id, (p.posted_at AT TIME ZONE 'UTC')::date) AS subject, -sum(e.amount_micros) AS paid
+    FROM ledger_postings p JOIN ledger_entries e ON e.posting_id = p.id AND e.book IN ('wallet_available', 'wallet_held')
+    WHERE p.kind NOT IN ('top_up', 'refund') AND NOT p.reference LIKE ANY ('{refund:%,reversal:%,dispute:%}')
+    GROUP BY 1
   ), budgeted AS (
     SELECT concat_ws(' ', b.svc_user_id, b.client_id) AS subject, b.held_micros, b.uncertain_micros, b.used_micros,
       b.total_used_micros,

@@ -15,23 +15,20 @@ export interface TransactionRow {
 }
 
 /**
- * Orders usage after all other changes of its day, so that each balance equals the previous one plus the amount.
- * Postings that only move money between the books of the wallet, as holds of an earlier release did, are left out.
+ * Orders usage after all other changes of its day, so that each balance equals the previous one plus the amount. The
+ * corrections of requests are part of their day's usage.
  */
 const TRANSACTIONS = `
-  WITH posted AS (
-    SELECT p.id, p.posted_at, (p.posted_at AT TIME ZONE 'UTC')::date AS day, sum(e.amount_micros) AS amount,
-      split_part(p.reference, ':', 1) AS origin,
-      CASE WHEN p.reference LIKE 'dispute:%' THEN 'adjustment' WHEN p.kind IN ('top_up', 'refund') THEN p.kind
-        WHEN p.reference LIKE ANY ('{refund:%,reversal:%}') THEN 'adjustment' ELSE 'usage' END AS type
-    FROM ledger_postings AS p
-      JOIN ledger_entries AS e ON e.posting_id = p.id AND e.book IN ('wallet_available', 'wallet_held')
-    WHERE p.svc_user_id = :userId GROUP BY p.id HAVING sum(e.amount_micros) <> 0
-  ), changes AS (
-    SELECT 'txn_' || id AS id, type, origin, day, 0 AS is_usage, id AS seq, amount, posted_at FROM posted WHERE type <> 'usage'
+  WITH changes AS (
+    SELECT 'txn_' || p.id AS id, split_part(p.reference, ':', 1) AS origin,
+      CASE WHEN p.kind = 'adjustment' OR p.reference LIKE 'dispute:%' THEN 'adjustment' ELSE p.kind END AS type,
+      (p.posted_at AT TIME ZONE 'UTC')::date AS day, 0 AS is_usage, p.id AS seq, e.amount_micros AS amount, p.posted_at
+    FROM ledger_postings AS p JOIN ledger_entries AS e ON e.posting_id = p.id AND e.book = 'wallet_available'
+    WHERE p.svc_user_id = :userId AND p.kind IN ('top_up', 'refund', 'adjustment')
+      AND (p.kind <> 'adjustment' OR p.reference LIKE ANY ('{refund:%,reversal:%,dispute:%}'))
     UNION ALL
-    SELECT 'usage_' || to_char(day, 'YYYYMMDD'), 'usage', '', day, 1, max(id), sum(amount), max(posted_at)
-    FROM posted WHERE type = 'usage' GROUP BY day
+    SELECT 'usage_' || to_char(day, 'YYYYMMDD'), '', 'usage', day, 1, 0, -paid_micros, last_posted_at
+    FROM wallet_usage_days WHERE svc_user_id = :userId
   ), balanced AS (
     SELECT *, sum(amount) OVER (ORDER BY day, is_usage, seq) AS balance_after FROM changes
   )
