@@ -1,10 +1,11 @@
 import type { DeadLetterOutcome } from '@svc/contracts';
 import { runPeriodically } from '@svc/service-kit';
 import type { Knex } from 'knex';
+import { askBroker } from '../connection/ask-broker.ts';
 import type { Messaging } from '../connection/connect-messaging.ts';
 import { type EventOf, type EventSubject, streamOf } from '../connection/event-types.ts';
+import { countDeadLetters } from './dead-letter-queries.ts';
 import type { HandlerDeps } from './handler.ts';
-import { measureConsumer } from './measure-consumer.ts';
 import type { Delivery, DeliveryMeta } from './parse-message.ts';
 import { createPullLoop } from './pull-loop.ts';
 import { deleteInboxBefore } from './queries.ts';
@@ -12,6 +13,7 @@ import { replayDeadLetter } from './replay-dead-letter.ts';
 
 const DELIVERIES_MAX = 12;
 const BATCH_MAX = 100;
+const COUNTED_MAX = 10_000;
 const MEASURE_INTERVAL_MS = 15_000;
 const PRUNE_INTERVAL_MS = 10 * 60 * 1000;
 const PRUNE_BATCHES_MAX = 20;
@@ -122,4 +124,23 @@ const pruneInbox = async ({ database, consumer }: HandlerDeps, signal: AbortSign
 const eventOf = <S extends EventSubject>(delivery: Delivery): EventOf<S> => {
   // The durable consumer filters by these subjects, and the event was parsed by its subject.
   return delivery.event as EventOf<S>;
+};
+
+/**
+ * Sets the gauges of waiting messages and unresolved dead letters. A value that cannot be read now stays as it was: brokers
+ * and databases have alerts of their own.
+ */
+const measureConsumer = async (
+  { messaging, database, consumer }: HandlerDeps,
+  streams: readonly string[],
+): Promise<void> => {
+  const infos = await Promise.all(
+    streams.map((stream) => askBroker(messaging, () => messaging.manager.consumers.info(stream, consumer))),
+  );
+  if (infos.every((info) => info !== null)) {
+    const waiting = infos.reduce((sum, info) => sum + info.num_pending + info.num_ack_pending, 0);
+    messaging.meters.waiting(consumer, waiting);
+  }
+  const unresolved = await countDeadLetters(database, { consumer, countedMax: COUNTED_MAX }).catch(() => undefined);
+  if (unresolved !== undefined) messaging.meters.deadLetters(consumer, unresolved);
 };

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
 import type { ErrorShape, RouteDefinition } from '@svc/contracts';
 import { currentSpan } from '@svc/tracing';
 import type { Logger } from '../logging/create-logger.ts';
 import type { AuditFields } from './audit-request.ts';
-import { clientAddress } from './client-address.ts';
 
 export interface RequestStateOptions {
   readonly requestId: string;
@@ -72,3 +72,18 @@ export const attachState = (res: ServerResponse & WithState, state: RequestState
 
 /** Returns the state of a request; undefined outside an application of this package. */
 export const stateOf = (res: ServerResponse & WithState): RequestState | undefined => res[KEY];
+
+/**
+ * Returns the caller's address. Each proxy appends its peer to X-Forwarded-For, so with `hops` trusted proxies the
+ * caller is that many entries from the right. Entries further left come from the caller and are not trusted.
+ */
+const clientAddress = (req: IncomingMessage, hops: number): string => {
+  const direct = plainAddress(req.socket.remoteAddress ?? '');
+  if (hops === 0) return direct;
+  const header = req.headers['x-forwarded-for'];
+  const entries = (Array.isArray(header) ? header.join(',') : (header ?? '')).split(',').map((entry) => entry.trim());
+  const entry = plainAddress(entries.at(-hops) ?? '');
+  return isIP(entry) === 0 ? direct : entry;
+};
+
+const plainAddress = (address: string): string => (address.startsWith('::ffff:') ? address.slice(7) : address);

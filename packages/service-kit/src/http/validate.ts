@@ -2,9 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { RouteDefinition, ValidationIssue } from '@svc/contracts';
 import type { z } from 'zod';
 import { invalidRequest } from '../app-error.ts';
-import { coerceText } from './coerce-text.ts';
 import { schemaType } from './schema-at.ts';
 import { type IssueOrigin, toValidationIssues } from './validation-issues.ts';
+
+const INTEGER_OR_DECIMAL = /^-?\d{1,16}(\.\d{1,16})?$/;
 
 export type Checked<T> = { ok: true; value: T } | { ok: false; issues: ValidationIssue[] };
 
@@ -138,3 +139,22 @@ const checkHeaders = (schema: z.ZodObject, headers: IncomingHttpHeaders): Checke
 
 const pick = (schema: z.ZodObject, headers: IncomingHttpHeaders): Record<string, unknown> =>
   Object.fromEntries(Object.keys(schema.shape).map((name) => [name, headers[name.toLowerCase()]]));
+
+/**
+ * Converts query or form texts to the schema's types: "50" to a number, "true" to a boolean. Other texts stay as they
+ * are, so that validation reports the wrong type.
+ */
+const coerceText = (schema: z.ZodObject, texts: Readonly<Record<string, unknown>>): Record<string, unknown> => {
+  const values: Record<string, unknown> = { ...texts };
+  for (const [name, member] of Object.entries(schema.shape)) {
+    const text = values[name];
+    if (typeof text === 'string') values[name] = coerce(schemaType(member), text);
+  }
+  return values;
+};
+
+const coerce = (type: string, text: string): unknown => {
+  if (type === 'number' && INTEGER_OR_DECIMAL.test(text)) return Number(text);
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  return type === 'array' ? [text] : text;
+};

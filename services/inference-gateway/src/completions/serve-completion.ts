@@ -18,7 +18,7 @@ import {
 import { type ReportedUsage, sendJsonText } from '../wire/index.ts';
 import type { AnswerShape, RoutedAnswer, UpstreamNames } from './answer-shape.ts';
 import type { CompletionRequest } from './read-request.ts';
-import { costSoFar, usageSoFar } from './usage-so-far.ts';
+import { costSoFar, usageSoFar } from './request-cost.ts';
 
 /** An admitted request, and the parts that vary between endpoints. */
 export interface Completion {

@@ -9,11 +9,15 @@ import { UpstreamFailure } from '../upstream-failure.ts';
 import { type RequestBook, releasedEnd, servedBy } from '../usage-records/index.ts';
 import { sendJsonText } from '../wire/index.ts';
 import { type AdmittedRequest, admitDelegated } from './admit-delegated.ts';
-import { boundAudioMs, estimateAudioMs } from './estimate-audio.ts';
 import { type FileSink, readTranscriptionForm, type TranscriptionTexts } from './read-transcription-form.ts';
 import type { RewrittenTranscription } from './rewrite-transcription.ts';
 import { type OrderedUpload, uploadInOrder } from './upload-in-order.ts';
 import { toDelegatedError } from './upstream-errors.ts';
+
+/** 128 kbit/s, typical of MP3. Speech often has a lower bit rate and then lasts longer than this estimate. */
+const BYTES_PER_SECOND = 16_000;
+/** 6 kbit/s, the lowest bit rate of speech codecs. */
+const BYTES_PER_SECOND_MIN = 750;
 
 type Context = RequestContext<typeof routes.createDelegatedTranscription>;
 
@@ -125,3 +129,9 @@ const rewrite = async (deps: InferenceDeps, text: HeldText): Promise<RewrittenTr
     text.room.release();
   }
 };
+
+/** Returns the maximum length of a recording of this size. */
+const boundAudioMs = (bytes: number): number => Math.ceil((bytes * 1000) / BYTES_PER_SECOND_MIN);
+
+/** Estimates the length of a recording from its size. */
+const estimateAudioMs = (bytes: number): number => Math.ceil((bytes * 1000) / BYTES_PER_SECOND);

@@ -1,9 +1,8 @@
 import { availableParallelism } from 'node:os';
 import type { Logger, Metrics } from '@svc/service-kit';
-import { Piscina } from 'piscina';
+import { Piscina, queueOptionsSymbol, type TaskQueue } from 'piscina';
 import { type FailureReason, UpstreamFailure } from '../upstream-failure.ts';
 import { type JsonText, joinPieces } from './json-text.ts';
-import { createShortestFirstQueue, withSize } from './shortest-first-queue.ts';
 
 /** Task on one JSON text. Options and result are cloned between threads, so keep them small; a `body` is transferred. */
 export type JsonTask = (bytes: Buffer, options: never) => object;
@@ -137,3 +136,41 @@ const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.
 /** Restores the Buffer of a result, which cloning turns into a Uint8Array. */
 const withBuffer = (result: object): object =>
   'body' in result && result.body instanceof Uint8Array ? { ...result, body: asBuffer(result.body) } : result;
+
+type Task = Parameters<TaskQueue['push']>[0];
+
+/** Sort key of a task. */
+interface TaskSize {
+  readonly bytes: number;
+}
+
+/** Attaches the sort key to a task. */
+const withSize = <T extends object>(task: T, size: TaskSize): T => ({
+  ...task,
+  [queueOptionsSymbol]: size,
+});
+
+/** Creates a queue that returns the shortest text first, so that a small text does not wait behind huge ones. */
+const createShortestFirstQueue = (): TaskQueue => {
+  const tasks: Task[] = [];
+  return {
+    get size() {
+      return tasks.length;
+    },
+    push: (task) => {
+      const bytes = bytesOf(task);
+      const at = tasks.findIndex((other) => bytesOf(other) > bytes);
+      tasks.splice(at === -1 ? tasks.length : at, 0, task);
+    },
+    shift: () => tasks.shift() ?? null,
+    remove: (task) => {
+      const at = tasks.indexOf(task);
+      if (at !== -1) tasks.splice(at, 1);
+    },
+  };
+};
+
+const bytesOf = (task: Task): number => {
+  const options = task[queueOptionsSymbol];
+  return options !== null && 'bytes' in options && typeof options.bytes === 'number' ? options.bytes : 0;
+};

@@ -2,9 +2,10 @@ import type { Readable } from 'node:stream';
 import { CommonHeaders, type HttpClient } from '@svc/http-client';
 import type { Logger } from '@svc/service-kit';
 import { activeTracing, currentSpan, type TraceSpan } from '@svc/tracing';
-import type { Route } from '../routes/index.ts';
+import type { Route, TokenRoute } from '../routes/index.ts';
 import { UpstreamFailure } from '../upstream-failure.ts';
 import { operationName } from '../usage-records/index.ts';
+import { REWRITTEN_MEMBERS, type RequestBody, toUpstreamBody } from '../wire/index.ts';
 import {
   openUpstream,
   readRefusal,
@@ -12,7 +13,7 @@ import {
   type UpstreamLimits,
   type UpstreamRequest,
 } from './common-wire/index.ts';
-import { kindOf } from './kind-of.ts';
+import { kindOf, RENAMED_MEMBERS } from './kind-of.ts';
 import type { RouteVerdict } from './route-gate.ts';
 import type { RouteGates } from './route-gates.ts';
 
@@ -151,3 +152,28 @@ const exchange = async (deps: UpstreamDeps, request: RouteRequest, onClosed: () 
 
 const isEventStream = ({ headers }: UpstreamAnswer): boolean =>
   /^text\/event-stream\b/i.test(String(headers['content-type'] ?? ''));
+
+/** Members of a request that some kind of provider needs rewritten, so their offsets must be known. */
+export const FORWARDED_MEMBERS: ReadonlySet<string> = new Set([...REWRITTEN_MEMBERS, ...RENAMED_MEMBERS]);
+
+export interface BodyOptions {
+  readonly isStreamed: boolean;
+  /** Output limit for a request without its own. */
+  readonly outputTokensMax?: number | undefined;
+}
+
+/** Returns the body for a route's provider. It requests usage at the end of a stream. */
+export const bodyForRoute = (
+  route: TokenRoute,
+  body: RequestBody,
+  { isStreamed, outputTokensMax }: BodyOptions,
+): Buffer[] => {
+  const { memberNames, outputLimitMember, alwaysReportsUsage } = kindOf(route.provider);
+  return toUpstreamBody(body, {
+    model: route.deployment,
+    requestsUsage: isStreamed && !alwaysReportsUsage,
+    outputTokensMax,
+    outputLimitMember,
+    memberNames,
+  });
+};

@@ -1,3 +1,6 @@
+import { isReadInline, JsonShape } from '../large-json/index.ts';
+import { UpstreamFailure } from '../upstream-failure.ts';
+
 const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
@@ -72,3 +75,16 @@ const isDataField = (block: Buffer, start: number): boolean =>
   block[start + 1] === DATA[1] &&
   block[start + 2] === DATA[2] &&
   block[start + 3] === DATA[3];
+
+/** Shorter events cannot have many values. */
+const UNCHECKED_EVENT_BYTES = 2 * 1024;
+
+/** Returns true for an event that must not be parsed on the event loop. Throws UpstreamFailure, `too_complex`. */
+export const isLargeEvent = (data: Buffer): boolean => {
+  const { length } = data;
+  if (length <= UNCHECKED_EVENT_BYTES) return false;
+  if (!isReadInline({ length, values: 0 })) return true;
+  const shape = new JsonShape();
+  if (!shape.push(data)) throw new UpstreamFailure('too_complex');
+  return !isReadInline({ length, values: shape.values });
+};

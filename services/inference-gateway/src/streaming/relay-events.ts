@@ -3,13 +3,11 @@ import type { TextOwner } from '../large-json/index.ts';
 import type { UpstreamAnswer } from '../providers/index.ts';
 import { UpstreamFailure } from '../upstream-failure.ts';
 import { createClientWriter, type Edited } from './client-writer.ts';
-import { drainUpstream } from './drain-upstream.ts';
-import { completeEvent, eventData, isDone } from './event-data.ts';
+import { completeEvent, eventData, isDone, isLargeEvent } from './event-data.ts';
 import { EventRoom } from './event-room.ts';
 import { createEventSplitter, EventTooLongError } from './event-splitter.ts';
-import { isLargeEvent } from './is-large-event.ts';
 import type { LargeEvent, StreamEditor } from './stream-editor.ts';
-import { PAUSE, UpstreamFlow } from './upstream-flow.ts';
+import { drainUpstream, PAUSE, UpstreamFlow } from './upstream-flow.ts';
 
 /** End of a stream whose answer had started. */
 export interface StreamEnd {

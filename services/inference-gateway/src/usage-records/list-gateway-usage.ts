@@ -3,14 +3,13 @@ import type { Reply, RequestContext } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { z } from 'zod';
 import type { BillingClient } from '../billing-client.ts';
-import { prefersCsv } from './prefers-csv.ts';
 import {
   findGatewayUsagePosition,
   type GatewayUsageRow,
   listGatewayUsageByUser,
   type UsagePosition,
 } from './queries.ts';
-import { sendUsageCsv, type UsagePage } from './send-usage-csv.ts';
+import { prefersCsv, sendUsageCsv, type UsagePage } from './send-usage-csv.ts';
 
 export interface UsageListDeps {
   readonly database: Knex;

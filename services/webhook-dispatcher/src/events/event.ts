@@ -1,4 +1,11 @@
-import type { WebhookEvent, WebhookEventStatus } from '@svc/contracts';
+import { hash } from 'node:crypto';
+import {
+  idOf,
+  WEBHOOK_API_VERSION,
+  type WebhookEvent,
+  type WebhookEventStatus,
+  webhookEventSchema,
+} from '@svc/contracts';
 import { recordColumns } from '@svc/database';
 
 export type EventName = WebhookEvent['event'];
@@ -48,4 +55,41 @@ export const splitContent = <R extends JoinedContent>(row: R) => {
   const { eventId, event, attempts, attemptsInRound, body, ...rest } = row;
   const isWhole = eventId !== null && event !== null && attempts !== null && attemptsInRound !== null && body !== null;
   return { rest, content: isWhole ? { eventId, event, attempts, attemptsInRound, body } : undefined };
+};
+
+/** The place and time of an event, assigned when it is stored. */
+export interface EventPlace {
+  readonly eventId: string;
+  readonly sequence: number;
+  readonly createdSeconds: number;
+}
+
+/**
+ * Encodes an event's body. The bytes are stored, and every attempt signs and sends them unchanged. Throws if the envelope
+ * breaks the contract.
+ */
+export const encodeEnvelope = (draft: EventDraft, place: EventPlace): Buffer => {
+  const envelope = webhookEventSchema.parse({
+    api_version: WEBHOOK_API_VERSION,
+    event_id: place.eventId,
+    event: draft.event,
+    integration_id: draft.clientId,
+    sequence: place.sequence,
+    created: place.createdSeconds,
+    user: { svc_user_id: draft.userId },
+    data: draft.data,
+  } satisfies { [K in keyof WebhookEvent]: unknown });
+  return Buffer.from(JSON.stringify(envelope), 'utf8');
+};
+
+/** Hexadecimal digits with which a UUID of version 7 (RFC 9562 section 5.7) tells its milliseconds. */
+const TIME_DIGITS = 12;
+
+/**
+ * Returns the id of the event that a fact causes for an app. A dispatcher that reads the fact again after a restore
+ * derives the same id, by which receivers know the event. Ids sort like their facts, which keeps the index compact.
+ */
+export const eventIdOf = (factId: string, clientId: string, event: string): string => {
+  const timeMs = Number.parseInt(factId.replaceAll('-', '').slice(0, TIME_DIGITS), 16);
+  return idOf('evt', timeMs, hash('sha256', `${factId} ${clientId} ${event}`, 'buffer'));
 };

@@ -1,9 +1,8 @@
 export { beginGeneration } from './begin-generation.ts';
-export { claimDueLanes } from './claim-due-lanes.ts';
 export type { EventContent, EventDraft } from './event.ts';
 export { type Claim, type ClaimedLane, LEASE_MS, LEASE_RENEWED_AFTER_MS, type Pace } from './lane.ts';
 export { findLaneHealth } from './lane-health.ts';
-export { deleteLane, findBlockingEventId, raiseSecretVersion, releaseLanes } from './lane-queries.ts';
+export { claimDueLanes, deleteLane, findBlockingEventId, raiseSecretVersion, releaseLanes } from './lane-queries.ts';
 export { laneOperatorRoutes } from './operator-routes.ts';
 export { deleteEvents, listQueuedContents } from './queries.ts';
 export { type AttemptOutcome, type RecordedOutcome, recordOutcomes } from './record-outcomes.ts';

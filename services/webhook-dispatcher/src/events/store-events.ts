@@ -2,9 +2,7 @@ import type { newId } from '@svc/contracts';
 import { recordColumns, runPrepared } from '@svc/database';
 import type { Clock } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { encodeEnvelope } from './envelope.ts';
-import type { EventDraft, EventName, StoredEvent } from './event.ts';
-import { eventIdOf } from './event-id.ts';
+import { type EventDraft, type EventName, encodeEnvelope, eventIdOf, type StoredEvent } from './event.ts';
 import { type Claim, LEASE } from './lane.ts';
 import { type LaneHead, lockLanes } from './lane-queries.ts';
 

@@ -1,7 +1,5 @@
-export { collectBody } from './collect-body.ts';
 export { commonWire } from './common-wire.ts';
 export { createProviderClient } from './create-provider-client.ts';
-export { failureHeaders } from './failure-headers.ts';
 export {
   openUpstream,
   type UpstreamAnswer,
@@ -9,4 +7,4 @@ export {
   type UpstreamRequest,
   type UpstreamSink,
 } from './open-upstream.ts';
-export { type ReadWireError, readRefusal, readWireError } from './read-refusal.ts';
+export { collectBody, failureHeaders, type ReadWireError, readRefusal, readWireError } from './read-refusal.ts';

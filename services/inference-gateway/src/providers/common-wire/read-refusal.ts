@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { type FailureReason, UpstreamFailure, type WireError } from '../../upstream-failure.ts';
-import { collectBody } from './collect-body.ts';
 import type { UpstreamAnswer } from './open-upstream.ts';
 
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
@@ -100,3 +99,34 @@ const parseJson = (body: Buffer): unknown => {
     return undefined;
   }
 };
+
+/** Returns the headers that control retries of a failed request. Common SDKs retry every 5xx by default. */
+export const failureHeaders = ({
+  retryAfter,
+  allowsFallback,
+  isUncertain,
+}: UpstreamFailure): Readonly<Record<string, string>> => ({
+  // Retry-After is passed on only if a retry is safe.
+  ...(allowsFallback && retryAfter !== undefined ? { 'retry-after': retryAfter } : {}),
+  ...(isUncertain ? { 'x-should-retry': 'false' } : {}),
+});
+
+/** Reads a whole body into memory. Rejects with UpstreamFailure; `garbled` if it exceeds `bytesMax`. */
+export const collectBody = (answer: UpstreamAnswer, bytesMax: number): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    answer.read({
+      onData: (chunk) => {
+        bytes += chunk.length;
+        if (bytes <= bytesMax) {
+          chunks.push(chunk);
+          return;
+        }
+        answer.abort();
+        reject(new UpstreamFailure('garbled', { status: answer.status }));
+      },
+      onEnd: () => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
+      onFailure: reject,
+    });
+  });

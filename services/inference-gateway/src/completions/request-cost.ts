@@ -1,8 +1,13 @@
 import { costOfTokens } from '@svc/contracts';
 import { kindOf } from '../providers/index.ts';
 import type { TokenRoute } from '../routes/index.ts';
-import type { TokenUsage } from '../wire/index.ts';
-import { boundInputTokens } from '../wire/index.ts';
+import {
+  boundInputTokens,
+  estimateInputTokens,
+  estimateUsage,
+  type ReportedUsage,
+  type TokenUsage,
+} from '../wire/index.ts';
 import type { CompletionRequest } from './read-request.ts';
 
 /** Returns the maximum output tokens of a request on a route: its own limit, within the route's context. */
@@ -44,3 +49,23 @@ export const affordableOutput = (
   const rest = BigInt(amountMicros) * TOKENS_PER_PRICE - BigInt(tokens.input) * BigInt(price.input_micros_per_million);
   return Number(rest / BigInt(price.output_micros_per_million));
 };
+
+/** Progress of an answer. */
+export interface AnswerProgress {
+  readonly route: TokenRoute;
+  readonly reported: ReportedUsage;
+  readonly outputBytes: number;
+}
+
+/** Returns the usage reported so far, else an estimate from the input and the bytes of output. */
+export const usageSoFar = (
+  { input }: Pick<CompletionRequest, 'input'>,
+  { route, reported, outputBytes }: AnswerProgress,
+): TokenUsage =>
+  typeof reported === 'object'
+    ? reported
+    : estimateUsage(estimateInputTokens(input, kindOf(route.provider)), outputBytes);
+
+/** Returns the cost of the usage so far at the price of the route. */
+export const costSoFar = (request: Pick<CompletionRequest, 'input'>, progress: AnswerProgress): number =>
+  costOfTokens(progress.route.price, usageSoFar(request, progress));
