@@ -116,6 +116,9 @@ describe('a token that is bound to a key', () => {
     const answer = await get({ authorization: `DPoP ${token}`, dpop });
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toContain('error="invalid_dpop_proof"');
+    expect(await answer.json()).toEqual({
+      detail: { code: 'invalid_token', message: expect.stringMatching(/^The DPoP proof is missing or used/) },
+    });
   });
 
   test.each(['', 'nonsense', 'a.b.c', 'x'.repeat(5_000)])('refuses %s as a proof', async (dpop) => {

@@ -60,8 +60,14 @@ export const createPossessionCheck = (options: PossessionCheckOptions): ((posses
   };
 };
 
-const refused = (error: string, cause?: unknown): AppError =>
-  new AppError('invalid_token', undefined, {
+const MESSAGES = {
+  invalid_token: 'A token that is bound to a key needs the DPoP scheme, any other token the Bearer scheme.',
+  invalid_dpop_proof:
+    'The DPoP proof is missing or used, or not for this request, token and key (RFC 9449 section 4.3).',
+};
+
+const refused = (error: keyof typeof MESSAGES, cause?: unknown): AppError =>
+  new AppError('invalid_token', MESSAGES[error], {
     headers: { 'www-authenticate': `DPoP error="${error}", algs="${DPOP_ALGORITHMS.join(' ')}"` },
     cause,
   });
