@@ -2,7 +2,7 @@ import type { ParseArgsConfig } from 'node:util';
 import type { RouteDefinition } from '@svc/contracts';
 import type { CallInput, CallResult } from '@svc/service-kit';
 import type { Contexts } from './contexts.ts';
-import { OperatorError } from './operator-error.ts';
+import { UsageError } from './operator-error.ts';
 
 /** Calls a route of the service that owns it and returns the body. */
 export type CallService = <R extends RouteDefinition>(route: R, input: CallInput<R>) => Promise<CallResult<R>['body']>;
@@ -19,6 +19,8 @@ export interface CommandContext {
 export interface Command {
   readonly words: readonly string[];
   readonly usage: string;
+  /** Maximum positional arguments; 0 if omitted. */
+  readonly argumentsMax?: number;
   readonly about: string;
   readonly options?: ParseArgsConfig['options'];
   /** If false, the command needs no addresses. */
@@ -27,17 +29,17 @@ export interface Command {
   readonly run: (context: CommandContext) => Promise<boolean>;
 }
 
-/** Returns the positional argument at a place. Throws OperatorError if it is missing. */
+/** Returns the positional argument at a place. Throws UsageError if it is missing. */
 export const argument = ({ positionals }: CommandContext, place: number, name: string): string => {
   const value = positionals[place];
-  if (value === undefined) throw new OperatorError(`${name} is missing`);
+  if (value === undefined) throw new UsageError(`${name} is missing`);
   return value;
 };
 
-/** Checks that a value is one of the given words. Throws OperatorError otherwise. */
+/** Checks that a value is one of the given words. Throws UsageError otherwise. */
 export const oneOf = <const T extends string>(value: string, choices: readonly T[]): T => {
   const choice = choices.find((candidate) => candidate === value);
-  if (choice === undefined) throw new OperatorError(`"${value}" is none of ${choices.join(', ')}`);
+  if (choice === undefined) throw new UsageError(`"${value}" is none of ${choices.join(', ')}`);
   return choice;
 };
 

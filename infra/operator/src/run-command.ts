@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { ServiceName } from '@svc/contracts';
+import type { RouteDefinition, ServiceName } from '@svc/contracts';
 import { AppError, createInternalClient, type InternalClient } from '@svc/service-kit';
 import type { AddressBook } from './address-book.ts';
 import { type CallService, type Command, printTable } from './command.ts';
@@ -16,7 +16,7 @@ import { signingSecretCommands } from './commands/signing-secrets.ts';
 import { statusCommands } from './commands/status.ts';
 import { uncertainCommands } from './commands/uncertain.ts';
 import type { Contexts } from './contexts.ts';
-import { OperatorError } from './operator-error.ts';
+import { OperatorError, UsageError } from './operator-error.ts';
 
 const TIMEOUT_MS = 60_000;
 
@@ -75,6 +75,8 @@ export const runCommand = async (line: readonly string[], surroundings: Surround
       options: command.options ?? {},
       allowPositionals: true,
     });
+    const surplus = positionals[command.argumentsMax ?? 0];
+    if (surplus !== undefined) throw new UsageError(`"${surplus}" is one argument too many`);
     const call = command.callsServices === false ? callNone : createCall(surroundings.addresses(context), clients);
     const isGood = await command.run({ positionals, values, call, print, contexts: surroundings.contexts });
     return { exitCode: isGood ? 0 : 1 };
@@ -108,17 +110,35 @@ const createCall =
     const { service } = route;
     const baseUrl = urls[service];
     if (baseUrl === undefined) throw new OperatorError(`the address of ${service} is not known`);
+    checkInput(route, input);
     const client = clients.get(service) ?? createInternalClient({ baseUrl, token, operator, timeoutMs: TIMEOUT_MS });
     clients.set(service, client);
     return (await client.call(route, input)).body;
   };
 
+/** Throws UsageError for the first value that the route's contract refuses. */
+const checkInput = (
+  { request }: RouteDefinition,
+  input: { readonly params?: unknown; readonly body?: unknown },
+): void => {
+  const issues = [
+    ...(request.params?.safeParse(input.params).error?.issues ?? []),
+    ...(request.body?.schema.safeParse(input.body).error?.issues ?? []),
+  ];
+  const [issue] = issues;
+  if (issue === undefined) return;
+  const name = issue.path.map(String).join(' ').replaceAll('_', ' ');
+  throw new UsageError(name === '' ? issue.message : `the ${name} is invalid: ${issue.message}`);
+};
+
 const faultOf = (error: unknown, { words, usage }: Command): RunResult => {
+  const help = `usage: svc ${[...words, usage].join(' ').trim()}`;
+  if (error instanceof UsageError) return { exitCode: 2, fault: `${error.message}\n${help}` };
   if (error instanceof OperatorError) return { exitCode: 1, fault: error.message };
   if (error instanceof AppError) return { exitCode: 1, fault: `${error.code}: ${error.publicMessage}` };
   // `parseArgs` rejects unknown options.
   if (error instanceof TypeError && 'code' in error) {
-    return { exitCode: 2, fault: `${error.message}\nusage: svc ${[...words, usage].join(' ')}` };
+    return { exitCode: 2, fault: `${error.message}\n${help}` };
   }
   throw error;
 };

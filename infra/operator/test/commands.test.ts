@@ -72,20 +72,37 @@ describe('the command line', () => {
   test.each([
     ['dead-letters explode', 2, 'there is no command'],
     ['status --loudly', 2, 'usage: svc status'],
-    ['dead-letters list console', 1, '"console" is none of '],
-    ['dead-letters replay billing', 1, 'name the dead letters'],
-    ['dead-letters replay billing one', 1, '"one" is no id of a dead letter'],
-    ['uncertain settle', 1, 'the request id is missing'],
-    ['uncertain settle req_x', 1, 'either --cost-micros or --at-estimate'],
-    ['uncertain settle req_x --cost-micros 1 --at-estimate', 1, 'either --cost-micros or --at-estimate'],
-    ['uncertain settle req_x --cost-micros 1.5', 1, '--cost-micros is a whole number'],
-    ['refund usr_x cs_x ticket-1', 1, '--amount-micros is a whole number'],
+    ['dead-letters list console', 2, '"console" is none of '],
+    ['dead-letters replay billing', 2, 'name the dead letters'],
+    ['dead-letters replay billing one', 2, '"one" is no id of a dead letter'],
+    ['uncertain settle', 2, 'the request id is missing'],
+    ['uncertain settle req_x', 2, 'either --cost-micros or --at-estimate'],
+    ['uncertain settle req_x --cost-micros 1 --at-estimate', 2, 'either --cost-micros or --at-estimate'],
+    ['uncertain settle req_x --cost-micros 1.5', 2, '--cost-micros is a whole number'],
+    ['refund usr_x cs_x ticket-1', 2, '--amount-micros is a whole number'],
+    ['account erase usr_x usr_y', 2, '"usr_y" is one argument too many'],
+    ['after-restore auth', 2, '--restored-to is missing'],
+    ['after-restore auth --restored-to 2026-11-25', 2, 'no RFC 3339 time'],
+    ['after-restore auth --restored-to 2026-11-25T04:00:00', 2, 'no RFC 3339 time'],
+    ['after-restore auth --restored-to 2026-13-25T04:00:00Z', 2, 'no RFC 3339 time'],
+    ['after-restore auth --restored-to 9026-11-25T04:00:00Z', 2, '--restored-to is in the future'],
     ['uncertain list', 1, 'the address of billing is not known'],
     ['routes check /nowhere/at-all.yaml', 1, '/nowhere/at-all.yaml cannot be read'],
   ])('"%s" ends with %i and says why', async (line, exitCode, fault) => {
     const result = await run(line);
     expect(result.exitCode).toBe(exitCode);
     expect(result.fault).toContain(fault);
+  });
+
+  test.each([
+    ['uncertain settle req-x --at-estimate', { billing: 'http://127.0.0.1:9' }, 'the request id is invalid'],
+    ['refund usr_x cs_x ticket-1 --amount-micros 5', { billing: 'http://127.0.0.1:9' }, 'the amount micros is invalid'],
+    ['account reset-factor x/../y', { auth: 'http://127.0.0.1:9' }, 'the svc user id is invalid'],
+  ])('"%s" calls no service, and says which value is invalid', async (line, addresses, fault) => {
+    const result = await run(line, addresses);
+    expect(result.exitCode).toBe(2);
+    expect(result.fault).toContain(fault);
+    expect(result.fault).toContain('usage: svc ');
   });
 
   test('names the variables to set if no stack runs and no credential is given', async () => {

@@ -8,6 +8,7 @@ export const accountCommands: readonly Command[] = [
   {
     words: ['account', 'find'],
     usage: '<address or user id>',
+    argumentsMax: 1,
     about: 'the account of an address or id, with its second factors and sessions',
     run: async (context) => {
       const wanted = argument(context, 0, 'the address or user id');
@@ -19,6 +20,7 @@ export const accountCommands: readonly Command[] = [
   {
     words: ['account', 'reset-factor'],
     usage: '<user id>',
+    argumentsMax: 1,
     about: 'remove the second factors and recovery codes of an owner who lost them',
     run: async (context) => {
       const svc_user_id = userIdOf(context);
@@ -32,6 +34,7 @@ export const accountCommands: readonly Command[] = [
   {
     words: ['account', 'end-sessions'],
     usage: '<user id> [--access]',
+    argumentsMax: 1,
     about: 'sign an account out everywhere; with --access also end its connections and API keys',
     options: { access: { type: 'boolean' } },
     run: async (context) => {
@@ -45,6 +48,7 @@ export const accountCommands: readonly Command[] = [
   {
     words: ['account', 'erase'],
     usage: '<user id> [--at-once]',
+    argumentsMax: 1,
     about: 'end all access to an account and have it erased, after the delay or at once',
     options: { 'at-once': { type: 'boolean' } },
     run: async (context) => {

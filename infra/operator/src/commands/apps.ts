@@ -39,6 +39,7 @@ export const appCommands: readonly Command[] = [
   {
     words: ['reports', 'show'],
     usage: '<client id>',
+    argumentsMax: 1,
     about: 'the reports about one app, newest first, with their comments',
     run: async (context) => {
       const { data } = await context.call(appOperations.listAppReports, { params: paramsOf(context) });
@@ -59,6 +60,7 @@ export const appCommands: readonly Command[] = [
   {
     words: ['reports', 'close'],
     usage: '<client id>',
+    argumentsMax: 1,
     about: 'close the open reports about an app; later ones are open again',
     run: async (context) => {
       const { closed } = await context.call(appOperations.closeAppReports, { params: paramsOf(context) });
@@ -69,6 +71,7 @@ export const appCommands: readonly Command[] = [
   {
     words: ['apps', 'suspend'],
     usage: '<client id>',
+    argumentsMax: 1,
     about: 'deactivate an app, end its connections and close its reports; its owner gets a mail and cannot activate it',
     run: async (context) => {
       const app = await context.call(appOperations.suspendApp, { params: paramsOf(context) });
@@ -79,6 +82,7 @@ export const appCommands: readonly Command[] = [
   {
     words: ['apps', 'resume'],
     usage: '<client id>',
+    argumentsMax: 1,
     about: 'let the owner of a suspended app activate it again',
     run: async (context) => {
       const app = await context.call(appOperations.resumeApp, { params: paramsOf(context) });

@@ -7,7 +7,7 @@ import {
 } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
 import { argument, type CallService, type Command, type CommandContext, oneOf, printTable } from '../command.ts';
-import { OperatorError } from '../operator-error.ts';
+import { UsageError } from '../operator-error.ts';
 
 const PAGE = 100;
 
@@ -16,6 +16,7 @@ export const deadLetterCommands: readonly Command[] = [
   {
     words: ['dead-letters', 'list'],
     usage: `<${consumingServices.join('|')}>`,
+    argumentsMax: 1,
     about: 'messages that could not be handled, oldest first',
     run: async (context) => {
       const letters = await listAll(context.call, oneOf(argument(context, 0, 'the service'), consumingServices));
@@ -30,6 +31,7 @@ export const deadLetterCommands: readonly Command[] = [
   {
     words: ['dead-letters', 'replay'],
     usage: `<${consumingServices.join('|')}> (<id>… | --all)`,
+    argumentsMax: Number.POSITIVE_INFINITY,
     about: 'replay them; each takes effect once',
     options: { all: { type: 'boolean' } },
     run: async (context) => {
@@ -43,6 +45,7 @@ export const deadLetterCommands: readonly Command[] = [
   {
     words: ['dead-letters', 'discard'],
     usage: `<${consumingServices.join('|')}> <id>…`,
+    argumentsMax: Number.POSITIVE_INFINITY,
     about: 'discard them without effect',
     run: async (context) => {
       const service = oneOf(argument(context, 0, 'the service'), consumingServices);
@@ -60,9 +63,9 @@ const chosen = async (
   isAll: boolean,
 ): Promise<readonly string[]> => {
   if (isAll) return (await listAll(call, service)).map(({ id }) => id);
-  if (ids.length === 0) throw new OperatorError('name the dead letters by their ids');
+  if (ids.length === 0) throw new UsageError('name the dead letters by their ids');
   const wrong = ids.find((id) => !/^[1-9]\d{0,17}$/.test(id));
-  if (wrong !== undefined) throw new OperatorError(`"${wrong}" is no id of a dead letter`);
+  if (wrong !== undefined) throw new UsageError(`"${wrong}" is no id of a dead letter`);
   return ids;
 };
 

@@ -6,6 +6,7 @@ export const outboxCommands: readonly Command[] = [
   {
     words: ['outbox', 'reconcile'],
     usage: `<${publishingServices.join('|')}|all>`,
+    argumentsMax: 1,
     about: 'compare the streams with the outbox now and republish lost facts',
     run: async (context) => {
       const asked = oneOf(argument(context, 0, 'the service'), [...publishingServices, 'all']);

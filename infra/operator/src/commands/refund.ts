@@ -1,12 +1,13 @@
 import { internalRoutes } from '@svc/contracts';
 import { argument, type Command } from '../command.ts';
-import { OperatorError } from '../operator-error.ts';
+import { UsageError } from '../operator-error.ts';
 
 /** Commands that refund top-ups. */
 export const refundCommands: readonly Command[] = [
   {
     words: ['refund'],
     usage: '<user id> <checkout session id> <refund id of yours> --amount-micros <n>',
+    argumentsMax: 3,
     about: 'refund a top-up, or a part of it; once per refund id',
     options: { 'amount-micros': { type: 'string' } },
     run: async (context) => {
@@ -25,7 +26,7 @@ export const refundCommands: readonly Command[] = [
 
 const amountOf = (amount: unknown): number => {
   if (typeof amount !== 'string' || !/^[1-9]\d{0,14}$/.test(amount)) {
-    throw new OperatorError('--amount-micros is a whole number');
+    throw new UsageError('--amount-micros is a whole number');
   }
   return Number(amount);
 };

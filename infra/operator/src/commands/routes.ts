@@ -9,6 +9,7 @@ export const routesCommands: readonly Command[] = [
   {
     words: ['routes', 'check'],
     usage: '<file, or - for standard input>',
+    argumentsMax: 1,
     about: 'check a routes file like a running gateway; changes nothing',
     run: async (context) => {
       const file = argument(context, 0, 'the file');

@@ -26,6 +26,7 @@ export const signingKeyCommands: readonly Command[] = [
   {
     words: ['signing-keys', 'rotate'],
     usage: '<kid of the active key>',
+    argumentsMax: 1,
     about: 'sign with the next key from now on; live tokens stay valid',
     run: async (context) => {
       const active_kid = argument(context, 0, 'the id of the active key');

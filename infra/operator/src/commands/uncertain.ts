@@ -1,6 +1,6 @@
 import { serviceOperations, type UncertainReservation } from '@svc/contracts';
 import { argument, type Command, printTable } from '../command.ts';
-import { OperatorError } from '../operator-error.ts';
+import { UsageError } from '../operator-error.ts';
 
 const PAGE = 100;
 
@@ -32,6 +32,7 @@ export const uncertainCommands: readonly Command[] = [
   {
     words: ['uncertain', 'settle'],
     usage: '<request_id> (--cost-micros <n> | --at-estimate)',
+    argumentsMax: 1,
     about: 'settle one at the cost the provider proves, or at its estimate',
     options: { 'cost-micros': { type: 'string' }, 'at-estimate': { type: 'boolean' } },
     run: async (context) => {
@@ -48,9 +49,9 @@ export const uncertainCommands: readonly Command[] = [
 const costOf = (values: Readonly<Record<string, unknown>>): number | null => {
   const cost = values['cost-micros'];
   if ((cost === undefined) === (values['at-estimate'] !== true)) {
-    throw new OperatorError('say either --cost-micros or --at-estimate');
+    throw new UsageError('say either --cost-micros or --at-estimate');
   }
   if (cost === undefined) return null;
-  if (typeof cost !== 'string' || !/^\d{1,15}$/.test(cost)) throw new OperatorError('--cost-micros is a whole number');
+  if (typeof cost !== 'string' || !/^\d{1,15}$/.test(cost)) throw new UsageError('--cost-micros is a whole number');
   return Number(cost);
 };
