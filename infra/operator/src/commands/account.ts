@@ -55,7 +55,7 @@ export const accountCommands: readonly Command[] = [
       const svc_user_id = userIdOf(context);
       const body = { at_once: context.values['at-once'] === true };
       const { erased_at } = await context.call(accountOperations.eraseAccount, { params: { svc_user_id }, body });
-      context.print(`${svc_user_id}: erased at ${erased_at}`);
+      context.print(`${svc_user_id}: erasure at ${erased_at}`);
       return true;
     },
   },
@@ -76,7 +76,7 @@ const printAccount = (print: (line: string) => void, found: InspectedAccount): v
       ['sessions', found.sessions],
       ['last used', found.last_used_at],
       ['connected apps', found.connections],
-      ['erased at', found.erased_at],
+      ['erasure at', found.erased_at],
     ],
   );
 };
