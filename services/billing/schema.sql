@@ -710,6 +710,15 @@ BEGIN
 END $function$
 ;
 
+CREATE OR REPLACE FUNCTION public.lock_wallets(p_svc_user_ids text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  PERFORM FROM wallets AS w WHERE w.svc_user_id = ANY (p_svc_user_ids) ORDER BY w.svc_user_id FOR NO KEY UPDATE;
+END $function$
+;
+
 CREATE OR REPLACE FUNCTION public.monthly_anniversary(p_anchor timestamp with time zone, p_months integer)
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -1033,11 +1042,13 @@ BEGIN
     WHERE v.request_id = ANY (p_request_ids) AND v.kind = 'api_key'
       AND (v.state IN ('reserved', 'uncertain') OR v.settled_by = 'estimate')
     ORDER BY v.request_id FOR NO KEY UPDATE;
-  IF FOUND THEN
-    PERFORM FROM wallets AS w
-      WHERE w.svc_user_id IN (SELECT v.svc_user_id FROM reservations AS v
-        WHERE v.request_id = ANY (p_request_ids) AND v.kind = 'api_key')
-      ORDER BY w.svc_user_id FOR NO KEY UPDATE;
+  -- What a request may cost beyond its hold depends on its wallet. All others leave the wallet free until the end, so that
+  -- it pays for new requests meanwhile.
+  IF EXISTS (SELECT FROM unnest(p_request_ids, p_costs) AS t (request_id, cost)
+      JOIN reservations AS v ON v.request_id = t.request_id
+      WHERE v.kind = 'api_key' AND (t.cost > v.estimate_micros OR v.settled_by = 'estimate')) THEN
+    PERFORM lock_wallets(ARRAY(SELECT v.svc_user_id FROM reservations AS v
+      WHERE v.request_id = ANY (p_request_ids) AND v.kind = 'api_key'));
   END IF;
   FOR q IN
     SELECT t.place, t.request_id, t.outcome, t.cost, t.tokens, v AS reservation
@@ -1538,6 +1549,11 @@ CREATE OR REPLACE FUNCTION public.write_key_use(p_changes key_use_change[], p_cu
  LANGUAGE plpgsql
 AS $function$
 BEGIN
+  PERFORM ledger_post_many(array_agg(c.posting_kind), array_agg(c.request_id), array_agg(c.svc_user_id), p_currency,
+      ARRAY['wallet_available', 'write_offs', 'income'], array_agg(ARRAY[-c.paid, c.written_off, c.income]))
+    FROM unnest(p_changes) AS c WHERE c.paid <> 0 OR c.written_off <> 0 OR c.income <> 0
+    HAVING count(*) > 0;
+  PERFORM lock_wallets(ARRAY(SELECT c.svc_user_id FROM unnest(p_changes) AS c));
   UPDATE wallets AS w SET held_micros = w.held_micros - d.freed, balance_micros = w.balance_micros - d.paid
     FROM (SELECT c.svc_user_id, sum(c.freed) AS freed, sum(c.paid) AS paid FROM unnest(p_changes) AS c
           GROUP BY c.svc_user_id) AS d
@@ -1548,10 +1564,6 @@ BEGIN
             coalesce(sum(c.tokens) FILTER (WHERE k.minute_start = c.minute_start), 0) AS tokens
           FROM unnest(p_changes) AS c JOIN key_budgets AS k ON k.key_id = c.key_id GROUP BY c.key_id) AS d
     WHERE b.key_id = d.key_id AND (d.counted <> 0 OR d.tokens <> 0);
-  PERFORM ledger_post_many(array_agg(c.posting_kind), array_agg(c.request_id), array_agg(c.svc_user_id), p_currency,
-      ARRAY['wallet_available', 'write_offs', 'income'], array_agg(ARRAY[-c.paid, c.written_off, c.income]))
-    FROM unnest(p_changes) AS c WHERE c.paid <> 0 OR c.written_off <> 0 OR c.income <> 0
-    HAVING count(*) > 0;
 END $function$
 ;
 

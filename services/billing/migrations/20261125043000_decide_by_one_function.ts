@@ -22,6 +22,7 @@ const FUNCTIONS = [
   'book_app_budget',
   'write_reservations',
   'extra_key_micros',
+  'lock_wallets',
   'write_key_use',
   'write_wallet_usage_days',
   'settle_key_requests',

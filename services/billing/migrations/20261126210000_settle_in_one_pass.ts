@@ -3,6 +3,8 @@ import type { Knex } from 'knex';
 
 const FUNCTIONS = [
   'write_usage_days',
+  'lock_wallets',
+  'write_key_use',
   'write_wallet_usage_days',
   'settle_key_requests',
   'settle_delegated_requests',

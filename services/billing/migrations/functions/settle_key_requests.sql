@@ -32,11 +32,13 @@ BEGIN
     WHERE v.request_id = ANY (p_request_ids) AND v.kind = 'api_key'
       AND (v.state IN ('reserved', 'uncertain') OR v.settled_by = 'estimate')
     ORDER BY v.request_id FOR NO KEY UPDATE;
-  IF FOUND THEN
-    PERFORM FROM wallets AS w
-      WHERE w.svc_user_id IN (SELECT v.svc_user_id FROM reservations AS v
-        WHERE v.request_id = ANY (p_request_ids) AND v.kind = 'api_key')
-      ORDER BY w.svc_user_id FOR NO KEY UPDATE;
+  -- What a request may cost beyond its hold depends on its wallet. All others leave the wallet free until the end, so that
+  -- it pays for new requests meanwhile.
+  IF EXISTS (SELECT FROM unnest(p_request_ids, p_costs) AS t (request_id, cost)
+      JOIN reservations AS v ON v.request_id = t.request_id
+      WHERE v.kind = 'api_key' AND (t.cost > v.estimate_micros OR v.settled_by = 'estimate')) THEN
+    PERFORM lock_wallets(ARRAY(SELECT v.svc_user_id FROM reservations AS v
+      WHERE v.request_id = ANY (p_request_ids) AND v.kind = 'api_key'));
   END IF;
   FOR q IN
     SELECT t.place, t.request_id, t.outcome, t.cost, t.tokens, v AS reservation

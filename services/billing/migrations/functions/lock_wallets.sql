@@ -1,0 +1,6 @@
+-- Locks wallets in the order of their accounts.
+CREATE OR REPLACE FUNCTION lock_wallets(p_svc_user_ids text[]) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM wallets AS w WHERE w.svc_user_id = ANY (p_svc_user_ids) ORDER BY w.svc_user_id FOR NO KEY UPDATE;
+END $$;
