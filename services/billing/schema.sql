@@ -1151,7 +1151,7 @@ BEGIN
     SELECT array_agg(request_id) INTO given_up FROM tombstones;
   END IF;
 
-  SELECT array_agg(t.place) AS places, bool_or(r.kind = 'api_key') AS has_keyed, bool_or(r.kind = 'delegated') AS has_delegated,
+  SELECT array_agg(t.place ORDER BY t.place) AS places, bool_or(r.kind = 'api_key') AS has_keyed, bool_or(r.kind = 'delegated') AS has_delegated,
       array_agg(t.place) FILTER (WHERE coalesce(r.kind, 'given_up') = 'given_up') AS others
     INTO kinds
     FROM unnest(p_request_ids) WITH ORDINALITY AS t (request_id, place)
@@ -1165,7 +1165,7 @@ BEGIN
       FROM settle_delegated_requests(kinds.places, p_request_ids, p_outcomes, p_costs, p_currency) AS d;
   END IF;
   IF kinds.others IS NOT NULL THEN
-    -- The first outcome of a request that this call has given up kinds no request.
+    -- For the first outcome of a request that this call has given up, there was no request.
     RETURN QUERY SELECT t.place, t.request_id, r.state,
         CASE WHEN r.state IS NOT NULL THEN (settlement_step(r.state, NULL, NULL, 0, t.outcome, t.cost)).effect
           WHEN t.outcome = 'settled' THEN 'unknown' ELSE 'ignored' END, 0::bigint, 0::bigint

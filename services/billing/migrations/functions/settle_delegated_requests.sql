@@ -1,5 +1,5 @@
--- Ends delegated reservations as reported; see settle_requests. Writes the accounts' places and windows, the
--- apps' budgets, the ledger and the days of use.
+-- Ends delegated reservations as reported; see settle_requests. Writes the accounts' places and windows, the apps'
+-- budgets, the ledger and the days of use.
 CREATE OR REPLACE FUNCTION settle_delegated_requests(
   p_places bigint[], p_request_ids text[], p_outcomes text[], p_costs bigint[], p_currency text
 ) RETURNS TABLE (place bigint, request_id text, state text, effect text)

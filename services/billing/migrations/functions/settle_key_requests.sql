@@ -1,5 +1,5 @@
--- Ends API-key reservations as reported; see settle_requests. Writes holds, wallets and the
--- days of their use, the months and minutes of keys, and the ledger once for the batch.
+-- Ends API-key reservations as reported; see settle_requests. Writes the ledger, wallets and the days of their use, and
+-- the months and minutes of keys once for the batch.
 -- A wallet pays at most the hold plus its available balance, and a key at most the rest of its monthly limit. The rest
 -- is written off. A lower true cost reduces the write-off first. The end of a request also corrects the tokens that it
 -- reserved in the key's minute, if that minute is still current. Tokens are NULL if the usage is unknown.
