@@ -12,6 +12,8 @@ const CONTRACTIONS: Record<string, string> = {
     'settle_one and wallet_settle were called by functions of the schema alone',
   'billing/20261122014000_check_ledger_by_statement': 'ledger_assert_* were called by triggers alone',
   'billing/20261122014100_decide_key_admissions_by_set': 'wallet_hold was called by functions of the schema alone',
+  'billing/20261126210000_settle_in_one_pass': 'usage_days_follow was called by a trigger alone',
+  'billing/20261126212000_fill_wallet_usage_days': 'wallet_usage_days_start is a note between two migrations',
   'billing/20261125020000_move_sandbox_payments': 'views of the old names take the place of the tables',
 };
 
