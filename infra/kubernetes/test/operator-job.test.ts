@@ -76,10 +76,10 @@ describe.skipIf(!hasKubectl)('infra/kubernetes/svc, with kubectl and a stand-in 
   test('runs a command as a new Job, prints what it printed, ends with its exit code, and removes the Job', {
     timeout: TIMEOUT_MS,
   }, async () => {
-    const result = await svc('--context', 'production', 'account', 'find', 'a "quoted" \\ address');
+    const result = await svc('--context', 'production', 'account', 'find', 'a "quoted" \\ address@example.com');
     expect(result).toEqual({ exitCode: 1, output: 'svc: not_found: There is no such resource.\n' });
     expect(containersOf(jobs[0] ?? find(manifests, 'CronJob', 'operator'))[0]?.['args']).toEqual([
-      ...['src/main.js', 'account', 'find', 'a "quoted" \\ address'],
+      ...['src/main.js', 'account', 'find', 'a "quoted" \\ address@example.com'],
     ]);
     expect(actors).toEqual(['ada']);
     expect(cluster.changes).toEqual([
