@@ -69,6 +69,14 @@ test('copies data files to where a module directly in src/ finds them', async ()
   expect(run('src/main.js')).toBe('from a file x 404\n');
 });
 
+test('copies the SQL files that migrations read, in any folder', async () => {
+  mkdirSync(join(DIRECTORY, 'migrations/tables'));
+  writeFileSync(join(DIRECTORY, 'migrations/tables/things.sql'), 'SELECT 1');
+  await bundleService(DIRECTORY);
+  expect(readFileSync(join(DIRECTORY, 'dist/migrations/tables/things.sql'), 'utf8')).toBe('SELECT 1');
+  expect(existsSync(join(DIRECTORY, 'dist/migrations/20260101000000_make_it.ts'))).toBe(false);
+});
+
 test('throws for a module that would resolve files beside the bundle', async () => {
   mkdirSync(join(DIRECTORY, 'src/slice'));
   writeFileSync(join(DIRECTORY, 'src/greeting.ts'), "export { greeting } from './slice/greeting.ts';\n");

@@ -1,4 +1,4 @@
-import { copyFileSync, cpSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { entryAddresses } from './entry-addresses.ts';
@@ -15,8 +15,8 @@ export interface Bundle {
 /**
  * Bundles a service for production into `dist/`: the given entries (by default all) and each migration. Workspace
  * packages go into the bundle; third-party packages stay in `node_modules`. The folder layout is kept, so
- * `src/migrate.js` still finds `../migrations`. `*.yaml` files beside them and `migrations/functions` are copied.
- * `dist/package.json` lists the third-party packages with exact versions. Throws if a module would resolve files
+ * `src/migrate.js` still finds `../migrations`. `*.yaml` files beside them and the SQL files that migrations read are
+ * copied. `dist/package.json` lists the third-party packages with exact versions. Throws if a module would resolve files
  * relative to itself and miss them.
  */
 export const bundleService = async (directory: string, named: readonly string[] = []): Promise<Bundle> => {
@@ -53,11 +53,12 @@ export const bundleService = async (directory: string, named: readonly string[] 
   };
 };
 
-/** Copies the service's data, such as a default configuration, and the SQL functions that its migrations read. */
+/** Copies the service's data, such as a default configuration, and the SQL files that its migrations read. */
 const copyDataFiles = (directory: string, outputDirectory: string): void => {
-  const functions = join('migrations', 'functions');
-  if (existsSync(join(directory, functions))) {
-    cpSync(join(directory, functions), join(outputDirectory, functions), { recursive: true });
+  const migrations = join(directory, 'migrations');
+  if (existsSync(migrations)) {
+    const isData = (path: string) => statSync(path).isDirectory() || path.endsWith('.sql');
+    cpSync(migrations, join(outputDirectory, 'migrations'), { recursive: true, filter: isData });
   }
   for (const file of readdirSync(directory).filter((name) => name.endsWith('.yaml'))) {
     copyFileSync(join(directory, file), join(outputDirectory, file));
