@@ -80,6 +80,17 @@ describe('a token that is bound to a key', () => {
     }
   });
 
+  test('RFC 9449 §7.1: without the scope is challenged in its scheme', async () => {
+    const { issuer, get } = await startService();
+    const key = await newKey();
+    const token = await issuer.sign('access', { claims: { cnf: { jkt: key.thumbprint }, scope: 'inference' } });
+    const answer = await get({ authorization: `DPoP ${token}`, dpop: await prove(key, token) });
+    expect(answer.status).toBe(403);
+    expect(answer.headers.get('www-authenticate')).toMatch(
+      /^DPoP error="insufficient_scope", scope="usage:read", resource_metadata=/,
+    );
+  });
+
   test('RFC 9449 §11.1: is refused when a proof is replayed', async () => {
     const { get, bound } = await startService();
     const key = await newKey();

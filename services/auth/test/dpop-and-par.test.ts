@@ -91,6 +91,17 @@ describe('DPoP', () => {
     expect((await refreshWith(textAt(next, 'refresh_token'))).status).toBe(400);
   });
 
+  test('RFC 9449 §5: a proof at a refresh binds the refresh token of a public app that was not bound', async () => {
+    const key = await newKey();
+    const unbound = await redeemWith(undefined);
+    const bound = await refreshWith(textAt(unbound, 'refresh_token'), await prove(key));
+    expect([bound.status, textAt(bound, 'token_type')]).toEqual([200, 'DPoP']);
+    const token = textAt(bound, 'refresh_token');
+    expect((await refreshWith(token)).status).toBe(400);
+    expect((await refreshWith(token, await prove(await newKey()))).status).toBe(400);
+    expect((await refreshWith(token, await prove(key))).status).toBe(200);
+  });
+
   test('issues a bearer token without a proof', async () => {
     const answer = await redeemWith(undefined);
     expect(answer.body).toMatchObject({ token_type: 'Bearer' });
@@ -133,7 +144,7 @@ describe('DPoP', () => {
     const elsewhere = `${replica.url}${new URL(tokenUrl()).pathname}`;
     const form = await newForm();
     const replayed = await call(elsewhere, { form, headers: { dpop: proof } });
-    expect([replayed.status, textAt(replayed, 'error')]).toEqual([400, 'invalid_grant']);
+    expect([replayed.status, textAt(replayed, 'error')]).toEqual([400, 'invalid_dpop_proof']);
     expect((await call(elsewhere, { form, headers: { dpop: await prove(key) } })).status).toBe(200);
     await replica.stop();
   });
@@ -185,6 +196,12 @@ describe('POST /v1/integrations/oauth/par', () => {
     expect(page.text).toContain('lang="en"');
     expect(page.text).not.toContain('evil.example');
     expectRefused(await open(publicApp, requestUri), /scaduta o è già stata aperta/);
+    const behind = new URLSearchParams({
+      client_id: publicApp.clientId,
+      request_uri: textAt(await push({}), 'request_uri'),
+    });
+    const marked = await newBrowser(service).open(`/v1/integrations/oauth/authorize?source=a?b&${behind}`);
+    expect(marked.status).toBe(200);
   });
 
   test('completes the whole flow in a browser', async () => {
@@ -225,9 +242,37 @@ describe('POST /v1/integrations/oauth/par', () => {
     ['a challenge that is none', { code_challenge: 'x'.repeat(44) }, 'invalid_request'],
     ['a language that there is not', { locale: 'fr' }, 'invalid_request'],
     ['a scope that there is not', { scope: 'admin' }, 'invalid_scope'],
+    ['NUL in a parameter', { state: `${STATE}\0` }, 'invalid_request'],
   ])('RFC 9126 §2.1: reports %s to the app, not to the browser', async (_name, form, error) => {
     const answer = await push(form);
     expect([answer.status, textAt(answer, 'error')]).toEqual([400, error]);
+  });
+
+  test('accepts the prompts of the metadata, and stores no parameter that the page does not read', async () => {
+    for (const prompt of ['none', 'create', 'login']) expect((await push({ prompt })).status).toBe(201);
+    const hinted = await push({ login_hint: 'someone@example.com\0' });
+    expect(hinted.status).toBe(201);
+    const rows = await service.database('pushed_requests').select('parameters');
+    expect(JSON.stringify(rows)).not.toContain('login_hint');
+  });
+
+  test('RFC 9449 §11.1: refuses a repeated proof as such', async () => {
+    const dpop = await prove(await newKey(), { htu: `${service.url}/v1/integrations/oauth/par` });
+    const pushWith = () =>
+      call(`${service.url}/v1/integrations/oauth/par`, {
+        form: {
+          client_id: publicApp.clientId,
+          response_type: 'code',
+          redirect_uri: REDIRECT_URI,
+          code_challenge: challengeOf(newVerifier()),
+          code_challenge_method: 'S256',
+          state: STATE,
+        },
+        headers: { dpop },
+      });
+    expect((await pushWith()).status).toBe(201);
+    const again = await pushWith();
+    expect([again.status, textAt(again, 'error')]).toEqual([400, 'invalid_dpop_proof']);
   });
 
   test('opens a pushed request for its own app after another app has tried to open it', async () => {
@@ -247,6 +292,7 @@ describe('POST /v1/integrations/oauth/par', () => {
     for (const uri of ['urn:ietf:params:oauth:request_uri:x', 'https://evil.example/r', '']) {
       expectRefused(await open(publicApp, uri), /scaduta/);
     }
+    expectRefused(await open({ ...publicApp, clientId: '\0' }, 'urn:ietf:params:oauth:request_uri:x'), /scaduta/);
     const query = new URLSearchParams({ client_id: publicApp.clientId, request_uri: 'x' });
     const json = await call(`${service.url}/v1/integrations/oauth/authorize?${query}`, {
       headers: { accept: 'application/json' },

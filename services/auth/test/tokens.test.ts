@@ -278,6 +278,8 @@ describe('client authentication', () => {
     expect(answer.status).toBe(200);
     const refreshed = { grant_type: 'refresh_token', refresh_token: textAt(answer, 'refresh_token') };
     expect((await postToken(service, refreshed, basic('', app.clientId))).status).toBe(200);
+    const named = { grant_type: 'refresh_token', refresh_token: 'unknown', client_id: app.clientId };
+    expectError(await postToken(service, named, basic('', app.clientId)), 400, 'invalid_grant');
 
     const unproven = await postToken(service, await form(), basic(''));
     expectError(unproven, 401, 'invalid_client');

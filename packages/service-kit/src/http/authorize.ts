@@ -96,8 +96,9 @@ const checkScopes = (route: RouteDefinition, caller: Caller): void => {
   if (wanted.length === 0) return;
   const granted: ReadonlySet<string> = caller.kind === 'oauth_access_token' ? caller.scopes : new Set();
   if (wanted.every((scope) => granted.has(scope))) return;
-  const scope = wanted.join(' ');
+  // RFC 9449 section 7.1: the scheme in which this token is accepted.
+  const scheme = caller.kind === 'oauth_access_token' && caller.keyThumbprint !== undefined ? 'DPoP' : 'Bearer';
   throw new AppError('insufficient_scope', undefined, {
-    headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
+    headers: { 'www-authenticate': `${scheme} error="insufficient_scope", scope="${wanted.join(' ')}"` },
   });
 };

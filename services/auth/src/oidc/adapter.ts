@@ -8,7 +8,7 @@ import { toClientMetadata } from './client-metadata.ts';
 import { type EndGrantDeps, endGrantOfRequest } from './end-grant-of-request.ts';
 import { digestOpaqueValue } from './opaque-value.ts';
 import { insertProof, insertPushedRequest } from './pushed-request-queries.ts';
-import { pushedQuery } from './resolve-pushed-request.ts';
+import { pushedQuery, readParameters } from './resolve-pushed-request.ts';
 import type { TokenEndpoint } from './token-endpoint.ts';
 import type { TokenQuestion, TokenState } from './token-state.ts';
 
@@ -94,7 +94,7 @@ const pushedRequestModel = (deps: AdapterDeps): Model => ({
   upsert: async (value, { request }, expiresInSeconds = 0) => {
     const clientId = currentRequest().oidc.client?.clientId;
     if (clientId === undefined || request === undefined) throw new Error('a pushed request is not whole');
-    const parameters = decodeJwt(request);
+    const parameters = readParameters(decodeJwt(request));
     checkPushedRequest(pushedQuery(clientId, parameters), deps.issuer);
     await insertPushedRequest(deps.database, {
       digest: digestOpaqueValue(value),
@@ -113,6 +113,6 @@ const proofModel = (deps: AdapterDeps): Model => ({
   upsert: async (value, _payload, expiresInSeconds = 0) => {
     const expiresAt = later(deps.clock(), expiresInSeconds * SECOND_MS);
     const isFirst = await insertProof(deps.database, { digest: digestOpaqueValue(value), expiresAt });
-    if (!isFirst) throw new errors.InvalidRequest('DPoP proof used before');
+    if (!isFirst) throw new errors.InvalidDpopProof('DPoP proof used before');
   },
 });

@@ -12,8 +12,9 @@ export const checkPushedRequest = (query: URLSearchParams, issuer: string): void
     ...Object.fromEntries(query),
     resource: resource.length === 0 ? undefined : resource,
   });
-  if (!read.success) {
-    const names = new Set(read.error.issues.map(({ path }) => String(path[0])));
+  const unstorable = [...query].filter(([, value]) => value.includes('\0')).map(([name]) => name);
+  if (!read.success || unstorable.length > 0) {
+    const names = new Set([...unstorable, ...(read.error?.issues.map(({ path }) => String(path[0])) ?? [])]);
     throw new errors.InvalidRequest(`missing or invalid parameter(s): ${[...names].join(', ')}`);
   }
   const fault = findParameterFault(read.data, issuer);

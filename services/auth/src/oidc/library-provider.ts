@@ -1,7 +1,14 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { DEFAULT_SCOPE, scopes } from '@svc/contracts';
 import { DPOP_ALGORITHMS } from '@svc/service-kit';
-import { type Client, type Configuration, errors, type KoaContextWithOIDC, Provider } from 'oidc-provider';
+import {
+  type Client,
+  type Configuration,
+  errors,
+  interactionPolicy,
+  type KoaContextWithOIDC,
+  Provider,
+} from 'oidc-provider';
 import { isRegisteredRedirectUri } from '../apps/index.ts';
 import { SIGNING_ALGORITHM } from '../signing-keys/index.ts';
 import { type AdapterDeps, createAdapterFactory } from './adapter.ts';
@@ -43,6 +50,7 @@ const configuration = (deps: LibraryProviderDeps): Configuration => ({
     },
   },
   pkce: { required: () => true },
+  interactions: { policy: pushablePrompts() },
   // Enables refresh tokens, which the handlers issue with every code.
   issueRefreshToken: async () => true,
   clientBasedCORS: () => true,
@@ -67,6 +75,13 @@ const configuration = (deps: LibraryProviderDeps): Configuration => ({
     ctx.body = out;
   },
 });
+
+/** Returns the library's prompts and `create`, which the authorize page knows too. The library refuses all others. */
+const pushablePrompts = (): interactionPolicy.Prompt[] => {
+  const policy = interactionPolicy.base();
+  policy.add(new interactionPolicy.Prompt({ name: 'create', requestable: true }));
+  return policy;
+};
 
 /** Returns a signing key. The library does not start without one, although no used endpoint signs with it. */
 const unusedKey = () => {

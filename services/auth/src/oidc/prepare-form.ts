@@ -11,7 +11,7 @@ const namedByBasic = new WeakSet<IncomingMessage>();
  */
 export const prepareForm = async (req: IncomingMessage): Promise<void> => {
   const sent = await readBodyBytes(req, FORM_BYTES_MAX);
-  const bytes = Buffer.concat([moveClientIdFromBasic(req), sent]);
+  const bytes = Buffer.concat([moveClientIdFromBasic(req, sent), sent]);
   if (req.headers['content-length'] !== undefined) req.headers['content-length'] = String(bytes.length);
   Object.defineProperties(req, { readable: { value: true }, iterator: { value: () => Readable.from([bytes]) } });
 };
@@ -23,12 +23,15 @@ export const hasNamedClientByBasic = (req: IncomingMessage): boolean => namedByB
  * Moves the client id of an `Authorization: Basic` header without a secret into a form field. Some common libraries
  * send it for public clients: it identifies the client and proves nothing, like `client_id` (RFC 6749 section 2.3.1).
  */
-const moveClientIdFromBasic = (req: IncomingMessage): Buffer => {
+const moveClientIdFromBasic = (req: IncomingMessage, form: Buffer): Buffer => {
   const encoded = /^basic ([A-Za-z0-9+/]+={0,2})$/i.exec(req.headers.authorization ?? '')?.[1];
   const credentials = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString();
   const clientId = /^([A-Za-z0-9_.~%-]+):$/.exec(credentials)?.[1];
   if (clientId === undefined) return Buffer.alloc(0);
   delete req.headers.authorization;
   namedByBasic.add(req);
+  const fields = new URLSearchParams(form.toString());
+  // Beside a secret, the library refuses the repeated id: that would be two methods at once.
+  if (fields.get('client_id') === clientId && !fields.has('client_secret')) return Buffer.alloc(0);
   return Buffer.from(`client_id=${clientId}&`);
 };

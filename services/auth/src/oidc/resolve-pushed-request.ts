@@ -20,12 +20,18 @@ export const resolvePushedRequest = async (
   deps: { database: Executor; clock: Clock },
   { clientId, requestUri }: { clientId: string; requestUri: string },
 ): Promise<string | undefined> => {
-  const taken = requestUri.startsWith(URN)
-    ? await takePushedRequest(deps.database, { digest: digestOpaqueValue(requestUri.slice(URN.length)), clientId })
-    : undefined;
+  // No column can be compared with NUL.
+  const taken =
+    requestUri.startsWith(URN) && !clientId.includes('\0')
+      ? await takePushedRequest(deps.database, { digest: digestOpaqueValue(requestUri.slice(URN.length)), clientId })
+      : undefined;
   if (taken === undefined || taken.expiresAt <= deps.clock()) return undefined;
   return pushedQuery(clientId, taken.parameters).toString();
 };
+
+/** Returns the pushed parameters that the authorize page reads. No others are stored. */
+export const readParameters = (parameters: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(parameters).filter(([name]) => name === DETAILS || PARAMETERS.includes(name)));
 
 /** Converts pushed parameters to a query of the authorize page. */
 export const pushedQuery = (clientId: string, parameters: Readonly<Record<string, unknown>>): URLSearchParams => {

@@ -54,7 +54,8 @@ export interface PreparePushedRequestDeps {
 export const preparePushedRequest =
   (deps: PreparePushedRequestDeps): RequestHandler =>
   async (req, res, next) => {
-    const [path = '', search = ''] = req.url.split('?', 2);
+    // A query may contain further question marks (RFC 3986 section 3.4).
+    const [, path = '', search = ''] = /^([^?]*)\??(.*)$/s.exec(req.url) ?? [];
     if (req.method !== 'GET' || path !== `${OAUTH_PATH}/authorize` || !search.includes('request_uri=')) return next();
     const query = new URLSearchParams(search);
     const requestUri = query.get('request_uri');

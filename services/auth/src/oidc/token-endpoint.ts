@@ -24,7 +24,7 @@ import type { TokenQuestion, TokenState } from './token-state.ts';
 // 4. `issue` signs an access token and commits the exchange: the code or token is used up, a new refresh token stored.
 // 5. The answer goes out only if the exchange was committed. If the code or token had been used before, the grant ends.
 
-const { InvalidGrant, InvalidRequest, InvalidScope, InvalidTarget } = errors;
+const { InvalidDpopProof, InvalidGrant, InvalidRequest, InvalidScope, InvalidTarget } = errors;
 
 export interface TokenEndpointDeps extends AccessTokenDeps, EndGrantDeps {
   readonly database: Executor;
@@ -119,8 +119,7 @@ const redeemCode = async (deps: TokenEndpointDeps, ctx: Context, { code }: Token
     budget: code.budget,
     scope: code.grant.scope,
     generation: 0,
-    // RFC 9449 section 5: a confidential client authenticates by its secret, so its refresh tokens need no key.
-    refreshJkt: isPublic(ctx) ? (proof?.thumbprint ?? null) : null,
+    refreshJkt: refreshKey(ctx, proof),
     proof,
   });
 };
@@ -141,12 +140,17 @@ const refresh = async (deps: TokenEndpointDeps, ctx: Context, { refreshToken: to
     budget: token.budget,
     scope: narrowScope(token.grant.scope, ctx.oidc.params.scope),
     generation: token.generation + 1,
-    refreshJkt: token.jkt,
+    refreshJkt: token.jkt ?? refreshKey(ctx, proof),
     proof,
   });
 };
 
-const isPublic = (ctx: Context): boolean => ctx.oidc.client.tokenEndpointAuthMethod === 'none';
+/**
+ * Returns the key that binds a new refresh token: that of the proof, if the client is public. A confidential client
+ * authenticates by its secret, so its refresh tokens need no key (RFC 9449 section 5).
+ */
+const refreshKey = (ctx: Context, proof: Issue['proof']): string | null =>
+  ctx.oidc.client.tokenEndpointAuthMethod === 'none' ? (proof?.thumbprint ?? null) : null;
 
 const checkHolder = (ctx: Context, presented: { grant: GrantRecord; expiresAt: Date }, now: Date): void => {
   if (presented.grant.clientId !== ctx.oidc.client.clientId) throw new InvalidGrant('client mismatch');
@@ -235,7 +239,7 @@ const useProof = async (deps: TokenEndpointDeps, ctx: Context, proof: Issue['pro
   if (proof === undefined) return;
   const digest = digestOpaqueValue(`${ctx.oidc.client.clientId} ${proof.jti}`);
   const expiresAt = later(deps.clock(), 2 * PROOF_SECONDS * SECOND_MS);
-  if (!(await insertProof(deps.database, { digest, expiresAt }))) throw new InvalidGrant('DPoP proof used before');
+  if (!(await insertProof(deps.database, { digest, expiresAt }))) throw new InvalidDpopProof('DPoP proof used before');
 };
 
 /** Ends the grant of a reused code or refresh token (RFC 6749 section 4.1.2, RFC 9700 section 4.14.2). */
