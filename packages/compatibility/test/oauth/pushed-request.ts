@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { type Recipe, type RegisteredApp, SCOPE, type StockClient, type Tokens } from './stock-client.ts';
 
@@ -43,7 +43,7 @@ const confidentialClient = (method: string, authenticate: Authenticate): Recipe 
           redirect_uri: app.redirectUri,
           scope: SCOPE,
           state,
-          code_challenge: hash('sha256', verifier, 'base64url'),
+          code_challenge: createHash('sha256').update(verifier).digest('base64url'),
           code_challenge_method: 'S256',
         });
         const query = new URLSearchParams({ client_id: app.clientId, request_uri });

@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { type AccessToken, AuthorizationCode } from 'simple-oauth2';
 import { inject } from 'vitest';
 import { versioned } from '../support/results.ts';
@@ -26,7 +26,7 @@ export const simpleOauth2: Recipe = {
     });
     const begin = (state: string, verifier: string): string => {
       const pkce = {
-        code_challenge: hash('sha256', verifier, 'base64url'),
+        code_challenge: createHash('sha256').update(verifier).digest('base64url'),
         code_challenge_method: 'S256',
       };
       return client.authorizeURL({ redirect_uri: redirectUri, scope: 'inference usage:read', state, ...pkce });
