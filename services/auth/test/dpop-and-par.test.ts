@@ -250,8 +250,14 @@ describe('POST /v1/integrations/oauth/par', () => {
 
   test('accepts the prompts of the metadata, and stores no parameter that the page does not read', async () => {
     for (const prompt of ['none', 'create', 'login']) expect((await push({ prompt })).status).toBe(201);
-    const hinted = await push({ login_hint: 'someone@example.com\0' });
-    expect(hinted.status).toBe(201);
+    const unread = {
+      login_hint: 'someone@example.com\0',
+      nonce: 'n',
+      max_age: '0',
+      id_token_hint: 'x',
+      acr_values: 'y',
+    };
+    for (const scope of ['inference', 'inference openid']) expect((await push({ scope, ...unread })).status).toBe(201);
     const rows = await service.database('pushed_requests').select('parameters');
     expect(JSON.stringify(rows)).not.toContain('login_hint');
   });

@@ -6,14 +6,28 @@ import { readBodyBytes } from '@svc/service-kit';
 const namedByBasic = new WeakSet<IncomingMessage>();
 
 /**
+ * Parameters of OpenID Connect that a pushed request may carry. The authorize page ignores them, as RFC 6749 section 3.1
+ * asks; the library would refuse them without the scope `openid`.
+ */
+const UNREAD = ['acr_values', 'claims', 'claims_locales', 'display', 'id_token_hint', 'login_hint', 'max_age', 'nonce'];
+
+/**
  * Reads the whole form and passes its bytes to the library. The library would leave an oversized form half-read, which
  * breaks the next request on the connection. Throws `payload_too_large`.
  */
 export const prepareForm = async (req: IncomingMessage): Promise<void> => {
-  const sent = await readBodyBytes(req, FORM_BYTES_MAX);
+  const whole = await readBodyBytes(req, FORM_BYTES_MAX);
+  const sent = req.url?.split('?', 1)[0]?.endsWith('/par') === true ? withoutUnread(whole) : whole;
   const bytes = Buffer.concat([moveClientIdFromBasic(req, sent), sent]);
   if (req.headers['content-length'] !== undefined) req.headers['content-length'] = String(bytes.length);
   Object.defineProperties(req, { readable: { value: true }, iterator: { value: () => Readable.from([bytes]) } });
+};
+
+const withoutUnread = (form: Buffer): Buffer => {
+  const fields = new URLSearchParams(form.toString());
+  if (!UNREAD.some((name) => fields.has(name))) return form;
+  for (const name of UNREAD) fields.delete(name);
+  return Buffer.from(fields.toString());
 };
 
 /** Returns true if the request named its client by HTTP Basic with an empty secret. */
