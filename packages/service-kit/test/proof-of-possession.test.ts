@@ -87,7 +87,7 @@ describe('a token that is bound to a key', () => {
     const answer = await get({ authorization: `DPoP ${token}`, dpop: await prove(key, token) });
     expect(answer.status).toBe(403);
     expect(answer.headers.get('www-authenticate')).toMatch(
-      /^DPoP error="insufficient_scope", scope="usage:read", resource_metadata=/,
+      /^DPoP error="insufficient_scope", scope="usage:read", algs="ES256 [^"]+", resource_metadata=/,
     );
   });
 

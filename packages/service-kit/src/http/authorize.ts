@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { RouteDefinition } from '@svc/contracts';
 import { AppError } from '../app-error.ts';
+import { DPOP_ALGORITHMS } from '../authentication/proof-of-possession.ts';
 import { requireRecentAuthentication, type StepUp } from '../authentication/step-up.ts';
 import type { Authenticate, Authenticators, Caller, ConsoleSessionCaller, Presentation } from './binding.ts';
 
@@ -97,8 +98,11 @@ const checkScopes = (route: RouteDefinition, caller: Caller): void => {
   const granted: ReadonlySet<string> = caller.kind === 'oauth_access_token' ? caller.scopes : new Set();
   if (wanted.every((scope) => granted.has(scope))) return;
   // RFC 9449 section 7.1: the scheme in which this token is accepted.
-  const scheme = caller.kind === 'oauth_access_token' && caller.keyThumbprint !== undefined ? 'DPoP' : 'Bearer';
+  const isBound = caller.kind === 'oauth_access_token' && caller.keyThumbprint !== undefined;
+  const challenge = `error="insufficient_scope", scope="${wanted.join(' ')}"`;
   throw new AppError('insufficient_scope', undefined, {
-    headers: { 'www-authenticate': `${scheme} error="insufficient_scope", scope="${wanted.join(' ')}"` },
+    headers: {
+      'www-authenticate': isBound ? `DPoP ${challenge}, algs="${DPOP_ALGORITHMS.join(' ')}"` : `Bearer ${challenge}`,
+    },
   });
 };

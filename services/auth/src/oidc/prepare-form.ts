@@ -46,6 +46,7 @@ const moveClientIdFromBasic = (req: IncomingMessage, form: Buffer): Buffer => {
   namedByBasic.add(req);
   const fields = new URLSearchParams(form.toString());
   // Beside a secret, the library refuses the repeated id: that would be two methods at once.
-  if (fields.get('client_id') === clientId && !fields.has('client_secret')) return Buffer.alloc(0);
+  const hasSecret = fields.getAll('client_secret').some((secret) => secret !== '');
+  if (fields.get('client_id') === clientId && !hasSecret) return Buffer.alloc(0);
   return Buffer.from(`client_id=${clientId}&`);
 };
