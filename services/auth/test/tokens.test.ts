@@ -286,6 +286,8 @@ describe('client authentication', () => {
     expect(unproven.headers.get('www-authenticate')).toMatch(/^Basic /);
     const twice = await form({ ...id(), client_secret: confidential.secret ?? '' });
     expectError(await postToken(service, twice, basic('')), 400, 'invalid_request');
+    const unnamed = await form({ client_secret: confidential.secret ?? '' });
+    expectError(await postToken(service, unnamed, basic('')), 400, 'invalid_request');
   });
 
   test('refuses two methods at once', async () => {

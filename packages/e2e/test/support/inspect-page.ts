@@ -9,6 +9,9 @@ const LOOKS = {
   narrow: { size: { width: 360, height: 780 }, colorScheme: 'dark' },
 } as const;
 
+/** Waits for the page to follow a new size: a browser reports media queries before the callbacks of the next frame. */
+const SIZE_FOLLOWED = 'new Promise((resolve) => requestAnimationFrame(resolve))';
+
 /** Waits for color transitions, but not for endless animations. */
 const COLORS_CHANGED = `Promise.allSettled(document.getAnimations()
   .filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity).map(({ finished }) => finished))`;
@@ -26,6 +29,7 @@ export const inspectPage = async (
   for (const { size, colorScheme } of looks.map((look) => LOOKS[look])) {
     await page.setViewportSize(size);
     await page.emulateMedia({ colorScheme });
+    await page.evaluate(SIZE_FOLLOWED);
     await page.evaluate(COLORS_CHANGED);
     if (pictures !== '') {
       await mkdir(pictures, { recursive: true });

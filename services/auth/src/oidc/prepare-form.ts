@@ -42,11 +42,11 @@ const moveClientIdFromBasic = (req: IncomingMessage, form: Buffer): Buffer => {
   const credentials = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString();
   const clientId = /^([A-Za-z0-9_.~%-]+):$/.exec(credentials)?.[1];
   if (clientId === undefined) return Buffer.alloc(0);
+  const fields = new URLSearchParams(form.toString());
+  // The library refuses the header beside a secret in the form: those are two methods.
+  if (fields.getAll('client_secret').some((secret) => secret !== '')) return Buffer.alloc(0);
   delete req.headers.authorization;
   namedByBasic.add(req);
-  const fields = new URLSearchParams(form.toString());
-  // Beside a secret, the library refuses the repeated id: that would be two methods at once.
-  const hasSecret = fields.getAll('client_secret').some((secret) => secret !== '');
-  if (fields.get('client_id') === clientId && !hasSecret) return Buffer.alloc(0);
+  if (fields.get('client_id') === clientId) return Buffer.alloc(0);
   return Buffer.from(`client_id=${clientId}&`);
 };
