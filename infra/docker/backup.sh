@@ -1,9 +1,13 @@
 #!/bin/sh
 # Dumps the four databases into /backups/<time>: `backup.sh once`, or `backup.sh every` at each interval. `backup.sh list`
-# names the times, `backup.sh restore <time> <service>…` puts databases back.
+# names the times, `backup.sh restore <time> <service>…` puts databases back, and `backup.sh fresh` fails if the newest dump
+# is older than two intervals.
 # The folder's name is a moment before the first dump began, as `svc after-restore --restored-to` takes it.
 set -eu
+# A dump holds every account.
+umask 077
 directory=${BACKUPS:-/backups}
+interval=${BACKUP_INTERVAL_SECONDS:-21600}
 # The tools remark on every database that is not there to be dropped.
 export PGOPTIONS=--client-min-messages=warning
 
@@ -20,11 +24,27 @@ dump() {
   # A name appears only once its dumps are complete and on the disk.
   sync
   mv "$partial" "$directory/$time" || return 1
+  measure
   echo "$time"
+}
+
+# Tells Prometheus of this backup, by the textfile collector of its node exporter.
+measure() {
+  printf 'svc_backup_time_seconds %s\nsvc_backup_interval_seconds %s\n' "$(date +%s)" "$interval" >"$directory/.svc.prom"
+  mv "$directory/.svc.prom" "$directory/svc.prom"
 }
 
 prune() {
   ls -1d "$directory"/2* | sort -r | tail -n "+$((${BACKUPS_KEPT:-28} + 1))" | while read -r old; do rm -rf "$old"; done
+}
+
+# Prints the newest dump and its age, and fails if there is none or it is too old.
+fresh() {
+  newest=$(list | tail -n 1)
+  [ -n "$newest" ] || { echo 'there is no backup' && return 1; }
+  age=$(($(date +%s) - $(date -d "$newest" +%s)))
+  echo "the newest backup is $newest, $((age / 3600)) h old"
+  [ "$age" -le $((2 * interval)) ]
 }
 
 list() { ls -1 "$directory" | grep '^2' || true; }
@@ -66,14 +86,15 @@ restore() {
 case ${1:-once} in
   once) dump ;;
   list) list ;;
+  fresh) fresh ;;
   check | restore) "$@" ;;
   every)
     while true; do
       rm -rf "$directory"/.partial-*
       # A failure is logged by pg_dump, and the next interval tries again.
       if dump; then prune; fi
-      sleep "${BACKUP_INTERVAL_SECONDS:-21600}"
+      sleep "$interval"
     done
     ;;
-  *) echo "usage: backup.sh once|every|list|check <time> <service>…|restore <time> <service>…" >&2 && exit 2 ;;
+  *) echo "usage: backup.sh once|every|list|fresh|check <time> <service>…|restore <time> <service>…" >&2 && exit 2 ;;
 esac

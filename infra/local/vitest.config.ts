@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
+    isolate: false,
     testTimeout: 240_000,
     hookTimeout: 240_000,
     // The tests mostly wait for processes, so Vitest's single worker on two cores would leave both idle.

@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
+    isolate: false,
     // memory.test.ts collects garbage itself.
     execArgv: ['--expose-gc'],
     // Vitest's default of one second is too short on a busy machine.

@@ -1,156 +1,19 @@
--- Generated from the migrated database: do not edit. One file per service, so that a review sees the schema.
-
-CREATE OR REPLACE FUNCTION public.current_epoch()
- RETURNS uuid
- LANGUAGE sql
- STABLE
-AS $function$SELECT epoch FROM epochs ORDER BY epoch DESC LIMIT 1$function$
-;
-
-CREATE OR REPLACE FUNCTION public.exchange_tokens(p_grant_ids text[], p_codes bytea[], p_refresh_tokens bytea[], p_digests bytea[], p_generations integer[], p_jkts text[], p_token_life interval, p_grant_unused interval)
- RETURNS text[]
- LANGUAGE plpgsql
-AS $function$
-DECLARE
-  v_outcomes text[] := '{}';
-  v_client_id text;
-  v_use text;
-  v_now timestamptz;
-BEGIN
-  PERFORM FROM grants WHERE id = ANY (p_grant_ids) ORDER BY id FOR NO KEY UPDATE;
-  v_now := clock_timestamp();
-  FOR i IN 1 .. cardinality(p_grant_ids) LOOP
-    -- The expiry is indexed: it moves only once it is due by an hour.
-    UPDATE grants g SET
-      last_used_at = v_now,
-      expires_at = CASE WHEN g.expires_at > v_now + p_grant_unused - interval '1 hour' THEN g.expires_at ELSE v_now + p_grant_unused END
-    WHERE g.id = p_grant_ids[i] AND NOT EXISTS (
-      SELECT FROM app_cutoffs k WHERE k.client_id = g.client_id AND k.revoked_through >= g.id
-    ) RETURNING g.client_id INTO v_client_id;
-    IF NOT FOUND THEN
-      v_outcomes[i] := 'grant_ended';
-      CONTINUE;
-    END IF;
-    IF p_codes[i] IS NOT NULL THEN
-      UPDATE authorization_codes SET consumed_at = v_now
-      WHERE digest = p_codes[i] AND grant_id = p_grant_ids[i] AND consumed_at IS NULL;
-    ELSE
-      v_use := refresh_use(p_refresh_tokens[i], v_client_id);
-      UPDATE refresh_tokens SET
-        consumed_at = coalesce(consumed_at, v_now),
-        replays = replays + CASE v_use WHEN 'again' THEN 1 ELSE 0 END
-      WHERE digest = p_refresh_tokens[i] AND grant_id = p_grant_ids[i] AND v_use IN ('first', 'again');
-    END IF;
-    IF NOT FOUND THEN
-      v_outcomes[i] := 'reused';
-      CONTINUE;
-    END IF;
-    INSERT INTO refresh_tokens (digest, grant_id, generation, jkt, issued_at, expires_at)
-    VALUES (p_digests[i], p_grant_ids[i], p_generations[i], p_jkts[i], v_now, v_now + p_token_life);
-    v_outcomes[i] := 'issued';
-  END LOOP;
-  RETURN v_outcomes;
-END $function$
-;
-
-CREATE OR REPLACE FUNCTION public.exchange_unused(p_used_at timestamp with time zone, p_grants_expire_at timestamp with time zone, p_grant_ids text[], p_used_codes bytea[], p_used_tokens bytea[], p_digests bytea[], p_generations integer[], p_jkts text[], p_issued_at timestamp with time zone[], p_expires_at timestamp with time zone[])
- RETURNS boolean[]
- LANGUAGE plpgsql
-AS $function$
-DECLARE
-  v_exchanged boolean[] := '{}';
-BEGIN
-  FOR i IN 1 .. cardinality(p_grant_ids) LOOP
-    v_exchanged[i] := false;
-    CONTINUE WHEN NOT touch_grant(p_grant_ids[i], p_used_at, p_grants_expire_at, false);
-    IF p_used_codes[i] IS NOT NULL THEN
-      UPDATE authorization_codes SET consumed_at = p_used_at
-      WHERE digest = p_used_codes[i] AND grant_id = p_grant_ids[i] AND consumed_at IS NULL;
-    ELSE
-      UPDATE refresh_tokens SET consumed_at = p_used_at
-      WHERE digest = p_used_tokens[i] AND grant_id = p_grant_ids[i] AND consumed_at IS NULL;
-    END IF;
-    CONTINUE WHEN NOT FOUND;
-    INSERT INTO refresh_tokens (digest, grant_id, generation, jkt, issued_at, expires_at)
-    VALUES (p_digests[i], p_grant_ids[i], p_generations[i], p_jkts[i], p_issued_at[i], p_expires_at[i]);
-    v_exchanged[i] := true;
-  END LOOP;
-  RETURN v_exchanged;
-END $function$
-;
-
-CREATE OR REPLACE FUNCTION public.refresh_use(p_digest bytea, p_client_id text)
- RETURNS text
- LANGUAGE plpgsql
- STABLE
-AS $function$
-DECLARE
-  v_token refresh_tokens;
-  v_grace_seconds int;
-BEGIN
-  SELECT * INTO v_token FROM refresh_tokens WHERE digest = p_digest;
-  IF NOT FOUND THEN
-    RETURN NULL;
-  END IF;
-  IF EXISTS (
-    SELECT FROM refresh_tokens other
-    WHERE other.grant_id = v_token.grant_id AND other.generation >= v_token.generation
-      AND other.consumed_at IS NOT NULL AND other.digest <> p_digest
-  ) THEN
-    RETURN 'reuse';
-  END IF;
-  IF v_token.consumed_at IS NULL THEN
-    RETURN 'first';
-  END IF;
-  SELECT a.refresh_grace_seconds INTO v_grace_seconds
-  FROM grants g JOIN apps a ON a.client_id = g.client_id
-  WHERE g.id = v_token.grant_id AND a.client_id = p_client_id;
-  -- Without a grace a repetition is reuse even if the clock was set back in between.
-  IF v_grace_seconds > 0 AND v_token.replays < 4
-    AND clock_timestamp() < v_token.consumed_at + v_grace_seconds * interval '1 second'
-  THEN
-    RETURN 'again';
-  END IF;
-  RETURN 'reuse';
-END $function$
-;
-
-CREATE OR REPLACE FUNCTION public.touch_grant(p_id text, p_used_at timestamp with time zone, p_expires_at timestamp with time zone, p_waits boolean)
- RETURNS boolean
- LANGUAGE plpgsql
-AS $function$
-BEGIN
-  IF p_waits THEN
-    PERFORM FROM grants WHERE id = p_id FOR NO KEY UPDATE;
-  ELSE
-    PERFORM FROM grants WHERE id = p_id FOR NO KEY UPDATE SKIP LOCKED;
-  END IF;
-  IF NOT FOUND THEN
-    RETURN false;
-  END IF;
-  UPDATE grants g SET
-    last_used_at = p_used_at,
-    expires_at = CASE WHEN g.expires_at > p_expires_at - interval '1 hour' THEN g.expires_at ELSE p_expires_at END
-  WHERE g.id = p_id AND NOT EXISTS (
-    SELECT FROM app_cutoffs k WHERE k.client_id = g.client_id AND k.revoked_through >= g.id
-  );
-  RETURN FOUND;
-END $function$
-;
+-- Generated from the migrated database: do not edit. Functions are in migrations/functions, one file each.
 
 CREATE TABLE accounts (
   id text COLLATE "C" NOT NULL,
   email text NOT NULL,
+  email_verified_at timestamp with time zone,
   password_hash text,
+  has_second_factor boolean DEFAULT false NOT NULL,
   account_type text NOT NULL,
   business_name text,
   display_name text,
   locale text NOT NULL,
   created_at timestamp with time zone NOT NULL,
-  sessions_revoked_through text COLLATE "C",
-  email_verified_at timestamp with time zone,
-  has_second_factor boolean DEFAULT false NOT NULL,
   first_signed_in_at timestamp with time zone,
+  sessions_revoked_through text COLLATE "C",
+  distrusted_since timestamp with time zone,
   erase_at timestamp with time zone,
   deletion_version integer DEFAULT 0 NOT NULL,
   CONSTRAINT accounts_pkey PRIMARY KEY (id),
@@ -182,12 +45,12 @@ CREATE TABLE app_icons (
 CREATE TABLE app_reports (
   client_id text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
+  app_name text NOT NULL,
+  owner_user_id text COLLATE "C",
   reported_on date NOT NULL,
   reported_at timestamp with time zone NOT NULL,
   reason text NOT NULL,
   comment text,
-  app_name text,
-  owner_user_id text COLLATE "C",
   closed_at timestamp with time zone,
   CONSTRAINT app_reports_pkey PRIMARY KEY (client_id, user_id, reported_on),
   CONSTRAINT app_reports_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
@@ -217,7 +80,7 @@ CREATE TABLE app_suspensions (
 
 CREATE TABLE apps (
   client_id text COLLATE "C" NOT NULL,
-  owner_user_id text COLLATE "C" NOT NULL,
+  owner_user_id text COLLATE "C",
   name text NOT NULL,
   description text,
   client_type text NOT NULL,
@@ -226,14 +89,15 @@ CREATE TABLE apps (
   privacy_policy_url text,
   active boolean NOT NULL,
   refresh_grace_seconds integer NOT NULL,
+  require_pushed_authorization_requests boolean DEFAULT false NOT NULL,
+  dpop_bound_access_tokens boolean DEFAULT false NOT NULL,
+  device_flow boolean DEFAULT false NOT NULL,
   version integer NOT NULL,
   created_at timestamp with time zone NOT NULL,
   updated_at timestamp with time zone NOT NULL,
   secret_rotated_at timestamp with time zone,
-  deleted_at timestamp with time zone,
-  require_pushed_authorization_requests boolean DEFAULT false NOT NULL,
-  dpop_bound_access_tokens boolean DEFAULT false NOT NULL,
   suspended_at timestamp with time zone,
+  deleted_at timestamp with time zone,
   CONSTRAINT apps_pkey PRIMARY KEY (client_id),
   CONSTRAINT apps_owner_user_id_fkey FOREIGN KEY (owner_user_id) REFERENCES accounts(id),
   CONSTRAINT apps_client_type_check CHECK ((client_type = ANY (ARRAY['public'::text, 'confidential'::text]))),
@@ -241,7 +105,8 @@ CREATE TABLE apps (
   CONSTRAINT apps_redirect_uris_check CHECK (((cardinality(redirect_uris) >= 1) AND (cardinality(redirect_uris) <= 10))),
   CONSTRAINT apps_refresh_grace_seconds_check CHECK (((refresh_grace_seconds >= 0) AND (refresh_grace_seconds <= 120))),
   CONSTRAINT apps_suspended_are_inactive CHECK (((suspended_at IS NULL) OR (NOT active))),
-  CONSTRAINT apps_version_check CHECK ((version > 0))
+  CONSTRAINT apps_version_check CHECK ((version > 0)),
+  CONSTRAINT apps_without_owner CHECK (((owner_user_id IS NULL) = (client_id ~~ 'https://%'::text)))
 );
 CREATE INDEX apps_by_owner ON apps USING btree (owner_user_id, client_id) WHERE (deleted_at IS NULL);
 
@@ -250,15 +115,32 @@ CREATE TABLE authorization_codes (
   grant_id text COLLATE "C" NOT NULL,
   redirect_uri text NOT NULL,
   code_challenge text NOT NULL,
+  dpop_jkt text,
   issued_at timestamp with time zone NOT NULL,
   expires_at timestamp with time zone NOT NULL,
   consumed_at timestamp with time zone,
-  dpop_jkt text,
   CONSTRAINT authorization_codes_pkey PRIMARY KEY (digest),
   CONSTRAINT authorization_codes_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES grants(id) ON DELETE CASCADE
 );
 CREATE INDEX authorization_codes_by_grant ON authorization_codes USING btree (grant_id);
 CREATE INDEX authorization_codes_unused_by_expiry ON authorization_codes USING btree (expires_at) WHERE (consumed_at IS NULL);
+
+CREATE TABLE blocked_client_hosts (
+  host text NOT NULL,
+  blocked_at timestamp with time zone NOT NULL,
+  CONSTRAINT blocked_client_hosts_pkey PRIMARY KEY (host)
+);
+
+CREATE TABLE client_documents (
+  client_id text COLLATE "C" NOT NULL,
+  host text NOT NULL,
+  fetched_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT client_documents_pkey PRIMARY KEY (client_id),
+  CONSTRAINT client_documents_client_id_fkey FOREIGN KEY (client_id) REFERENCES apps(client_id) ON DELETE CASCADE
+);
+CREATE INDEX client_documents_by_expiry ON client_documents USING btree (expires_at);
+CREATE INDEX client_documents_by_host ON client_documents USING btree (host);
 
 CREATE TABLE connection_audit (
   id text COLLATE "C" NOT NULL,
@@ -271,7 +153,7 @@ CREATE TABLE connection_audit (
   happened_at timestamp with time zone NOT NULL,
   CONSTRAINT connection_audit_pkey PRIMARY KEY (id),
   CONSTRAINT connection_audit_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
-  CONSTRAINT connection_audit_action_check CHECK ((action = ANY (ARRAY['connected'::text, 'consented_again'::text, 'disconnected'::text, 'app_suspended'::text, 'token_reused'::text, 'revoked_by_app'::text]))),
+  CONSTRAINT connection_audit_action_check CHECK ((action = ANY (ARRAY['connected'::text, 'consented_again'::text, 'disconnected'::text, 'app_suspended'::text, 'token_reused'::text, 'revoked_by_app'::text, 'grant_ended'::text]))),
   CONSTRAINT connection_audit_client_kind_check CHECK ((client_kind = ANY (ARRAY['browser'::text, 'console'::text, 'app'::text, 'service'::text])))
 );
 CREATE INDEX connection_audit_by_connection ON connection_audit USING btree (user_id, client_id, id);
@@ -284,15 +166,16 @@ CREATE TABLE connections (
   connected_at timestamp with time zone NOT NULL,
   last_used_at timestamp with time zone,
   last_grant_id text COLLATE "C" NOT NULL,
-  version integer NOT NULL,
-  ended_at timestamp with time zone,
   is_paused boolean DEFAULT false NOT NULL,
   budget_limit_micros bigint,
   budget_period text,
   budget_expires_at timestamp with time zone,
+  terms_version integer DEFAULT 0 NOT NULL,
+  version integer NOT NULL,
+  ended_at timestamp with time zone,
   CONSTRAINT connections_pkey PRIMARY KEY (user_id, client_id),
   CONSTRAINT connections_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
-  CONSTRAINT connections_budget CHECK (((budget_limit_micros IS NULL) = (budget_period IS NULL))) NOT VALID,
+  CONSTRAINT connections_budget CHECK (((budget_limit_micros IS NULL) = (budget_period IS NULL))),
   CONSTRAINT connections_version_check CHECK ((version > 0))
 );
 CREATE INDEX connections_by_app ON connections USING btree (client_id, user_id);
@@ -302,11 +185,11 @@ CREATE TABLE console_sessions (
   id text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
   created_at timestamp with time zone NOT NULL,
+  authenticated_at timestamp with time zone NOT NULL,
+  last_used_at timestamp with time zone NOT NULL,
   expires_at timestamp with time zone NOT NULL,
-  last_used_at timestamp with time zone,
   user_agent text,
   network text,
-  authenticated_at timestamp with time zone DEFAULT now() NOT NULL,
   CONSTRAINT console_sessions_pkey PRIMARY KEY (id),
   CONSTRAINT console_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE
 );
@@ -337,6 +220,27 @@ CREATE TABLE denied_forms (
 );
 CREATE INDEX denied_forms_by_expiry ON denied_forms USING btree (expires_at);
 
+CREATE TABLE device_codes (
+  digest bytea NOT NULL,
+  client_id text COLLATE "C" NOT NULL,
+  user_code text,
+  scope text NOT NULL,
+  authorization_details text,
+  device_name text,
+  network text,
+  expires_at timestamp with time zone NOT NULL,
+  denied_at timestamp with time zone,
+  grant_id text COLLATE "C",
+  redeemed_at timestamp with time zone,
+  CONSTRAINT device_codes_pkey PRIMARY KEY (digest),
+  CONSTRAINT device_codes_user_code_key UNIQUE (user_code),
+  CONSTRAINT device_codes_client_id_fkey FOREIGN KEY (client_id) REFERENCES apps(client_id) ON DELETE CASCADE,
+  CONSTRAINT device_codes_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES grants(id) ON DELETE CASCADE,
+  CONSTRAINT device_codes_decided CHECK (((user_code IS NULL) = ((denied_at IS NOT NULL) OR (grant_id IS NOT NULL))))
+);
+CREATE INDEX device_codes_by_expiry ON device_codes USING btree (expires_at);
+CREATE INDEX device_codes_by_grant ON device_codes USING btree (grant_id) WHERE (grant_id IS NOT NULL);
+
 CREATE TABLE dpop_proofs (
   digest bytea NOT NULL,
   expires_at timestamp with time zone NOT NULL,
@@ -352,17 +256,25 @@ CREATE TABLE epochs (
   CONSTRAINT epochs_restored_to_unique UNIQUE (restored_to)
 );
 
+CREATE TABLE erased_accounts (
+  user_id text COLLATE "C" NOT NULL,
+  erased_at timestamp with time zone NOT NULL,
+  CONSTRAINT erased_accounts_pkey PRIMARY KEY (user_id)
+);
+CREATE INDEX erased_accounts_by_time ON erased_accounts USING btree (erased_at);
+
 CREATE TABLE grants (
   id text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
   client_id text COLLATE "C" NOT NULL,
   scope text NOT NULL,
+  device_name text,
   created_at timestamp with time zone NOT NULL,
   last_used_at timestamp with time zone,
   expires_at timestamp with time zone NOT NULL,
   CONSTRAINT grants_pkey PRIMARY KEY (id),
   CONSTRAINT grants_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE
-);
+) WITH (fillfactor=80);
 CREATE INDEX grants_by_app ON grants USING btree (client_id, id);
 CREATE INDEX grants_by_connection ON grants USING btree (user_id, client_id);
 CREATE INDEX grants_by_expiry ON grants USING btree (expires_at);
@@ -378,9 +290,9 @@ CREATE INDEX inbox_by_age ON inbox USING brin (received_at);
 CREATE TABLE inbox_versions (
   consumer text NOT NULL,
   aggregate text NOT NULL,
+  epoch uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
   version bigint NOT NULL,
   failures integer DEFAULT 0 NOT NULL,
-  epoch uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
   CONSTRAINT inbox_versions_pkey PRIMARY KEY (consumer, aggregate)
 );
 
@@ -391,8 +303,11 @@ CREATE TABLE mailed_tokens (
   email text NOT NULL,
   created_at timestamp with time zone NOT NULL,
   expires_at timestamp with time zone NOT NULL,
+  issuer text,
+  subject text,
   CONSTRAINT mailed_tokens_pkey PRIMARY KEY (digest),
-  CONSTRAINT mailed_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE
+  CONSTRAINT mailed_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  CONSTRAINT mailed_tokens_identity CHECK (((purpose = 'link_identity'::text) = ((issuer IS NOT NULL) AND (subject IS NOT NULL))))
 );
 CREATE INDEX mailed_tokens_by_expiry ON mailed_tokens USING btree (expires_at);
 CREATE INDEX mailed_tokens_by_former_email ON mailed_tokens USING btree (email) WHERE (purpose = 'undo_email'::text);
@@ -402,7 +317,9 @@ CREATE TABLE mails (
   id text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
   kind text NOT NULL,
+  notice_id text,
   recipient text NOT NULL,
+  device_id text,
   locale text NOT NULL,
   sealed_data bytea,
   created_at timestamp with time zone NOT NULL,
@@ -411,7 +328,6 @@ CREATE TABLE mails (
   sent_at timestamp with time zone,
   failed_at timestamp with time zone,
   error_code text,
-  notice_id text,
   CONSTRAINT mails_pkey PRIMARY KEY (id),
   CONSTRAINT mails_notice_id_unique UNIQUE (notice_id),
   CONSTRAINT mails_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
@@ -420,27 +336,47 @@ CREATE TABLE mails (
   CONSTRAINT mails_states CHECK ((((due_at IS NOT NULL) AND (sealed_data IS NOT NULL) AND (sent_at IS NULL) AND (failed_at IS NULL)) OR ((due_at IS NULL) AND (sealed_data IS NULL) AND ((sent_at IS NULL) <> (failed_at IS NULL)))))
 );
 CREATE INDEX mails_by_age ON mails USING btree (created_at);
+CREATE INDEX mails_by_key ON mails USING btree (substr(sealed_data, 1, 8)) WHERE (sealed_data IS NOT NULL);
 CREATE INDEX mails_by_recipient ON mails USING btree (recipient, created_at);
 CREATE INDEX mails_by_user ON mails USING btree (user_id, kind, created_at);
 CREATE INDEX mails_due ON mails USING btree (due_at) WHERE (due_at IS NOT NULL);
+
+CREATE TABLE management_keys (
+  id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  session_id text COLLATE "C" NOT NULL,
+  name text NOT NULL,
+  prefix text NOT NULL,
+  digest bytea NOT NULL,
+  scopes text[] NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  CONSTRAINT management_keys_pkey PRIMARY KEY (id),
+  CONSTRAINT management_keys_digest_key UNIQUE (digest),
+  CONSTRAINT management_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  CONSTRAINT management_keys_scopes_given CHECK ((cardinality(scopes) > 0))
+);
+CREATE INDEX management_keys_by_user ON management_keys USING btree (user_id);
 
 CREATE TABLE outbox (
   seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   id uuid NOT NULL,
   aggregate text NOT NULL,
+  epoch uuid DEFAULT current_epoch() NOT NULL,
   version bigint NOT NULL,
   stream text NOT NULL,
   subject text NOT NULL,
   payload jsonb NOT NULL,
+  traceparent text,
   occurred_at timestamp with time zone DEFAULT now() NOT NULL,
   published_at timestamp with time zone,
   stream_seq bigint,
-  traceparent text,
-  epoch uuid DEFAULT current_epoch() NOT NULL,
   CONSTRAINT outbox_pkey PRIMARY KEY (seq),
   CONSTRAINT outbox_id_unique UNIQUE (id),
   CONSTRAINT outbox_version_positive CHECK ((version > 0))
 );
+CREATE INDEX outbox_revocations ON outbox USING btree (subject COLLATE "C") WHERE (stream = 'KV_revocations'::text);
 CREATE INDEX outbox_unpublished ON outbox USING btree (stream, seq) WHERE (published_at IS NULL);
 
 CREATE TABLE outbox_streams (
@@ -470,7 +406,7 @@ CREATE INDEX passkeys_by_user ON passkeys USING btree (user_id);
 
 CREATE TABLE password_reset_requests (
   id uuid NOT NULL,
-  sealed_email bytea NOT NULL,
+  sealed_request bytea NOT NULL,
   requested_at timestamp with time zone NOT NULL,
   CONSTRAINT password_reset_requests_pkey PRIMARY KEY (id)
 );
@@ -506,26 +442,31 @@ CREATE INDEX pushed_requests_by_expiry ON pushed_requests USING btree (expires_a
 CREATE TABLE recovery_codes (
   user_id text COLLATE "C" NOT NULL,
   digest bytea NOT NULL,
+  created_at timestamp with time zone NOT NULL,
   CONSTRAINT recovery_codes_pkey PRIMARY KEY (user_id, digest),
   CONSTRAINT recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE
 );
 
 CREATE TABLE refresh_tokens (
-  digest bytea NOT NULL,
   grant_id text COLLATE "C" NOT NULL,
-  generation integer NOT NULL,
+  family bytea NOT NULL,
+  digests bytea[] NOT NULL,
+  predecessor bytea,
+  predecessor_used_at timestamp with time zone,
+  jkt text,
   issued_at timestamp with time zone NOT NULL,
   expires_at timestamp with time zone NOT NULL,
-  consumed_at timestamp with time zone,
-  jkt text,
-  replays smallint DEFAULT 0 NOT NULL,
-  CONSTRAINT refresh_tokens_pkey PRIMARY KEY (digest),
+  CONSTRAINT refresh_tokens_pkey PRIMARY KEY (grant_id),
   CONSTRAINT refresh_tokens_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES grants(id) ON DELETE CASCADE,
-  CONSTRAINT refresh_tokens_generation_check CHECK ((generation >= 0)),
-  CONSTRAINT refresh_tokens_replays_check CHECK (((replays >= 0) AND (replays <= 4)))
+  CONSTRAINT refresh_tokens_digests_check CHECK (((cardinality(digests) >= 1) AND (cardinality(digests) <= 5))),
+  CONSTRAINT refresh_tokens_predecessor CHECK (((predecessor IS NULL) = (predecessor_used_at IS NULL)))
+) WITH (fillfactor=70);
+
+CREATE TABLE secret_checks (
+  setting text NOT NULL,
+  sealed bytea NOT NULL,
+  CONSTRAINT secret_checks_pkey PRIMARY KEY (setting)
 );
-CREATE INDEX refresh_tokens_by_expiry ON refresh_tokens USING btree (expires_at);
-CREATE INDEX refresh_tokens_by_grant ON refresh_tokens USING btree (grant_id, generation);
 
 CREATE TABLE sign_in_attempts (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -587,6 +528,7 @@ CREATE TABLE totp_factors (
   CONSTRAINT totp_factors_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
   CONSTRAINT totp_factors_confirmed_with_step CHECK (((confirmed_at IS NULL) = (last_step IS NULL)))
 );
+CREATE INDEX totp_factors_by_key ON totp_factors USING btree (substr(sealed_secret, 1, 8));
 CREATE INDEX totp_factors_by_user ON totp_factors USING btree (user_id);
 CREATE INDEX totp_factors_unconfirmed ON totp_factors USING btree (created_at) WHERE (confirmed_at IS NULL);
 

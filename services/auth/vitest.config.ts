@@ -1,4 +1,7 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+/** `vi.mock` replaces a module only in a process that has not loaded it yet. */
+const MOCKING = ['test/accounts.test.ts', 'test/email-verification.test.ts'];
 
 export default defineConfig({
   test: {
@@ -9,5 +12,9 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Vitest leaves one core to itself, of two as well: most files wait for a database or a browser half of their time.
     maxWorkers: '100%',
+    projects: [
+      { extends: true, test: { name: 'mocking', include: MOCKING } },
+      { extends: true, test: { name: 'sharing', exclude: [...configDefaults.exclude, ...MOCKING], isolate: false } },
+    ],
   },
 });

@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
+    isolate: false,
     // What is polled for comes at once, or on a busy machine a little later: the second that Vitest gives is no guarantee of ours.
     expect: { poll: { timeout: 10_000 } },
     globalSetup: ['test/support/global-setup.ts'],

@@ -1,42 +1,39 @@
--- Generated from the migrated database: do not edit. One file per service, so that a review sees the schema.
-
-CREATE OR REPLACE FUNCTION public.current_epoch()
- RETURNS uuid
- LANGUAGE sql
- STABLE
-AS $function$SELECT epoch FROM epochs ORDER BY epoch DESC LIMIT 1$function$
-;
+-- Generated from the migrated database: do not edit. Functions are in migrations/functions, one file each.
 
 CREATE TABLE api_keys (
   id text NOT NULL,
   svc_user_id text NOT NULL,
+  session_id text COLLATE "C",
   name text NOT NULL,
   prefix text NOT NULL,
   hash bytea NOT NULL,
-  expires_at timestamp with time zone,
-  requests_per_minute integer,
-  monthly_limit_micros bigint,
-  created_at timestamp with time zone NOT NULL,
-  last_used_at timestamp with time zone,
-  deleted_at timestamp with time zone,
-  session_id text COLLATE "C",
-  tokens_per_minute integer,
-  models text[],
-  active boolean DEFAULT true NOT NULL,
   previous_hash bytea,
   previous_expires_at timestamp with time zone,
+  expires_at timestamp with time zone,
+  requests_per_minute integer,
+  tokens_per_minute integer,
+  monthly_limit_micros bigint,
+  models text[],
+  active boolean DEFAULT true NOT NULL,
   version integer DEFAULT 1 NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  secret_created_at timestamp with time zone NOT NULL,
+  last_used_at timestamp with time zone,
+  limit_reached_until timestamp with time zone,
+  deleted_at timestamp with time zone,
   CONSTRAINT api_keys_pkey PRIMARY KEY (id),
   CONSTRAINT api_keys_hash_unique UNIQUE (hash),
   CONSTRAINT api_keys_previous_hash_unique UNIQUE (previous_hash),
-  CONSTRAINT api_keys_hash_length CHECK ((octet_length(hash) = 32)),
+  CONSTRAINT api_keys_hash_length CHECK ((octet_length(hash) = 48)),
   CONSTRAINT api_keys_monthly_limit_not_negative CHECK ((monthly_limit_micros >= 0)),
   CONSTRAINT api_keys_overlap_ends CHECK (((previous_hash IS NULL) = (previous_expires_at IS NULL))),
-  CONSTRAINT api_keys_previous_hash_length CHECK ((octet_length(previous_hash) = 32)),
+  CONSTRAINT api_keys_previous_hash_length CHECK ((octet_length(previous_hash) = 48)),
   CONSTRAINT api_keys_requests_per_minute_positive CHECK ((requests_per_minute > 0)),
   CONSTRAINT api_keys_tokens_per_minute_positive CHECK ((tokens_per_minute > 0))
 );
-CREATE INDEX api_keys_by_account ON api_keys USING btree (svc_user_id, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX api_keys_by_account ON api_keys USING btree (svc_user_id, id DESC);
+CREATE INDEX api_keys_by_pepper ON api_keys USING btree (substr(hash, 1, 8));
+CREATE INDEX api_keys_by_previous_pepper ON api_keys USING btree (substr(previous_hash, 1, 8)) WHERE (previous_hash IS NOT NULL);
 
 CREATE TABLE dead_letters (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -63,6 +60,14 @@ CREATE TABLE epochs (
   CONSTRAINT epochs_restored_to_unique UNIQUE (restored_to)
 );
 
+CREATE TABLE former_signing_keys (
+  kid text NOT NULL,
+  purpose text NOT NULL,
+  public_jwk jsonb NOT NULL,
+  kept_at timestamp with time zone DEFAULT now() NOT NULL,
+  CONSTRAINT former_signing_keys_pkey PRIMARY KEY (kid)
+);
+
 CREATE TABLE inbox (
   consumer text NOT NULL,
   event_id uuid NOT NULL,
@@ -74,9 +79,9 @@ CREATE INDEX inbox_by_age ON inbox USING brin (received_at);
 CREATE TABLE inbox_versions (
   consumer text NOT NULL,
   aggregate text NOT NULL,
+  epoch uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
   version bigint NOT NULL,
   failures integer DEFAULT 0 NOT NULL,
-  epoch uuid DEFAULT '00000000-0000-0000-0000-000000000000'::uuid NOT NULL,
   CONSTRAINT inbox_versions_pkey PRIMARY KEY (consumer, aggregate)
 );
 
@@ -90,19 +95,20 @@ CREATE TABLE outbox (
   seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
   id uuid NOT NULL,
   aggregate text NOT NULL,
+  epoch uuid DEFAULT current_epoch() NOT NULL,
   version bigint NOT NULL,
   stream text NOT NULL,
   subject text NOT NULL,
   payload jsonb NOT NULL,
+  traceparent text,
   occurred_at timestamp with time zone DEFAULT now() NOT NULL,
   published_at timestamp with time zone,
   stream_seq bigint,
-  traceparent text,
-  epoch uuid DEFAULT current_epoch() NOT NULL,
   CONSTRAINT outbox_pkey PRIMARY KEY (seq),
   CONSTRAINT outbox_id_unique UNIQUE (id),
   CONSTRAINT outbox_version_positive CHECK ((version > 0))
 );
+CREATE INDEX outbox_revocations ON outbox USING btree (subject COLLATE "C") WHERE (stream = 'KV_revocations'::text);
 CREATE INDEX outbox_unpublished ON outbox USING btree (stream, seq) WHERE (published_at IS NULL);
 
 CREATE TABLE outbox_streams (
@@ -111,6 +117,12 @@ CREATE TABLE outbox_streams (
   last_stream_seq bigint NOT NULL,
   last_event_id uuid NOT NULL,
   CONSTRAINT outbox_streams_pkey PRIMARY KEY (stream)
+);
+
+CREATE TABLE secret_checks (
+  setting text NOT NULL,
+  sealed bytea NOT NULL,
+  CONSTRAINT secret_checks_pkey PRIMARY KEY (setting)
 );
 
 CREATE TABLE usage_records (
@@ -129,7 +141,9 @@ CREATE TABLE usage_records (
   ingress_region text NOT NULL,
   upstream_request_id text,
   input_tokens bigint,
+  cached_input_tokens bigint,
   output_tokens bigint,
+  reasoning_tokens bigint,
   audio_ms bigint,
   is_estimated boolean NOT NULL,
   outcome text NOT NULL,
@@ -138,8 +152,6 @@ CREATE TABLE usage_records (
   streamed boolean NOT NULL,
   first_event_ms integer,
   duration_ms integer NOT NULL,
-  cached_input_tokens bigint,
-  reasoning_tokens bigint,
   CONSTRAINT usage_records_pkey PRIMARY KEY (request_id, started_at),
   CONSTRAINT usage_records_caller_known CHECK (((kind = 'api_key'::text) = (key_id IS NOT NULL))),
   CONSTRAINT usage_records_cost_not_negative CHECK ((cost_micros >= 0)),
@@ -149,6 +161,7 @@ CREATE TABLE usage_records (
 ) PARTITION BY RANGE (started_at);
 CREATE INDEX usage_records_by_account ON ONLY public.usage_records USING btree (svc_user_id, started_at DESC, request_id DESC) WHERE (kind = 'api_key'::text);
 CREATE INDEX usage_records_by_key ON ONLY public.usage_records USING btree (key_id, started_at DESC, request_id DESC) WHERE (kind = 'api_key'::text);
+CREATE INDEX usage_records_delegated_by_account ON ONLY public.usage_records USING btree (svc_user_id, started_at, request_id) WHERE (kind = 'delegated'::text);
 
 CREATE TABLE usage_records_other ( -- partition of usage_records DEFAULT
   request_id text NOT NULL,
@@ -166,7 +179,9 @@ CREATE TABLE usage_records_other ( -- partition of usage_records DEFAULT
   ingress_region text NOT NULL,
   upstream_request_id text,
   input_tokens bigint,
+  cached_input_tokens bigint,
   output_tokens bigint,
+  reasoning_tokens bigint,
   audio_ms bigint,
   is_estimated boolean NOT NULL,
   outcome text NOT NULL,
@@ -175,8 +190,6 @@ CREATE TABLE usage_records_other ( -- partition of usage_records DEFAULT
   streamed boolean NOT NULL,
   first_event_ms integer,
   duration_ms integer NOT NULL,
-  cached_input_tokens bigint,
-  reasoning_tokens bigint,
   CONSTRAINT usage_records_other_pkey PRIMARY KEY (request_id, started_at),
   CONSTRAINT usage_records_caller_known CHECK (((kind = 'api_key'::text) = (key_id IS NOT NULL))),
   CONSTRAINT usage_records_cost_not_negative CHECK ((cost_micros >= 0)),
@@ -186,3 +199,4 @@ CREATE TABLE usage_records_other ( -- partition of usage_records DEFAULT
 );
 CREATE INDEX usage_records_other_key_id_started_at_request_id_idx ON usage_records_other USING btree (key_id, started_at DESC, request_id DESC) WHERE (kind = 'api_key'::text);
 CREATE INDEX usage_records_other_svc_user_id_started_at_request_id_idx ON usage_records_other USING btree (svc_user_id, started_at DESC, request_id DESC) WHERE (kind = 'api_key'::text);
+CREATE INDEX usage_records_other_svc_user_id_started_at_request_id_idx1 ON usage_records_other USING btree (svc_user_id, started_at, request_id) WHERE (kind = 'delegated'::text);

@@ -13,7 +13,7 @@ const ADMIT = {
 };
 const SETTLE = {
   name: 'settle',
-  text: "SELECT * FROM settle_requests(ARRAY[$1], ARRAY['settled'], ARRAY[1], 'EUR', NULL)",
+  text: "SELECT * FROM settle_requests(ARRAY[$1], ARRAY['settled'], ARRAY[1], '{}')",
 };
 /** One side of the comparison. */
 export interface Side {
@@ -73,6 +73,9 @@ export const startBilling = async (stack: Stack, size = SIZE): Promise<BillingUn
   };
 };
 
+/** Account of a settlement, which its reservation names too. */
+const ANYONE = newId('usr');
+
 /** The service's internal endpoint. */
 export const overHttp = ({ client }: Pick<BillingUnderTest, 'client'>): Side => ({
   admit: async (userId, requestId) => {
@@ -83,11 +86,13 @@ export const overHttp = ({ client }: Pick<BillingUnderTest, 'client'>): Side => 
       service: 'chat',
       estimate_micros: 1,
     };
-    const answer = await client.post('/internal/admissions', JSON.stringify({ kind: 'delegated', ...question }));
+    const answer = await client.post('/internal/admission-batches', JSON.stringify({ requests: [question] }));
     return /"verdict":"(\w+)"/.exec(answer)?.[1] ?? answer;
   },
   settle: async (requestId) => {
-    const settlements = [{ request_id: requestId, result: { outcome: 'settled', cost_micros: 1 } }];
+    const settlements = [
+      { request_id: requestId, svc_user_id: ANYONE, result: { outcome: 'settled', cost_micros: 1 } },
+    ];
     const answer = await client.post('/internal/settlements', JSON.stringify({ settlements }));
     return answer.includes('"settled"') ? 'settled' : answer;
   },

@@ -166,12 +166,16 @@ const kill = async (world: World, turn: number): Promise<void> => {
   world[name] = await world[name].replica();
 };
 
+const ENDED_AND_OPEN = `
+  SELECT request_id, state, cost_micros FROM reservations
+  UNION ALL SELECT request_id, state, cost_micros FROM key_requests
+  UNION ALL SELECT request_id, 'uncertain', NULL FROM uncertain_key_requests`;
+
 /** Waits until all is settled, then compares the answers, billing's rows and the provider's count. */
 export const compare = async (world: World, answered: ReadonlySet<string>): Promise<ChaosResult> => {
   const database = new pg.Client(world.billing.databaseUrl);
   await database.connect();
-  const read = async () =>
-    (await database.query<Reservation>('SELECT request_id, state, cost_micros FROM reservations')).rows;
+  const read = async () => (await database.query<Reservation>(ENDED_AND_OPEN)).rows;
   const endsAt = performance.now() + SETTLED_WITHIN_MS;
   const isWaitedFor = ({ request_id: id, state }: Reservation) =>
     state === 'reserved' || (state === 'uncertain' && answered.has(id));

@@ -36,7 +36,7 @@ export const startProvider = async (stack: Stack): Promise<{ providerUrl: string
   const port = await freePort();
   const providerKey = randomBytes(16).toString('hex');
   const providerUrl = `http://127.0.0.1:${port}`;
-  const script = new URL(import.meta.resolve('@svc/sandbox-provider/main')).pathname;
+  const script = new URL(import.meta.resolve('@svc/sandbox/provider/main')).pathname;
   const provider = await stack.startScript(script, { PORT: String(port), SANDBOX_PROVIDER_KEY: providerKey });
   await provider.ready(`${providerUrl}/healthz`);
   return { providerUrl, providerKey };

@@ -49,7 +49,7 @@ const prepare = async (stack: Stack, tokens: TestTokens): Promise<World> => {
   const providerPort = await freePort();
   const providerKey = randomBytes(16).toString('hex');
   const providerUrl = `http://127.0.0.1:${providerPort}`;
-  const script = new URL(import.meta.resolve('@svc/sandbox-provider/main')).pathname;
+  const script = new URL(import.meta.resolve('@svc/sandbox/provider/main')).pathname;
   const provider = await stack.startScript(script, { PORT: String(providerPort), SANDBOX_PROVIDER_KEY: providerKey });
   await provider.ready(`${providerUrl}/healthz`);
   const services = await startGateway(stack, { tokens, providerUrl, providerKey });

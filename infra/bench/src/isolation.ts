@@ -1,5 +1,5 @@
-import { connectToBroker } from '@svc/broker';
 import { DISCONNECTED_MAX, newId, streams } from '@svc/contracts';
+import { connectToBroker } from '@svc/messaging/broker';
 import { loadText, printTable, say } from './harness/report.ts';
 import { readable, summarize } from './harness/statistics.ts';
 import { arrivalsOf, startFactTeller, startWorld, storeBacklog, type World } from './webhooks/dispatcher-under-test.ts';
@@ -101,7 +101,7 @@ const measureSuspension = async (world: World): Promise<void> => {
   const stored = async () => {
     const { rows } = await database.query<{ count: number; transactions: number; last: string }>(
       `SELECT count(*)::int AS count, count(DISTINCT xmin::text)::int AS transactions, max(sequence)::text AS last
-       FROM events WHERE client_id = $1 AND event = 'integration.revoked'`,
+       FROM events WHERE owner_id = $1 AND event = 'integration.revoked'`,
       [clientId],
     );
     return rows[0] ?? { count: 0, transactions: 0, last: '0' };
@@ -119,7 +119,7 @@ const measureSuspension = async (world: World): Promise<void> => {
     `SELECT count(*)::int AS disordered FROM (
        SELECT user_id < lag(user_id) OVER (ORDER BY sequence) AS is_early FROM (
          SELECT sequence, convert_from(body, 'UTF8')::json -> 'user' ->> 'svc_user_id' COLLATE "C" AS user_id
-         FROM events WHERE client_id = $1 AND event = 'integration.revoked') AS told) AS steps
+         FROM events WHERE owner_id = $1 AND event = 'integration.revoked') AS told) AS steps
      WHERE is_early`,
     [clientId],
   );
@@ -151,8 +151,8 @@ const connectUsers = async ({ database }: World, clientId: string): Promise<stri
        INSERT INTO connections (svc_user_id, client_id, is_connected, scope, connected_at)
        SELECT user_id, $1, true, 'inference', now() FROM unnest($2::text[]) AS given (user_id)
      )
-     INSERT INTO aggregate_versions (aggregate, version)
-     SELECT 'connection:' || user_id || ':' || $1, 1 FROM unnest($2::text[]) AS given (user_id)`,
+     INSERT INTO inbox_versions (consumer, aggregate, version)
+     SELECT 'webhook-dispatcher_connections', 'connection:' || user_id || ':' || $1, 1 FROM unnest($2::text[]) AS given (user_id)`,
     [clientId, userIds],
   );
   return userIds;

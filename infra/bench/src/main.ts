@@ -37,13 +37,13 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<Meas
     about: 'admission and settlement with a thousand accounts, then with a million and ten million past requests',
     load: async () => (await import('./scale.ts')).measureScale,
   },
+  capacity: {
+    about: 'bytes that a request, a person, a connection and a webhook event leave in databases, streams and logs',
+    load: async () => (await import('./capacity.ts')).measureCapacity,
+  },
   tokens: {
     about: 'code exchange, refresh and authorize page against oidc-provider in memory',
     load: async () => (await import('./tokens.ts')).measureTokens,
-  },
-  disclosure: {
-    about: 'known against unknown addresses at resets and sign-ups: answer and time',
-    load: async () => (await import('./disclosure.ts')).measureDisclosure,
   },
   revocations: {
     about: 'from the answer to a disconnect or sign-out to the refusal in other services',
@@ -64,14 +64,6 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<Meas
   gateway: {
     about: 'the API-key route against calling the provider directly',
     load: async () => (await import('./gateway.ts')).measureGateway,
-  },
-  responses: {
-    about: 'a chat in the Responses format against the chat format, on the gateway',
-    load: async () => (await import('./responses.ts')).measureResponses,
-  },
-  journal: {
-    about: 'API-key requests through a gateway with a usage journal and one without',
-    load: async () => (await import('./journal.ts')).measureJournal,
   },
   memory: {
     about: 'resident memory of the gateway under large uploads and with a slow reader of a large stream',

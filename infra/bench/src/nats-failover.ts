@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectToBroker } from '@svc/broker';
 import { streams } from '@svc/contracts';
+import { connectToBroker } from '@svc/messaging/broker';
 import { printTable, say } from './harness/report.ts';
 import type { Stack } from './harness/stack.ts';
 import { startCallers, trade } from './restore/drill-load.ts';

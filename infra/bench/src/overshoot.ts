@@ -117,21 +117,21 @@ const runRequest = async (
   { userId, request, turn }: { userId: string; request: PlannedRequest; turn: number },
 ): Promise<boolean> => {
   const { requestId, holdMicros, costMicros } = request;
-  const admission = JSON.stringify({
-    kind: 'delegated',
+  const admission = {
     request_id: requestId,
     svc_user_id: userId,
     client_id: APP,
     service: 'chat',
     estimate_micros: holdMicros,
     hold_micros: holdMicros,
-  });
-  const answer = await pair.ask(turn, ({ client }) => client.post('/internal/admissions', admission));
+  };
+  const admissions = JSON.stringify({ requests: [admission] });
+  const answer = await pair.ask(turn, ({ client }) => client.post('/internal/admission-batches', admissions));
   const isAdmitted = answer.includes('"verdict":"admitted"');
   // An admission that a killed process has left in PostgreSQL may commit late, so a refused one is released as well.
   const result =
     isAdmitted && costMicros !== null ? { outcome: 'settled', cost_micros: costMicros } : { outcome: 'released' };
-  const settlements = JSON.stringify({ settlements: [{ request_id: requestId, result }] });
+  const settlements = JSON.stringify({ settlements: [{ request_id: requestId, svc_user_id: userId, result }] });
   await pair.ask(turn + 1, ({ client }) => client.post('/internal/settlements', settlements));
   return isAdmitted;
 };

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { newId } from '@svc/contracts';
+import { type StripeServer, StripeStandIn, startStripeServer } from '@svc/sandbox/stripe';
 import { type TestTokens, testTokens, waitFor } from '@svc/testing';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -19,6 +20,7 @@ const QUESTION = {
 };
 
 let stack: Stack;
+let stripe: StripeServer;
 let tokens: TestTokens;
 let billing: RunningService;
 let database: pg.Client;
@@ -28,11 +30,13 @@ let providerUrl: string;
 
 beforeAll(async () => {
   [stack, tokens] = await Promise.all([startStack(), testTokens()]);
+  stripe = await startStripeServer(new StripeStandIn({ plans: [], publicBaseUrl: tokens.publicBaseUrl }));
   const provider = await startProvider(stack);
   providerUrl = provider.providerUrl;
   const first = await startGateway(stack, {
     tokens,
     ...provider,
+    billingEnv: { SANDBOX_PAYMENTS_URL: stripe.url },
     editRoutes: (text) => text.replaceAll(/price: \{ input_micros.*output.*\}/g, PRICE),
   });
   billing = first.billing;
@@ -50,6 +54,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await database.end();
   await tokens.stop();
+  await stripe.stop();
   await stack.stop();
 }, 60_000);
 
@@ -63,11 +68,12 @@ const createFundedKey = async (gateway: RunningService): Promise<string> => {
   const post = { method: 'POST', token } as const;
   const started = await money.expect(200, { ...post, path: '/v1/gateway/wallet/top-ups', json: topUp });
   const sessionId = started.field('session_id');
-  await money.expect(200, { method: 'POST', path: `/sandbox/payments/sessions/${sessionId}/complete` });
+  const page = openClient(stripe.url, 1);
+  await page.expect(200, { method: 'POST', path: `/sandbox/payments/sessions/${sessionId}/complete` });
   const confirmation = { session_id: sessionId };
   await money.expect(200, { ...post, path: '/v1/subscriptions/checkout/confirm', json: confirmation });
   const created = await owner.expect(201, { ...post, path: '/v1/gateway/keys', json: { name: 'Race' } });
-  await Promise.all([money.close(), owner.close()]);
+  await Promise.all([money.close(), page.close(), owner.close()]);
   return created.field('key');
 };
 
@@ -88,9 +94,9 @@ const readRow = async (sql: string): Promise<Record<string, number>> => {
   return Object.fromEntries(Object.entries(rows[0] ?? {}).map(([name, value]) => [name, Number(value)]));
 };
 const readWallet = () => readRow('SELECT balance_micros AS balance, held_micros AS held FROM wallets');
-const readReservations = () =>
-  readRow(`SELECT count(*) FILTER (WHERE state IN ('reserved', 'uncertain')) AS open,
-    count(*) FILTER (WHERE state = 'settled') AS settled, coalesce(sum(cost_micros), 0) AS cost FROM reservations`);
+const readRequests = () =>
+  readRow(`SELECT (SELECT count(*) FROM leases) + (SELECT count(*) FROM uncertain_key_requests) AS open,
+    count(*) FILTER (WHERE state = 'settled') AS settled, coalesce(sum(cost_micros), 0) AS cost FROM key_requests`);
 
 test('1,000 concurrent requests over two gateways and two billings never overspend a wallet', async () => {
   const statuses = await sendAll();
@@ -101,7 +107,7 @@ test('1,000 concurrent requests over two gateways and two billings never overspe
   // The race was real: the money sufficed for some, not for all.
   expect(counts.get(200)).toBeGreaterThan(0);
   expect(counts.get(402)).toBeGreaterThan(0);
-  await waitFor(async () => (await readReservations())['open'] === 0, { timeoutMs: 60_000 });
+  await waitFor(async () => (await readRequests())['open'] === 0, { timeoutMs: 60_000 });
 
   const lows = await readRow(`SELECT count(*) AS states, min(balance_micros) AS balance, min(held_micros) AS held,
     max(held_micros) AS peak, min(balance_micros - held_micros) AS available FROM bench_wallet_states`);
@@ -110,7 +116,7 @@ test('1,000 concurrent requests over two gateways and two billings never overspe
   expect(Math.min(lows['balance'] ?? -1, lows['held'] ?? -1, lows['available'] ?? -1)).toBeGreaterThanOrEqual(0);
 
   // Answered, settled and provided requests are the same.
-  const { settled, cost = 0 } = await readReservations();
+  const { settled, cost = 0 } = await readRequests();
   expect(settled).toBe(counts.get(200));
   expect(await readWallet()).toEqual({ balance: FUNDED_MICROS - cost, held: 0 });
   const client = openClient(providerUrl, 1);

@@ -128,6 +128,9 @@ const countBreaches = async (pool: pg.Pool, accounts: readonly string[]): Promis
   return Number(rows[0]?.breaches);
 };
 
+/** Account of a settlement, which its reservation names too. */
+const ANYONE = newId('usr');
+
 /**
  * Releases all attempted requests, even refused ones: an admission left in PostgreSQL by a killed process may commit
  * late.
@@ -136,7 +139,7 @@ const giveBack = async (pair: KilledPair, requestIds: readonly string[]): Promis
   for (let from = 0; from < requestIds.length; from += RELEASES_MAX) {
     const settlements = requestIds
       .slice(from, from + RELEASES_MAX)
-      .map((request_id) => ({ request_id, result: { outcome: 'released' } }));
+      .map((request_id) => ({ request_id, svc_user_id: ANYONE, result: { outcome: 'released' } }));
     const json = JSON.stringify({ settlements });
     await pair.ask(from / RELEASES_MAX, ({ client }) => client.post('/internal/settlements', json));
   }

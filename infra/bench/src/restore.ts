@@ -101,6 +101,7 @@ const afterRestore = async ({ stack, ...world }: DrillWorld, service: string, mo
   const env = {
     PATH: process.env['PATH'] ?? '',
     INTERNAL_API_TOKEN: stack.operatorToken,
+    AUTH_INTERNAL_URL: world.teller.internalUrl,
     BILLING_INTERNAL_URL: world.billing.internalUrl,
     INFERENCE_GATEWAY_INTERNAL_URL: world.gateway.internalUrl,
     WEBHOOK_DISPATCHER_INTERNAL_URL: world.dispatcher.internalUrl,

@@ -111,7 +111,7 @@ const load = async (databaseUrl: string): Promise<string[]> => {
   // Expected if a failure stops the stack; that failure is reported instead.
   pool.on('error', () => undefined);
   // Speeds up loading: skips checks per row and sorts ten million ids once.
-  await pool.query('ALTER TABLE reservations DISABLE TRIGGER USER, DROP CONSTRAINT reservations_pkey');
+  await pool.query('ALTER TABLE ended_reservations DISABLE TRIGGER USER, DROP CONSTRAINT ended_reservations_pkey');
   const id = (prefix: string, number: string) => `'${prefix}_' || lpad(to_hex((${number})::bigint), 26, '0')`;
   await inChunks(ACCOUNTS, async (from, to) => {
     await pool.query(
@@ -131,7 +131,7 @@ const load = async (databaseUrl: string): Promise<string[]> => {
   });
   await pool.query(
     `SET maintenance_work_mem = '1GB';
-     ALTER TABLE reservations ADD CONSTRAINT reservations_pkey PRIMARY KEY (request_id), ENABLE TRIGGER USER;
+     ALTER TABLE ended_reservations ADD CONSTRAINT ended_reservations_pkey PRIMARY KEY (request_id), ENABLE TRIGGER USER;
      RESET maintenance_work_mem`,
   );
   await pool.query('VACUUM ANALYZE accounts, reservations');

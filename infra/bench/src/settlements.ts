@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectToBroker } from '@svc/broker';
 import { events, newId } from '@svc/contracts';
+import { connectToBroker } from '@svc/messaging/broker';
 import pg from 'pg';
 import { type BillingUnderTest, startBilling } from './billing-under-test.ts';
 import { foreignShare, processorMicroseconds } from './harness/processor-time.ts';
@@ -32,7 +32,7 @@ export const measureSettlements = async (): Promise<void> => {
     const seconds = await settleThroughNats(stack.natsUrlOf('operator'), pool, ids);
     const microseconds = (processorMicroseconds(bench.pid) - before) / FACTS;
     rows.push(['NATS to rows, each message twice', FACTS, FACTS / seconds, microseconds, await foreignShare()]);
-    await provePostedOnce(pool, bench);
+    await proveCountedOnce(pool, bench);
     await pool.end();
     say('Usage settled, each request of an account random among many; every request counted exactly once:\n');
     printTable(['through', 'facts', 'facts/s', 'billing CPU us/fact', 'foreign CPU share'], rows);
@@ -65,7 +65,7 @@ const settleThroughPg = async (pool: pg.Pool, ids: readonly string[], batch: num
   const startedAt = performance.now();
   for (let at = 0; at < ids.length; at += batch) {
     const some = ids.slice(at, at + batch);
-    const text = "SELECT count(*) FROM settle_requests($1, $2, $3, 'EUR', NULL) WHERE effect = 'settled'";
+    const text = "SELECT count(*) FROM settle_requests($1, $2, $3, '{}') WHERE effect = 'settled'";
     const values = [some, some.map(() => 'settled'), some.map(() => 3)];
     const { rows } = await pool.query<{ count: string }>({ name: 'settle', text, values });
     if (Number(rows[0]?.count) !== some.length) throw new Error('a request was not settled');
@@ -109,6 +109,7 @@ const toEvent = (ids: readonly string[]): object => {
     input_tokens: 1,
     output_tokens: 1,
     audio_ms: null,
+    started_at: new Date().toISOString(),
     finished_at: new Date().toISOString(),
   }));
   return {
@@ -121,16 +122,16 @@ const toEvent = (ids: readonly string[]): object => {
   };
 };
 
-const provePostedOnce = async (pool: pg.Pool, { full }: BillingUnderTest): Promise<void> => {
-  const { rows } = await pool.query<{ settled: string; posted: string; used: string; pending: string }>(
+const proveCountedOnce = async (pool: pg.Pool, { full }: BillingUnderTest): Promise<void> => {
+  const { rows } = await pool.query<{ settled: string; counted: string; used: string; pending: string }>(
     `SELECT (SELECT count(*) FROM reservations WHERE client_id = $1 AND state = 'settled') AS settled,
-       (SELECT count(*) FROM ledger_postings WHERE kind = 'usage') AS posted,
+       (SELECT sum(requests) FROM usage_days WHERE client_id = $1) AS counted,
        (SELECT sum(week_used_micros) / 3 FROM accounts)::bigint AS used,
        (SELECT sum(pending) FROM accounts WHERE svc_user_id <> $2) AS pending`,
     [APP, full],
   );
   const [sums] = rows;
-  if (sums?.posted !== sums?.settled || sums?.used !== sums?.settled || Number(sums?.pending) !== 0) {
+  if (sums?.counted !== sums?.settled || sums?.used !== sums?.settled || Number(sums?.pending) !== 0) {
     throw new Error(`not every request was counted exactly once: ${JSON.stringify(sums)}`);
   }
 };

@@ -10,4 +10,10 @@ export const configSchema = z.object({
     max: 5,
     default: 1,
   }),
+  NATS_STREAM_BYTES_MAX: setting.integer({
+    description:
+      'Bytes that each stream of facts may hold for consumers that lag. A stream with a higher limit keeps it; a full one refuses facts, which wait in the outboxes.',
+    min: 16 * 1024 ** 2,
+    default: 2 * 1024 ** 3,
+  }),
 });

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { connectToBroker } from '@svc/broker';
-import { type TestNats, testNats } from '@svc/testing';
+import { connectToBroker } from '@svc/messaging/broker';
+import { type TestNats, testNats } from '@svc/messaging/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const MIGRATE = fileURLToPath(new URL('../src/migrate.ts', import.meta.url));

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type PostgresServer, type ScratchDirectory, scratchDirectory, startPostgres } from '@svc/embedded-servers';
@@ -29,6 +29,32 @@ case "$*" in
   'compose run --rm backup '*) shift 4; exec sh "$BACKUP_SCRIPT" "$@" ;;
 esac
 `;
+
+describe('backup.sh fresh', () => {
+  let scratch: ScratchDirectory;
+  beforeAll(async () => {
+    scratch = await scratchDirectory();
+  });
+  afterAll(() => scratch.remove());
+
+  const fresh = (backups: string) =>
+    spawnSync('sh', [join(DOCKER, 'backup.sh'), 'fresh'], {
+      encoding: 'utf8',
+      env: { PATH: '/usr/bin:/bin', BACKUPS: backups, BACKUP_INTERVAL_SECONDS: '3600' },
+    });
+  const folderWith = (name: string, ageSeconds: number): string => {
+    const time = new Date(Date.now() - ageSeconds * 1_000).toISOString().replace(/\.\d+Z/, 'Z');
+    mkdirSync(join(scratch.path, name, time), { recursive: true });
+    return join(scratch.path, name);
+  };
+
+  test('fails without a backup, and once the newest is older than two intervals', () => {
+    mkdirSync(join(scratch.path, 'none'));
+    expect(fresh(join(scratch.path, 'none'))).toMatchObject({ status: 1, stdout: 'there is no backup\n' });
+    expect(fresh(folderWith('new', 5_400)).status).toBe(0);
+    expect(fresh(folderWith('old', 9_000)).status).toBe(1);
+  });
+});
 
 describe.skipIf(bin === undefined)('svc backup and svc restore, with real databases', () => {
   let scratch: ScratchDirectory;
@@ -96,6 +122,9 @@ describe.skipIf(bin === undefined)('svc backup and svc restore, with real databa
     expect(backup).toMatchObject({ status: 0, stderr: '' });
     const time = backup.stdout.trim();
     expect(new Date(time).toISOString()).toBe(time.replace('Z', '.000Z'));
+    const dump = join(environment['BACKUPS'] ?? '', time, 'svc_auth.dump');
+    // Only their owner reads dumps.
+    expect(statSync(dump).mode & 0o077).toBe(0);
     for (const service of SERVICES) sql(service, 'INSERT INTO purchase VALUES (2)', service);
 
     const { status, stderr, calls } = svc('restore', time);

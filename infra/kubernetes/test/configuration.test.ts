@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { rootCertificates } from 'node:tls';
 import { callersOf, routesFileSchema } from '@svc/contracts';
 import { describeSettings, loadConfig } from '@svc/service-kit';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -22,6 +23,8 @@ import {
 
 const directory = mkdtempSync(join(tmpdir(), 'svc-manifests-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const authorityFile = join(directory, 'authority.pem');
+writeFileSync(authorityFile, rootCertificates[0] ?? '');
 
 /** Well-formed values for variables that only a secret store has. */
 const STAND_INS: Record<string, string> = {
@@ -29,8 +32,10 @@ const STAND_INS: Record<string, string> = {
   NATS_URL: 'nats://nats.test:4222',
   AUTH_ENCRYPTION_KEY: 'a'.repeat(64),
   RECEIPT_KEY_SECRET: Buffer.alloc(32, 1).toString('base64'),
+  PROVENANCE_KEY_SECRET: Buffer.alloc(32, 2).toString('base64'),
   MAIL_URL: 'smtps://mail.test',
   WEBHOOK_ENCRYPTION_KEY: 'b'.repeat(64),
+  API_KEY_PEPPER: 'f'.repeat(64),
   INTERNAL_API_TOKENS: `operator:sha256:${'c'.repeat(64)}`,
   INTERNAL_API_TOKEN: `inference-gateway:${'d'.repeat(40)}`,
 };
@@ -39,6 +44,8 @@ const standIn = (name: string): string => STAND_INS[name] ?? 'x'.repeat(40);
 describe.each(overlayNames)('%s', (name) => {
   const manifests = overlay(name);
   const settingValue = (value: EnvironmentValue, variable: string): string => {
+    // The files of authorities are mounted in the pod.
+    if (variable.endsWith('_CA_FILE')) return authorityFile;
     if ('text' in value) return value.text;
     const plain = ofKind(manifests, 'Secret').find(({ metadata }) => metadata.name === value.secret);
     return plain === undefined ? standIn(variable) : textAt(plain, 'stringData', value.key);

@@ -25,7 +25,7 @@ const gateway: Entrance = (path) =>
   withoutLast(
     ofKind(overlay('production'), 'HTTPRoute').flatMap((route) =>
       listAt(route, 'spec', 'rules').flatMap((rule) =>
-        listAt(rule, 'matches')
+        (rule['matches'] === undefined ? [] : listAt(rule, 'matches'))
           .filter((match) => takes(textAt(match, 'path', 'type'), textAt(match, 'path', 'value'), path))
           .flatMap(() => listAt(rule, 'backendRefs').map((backend) => textAt(backend, 'name'))),
       ),
@@ -70,7 +70,9 @@ describe.each([
 
   test.each([
     ['/v1/chat/unheard-of', 'inference-gateway'],
-    ['/v1/console/unheard-of', 'auth'],
+    ['/v1/console/accounts/unheard-of', 'auth'],
+    ['/v1/console/account/webhook/unheard-of', 'webhook-dispatcher'],
+    ['/v1/console/unheard-of', CONSOLE],
     ['/v1/integrations/apps/app_1/webhook/unheard-of', 'webhook-dispatcher'],
     ['/v1/integrations/apps/app_1/webhooks', CONSOLE],
     ['/v1/images/generations', 'inference-gateway'],
@@ -78,6 +80,27 @@ describe.each([
     ['/', CONSOLE],
     ['/apps/app_1', CONSOLE],
   ])('%s goes to %s', (path, owner) => expect(entrance(path)).toEqual([owner]));
+});
+
+describe('a client id that is an address, percent-encoded in the path', () => {
+  const address = encodeURIComponent('https://agent.example/clients/1.json');
+  const paths = ['icon', 'reports'].map((last) => `/v1/integrations/apps/${address}/${last}`);
+  paths.push(`/v1/integrations/connections/${address}/grants`);
+
+  test('goes to auth by Ingress, which matches decoded paths with merged slashes', () => {
+    const owners = paths.map((path) => ingress(decodeURIComponent(path).replaceAll(/\/+/g, '/')));
+    expect(owners).toEqual(paths.map(() => ['auth']));
+  });
+
+  test('goes to auth by HTTPRoute, whose gateway keeps encoded slashes', () => {
+    expect(paths.map(gateway)).toEqual(paths.map(() => ['auth']));
+    const policy = find(overlay('production'), 'ClientTrafficPolicy', 'svc');
+    expect(policy).toMatchObject({ apiVersion: 'gateway.envoyproxy.io/v1alpha1' });
+    expect(fieldsAt(policy, 'spec')).toEqual({
+      path: { escapedSlashesAction: 'KeepUnchanged' },
+      targetRefs: [{ group: 'gateway.networking.k8s.io', kind: 'Gateway', name: 'svc' }],
+    });
+  });
 });
 
 const bodyBytesOf = (service: string): number =>
@@ -115,7 +138,10 @@ describe('each Ingress', () => {
 });
 
 describe('each HTTPRoute', () => {
-  const rules = ofKind(overlay('production'), 'HTTPRoute').flatMap((route) =>
+  const routes = ofKind(overlay('production'), 'HTTPRoute').filter(
+    ({ metadata }) => metadata.name !== 'redirect-to-https',
+  );
+  const rules = routes.flatMap((route) =>
     listAt(route, 'spec', 'rules').map((rule) => [route.metadata.name, rule] as const),
   );
 
@@ -132,8 +158,16 @@ describe('each HTTPRoute', () => {
   });
 
   test('belongs to the gateway of the overlay', () => {
-    for (const route of ofKind(overlay('production'), 'HTTPRoute')) {
-      expect(valueAt(fieldsAt(route, 'spec'), 'parentRefs')).toEqual([{ name: 'svc' }]);
+    for (const route of routes) {
+      expect(valueAt(fieldsAt(route, 'spec'), 'parentRefs')).toEqual([{ name: 'svc', sectionName: 'https' }]);
     }
+  });
+
+  test('on port 80 only redirects', () => {
+    const redirect = find(overlay('production'), 'HTTPRoute', 'redirect-to-https');
+    expect(fieldsAt(redirect, 'spec')).toMatchObject({
+      parentRefs: [{ name: 'svc', sectionName: 'http' }],
+      rules: [{ filters: [{ type: 'RequestRedirect', requestRedirect: { scheme: 'https' } }] }],
+    });
   });
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isPublicAddress } from '@svc/destinations';
 import ipaddr from 'ipaddr.js';
 import { describe, expect, test } from 'vitest';
-import { type Fields, listAt, type Manifest } from './support/kustomize/manifest.ts';
+import { listAt, type Manifest } from './support/kustomize/manifest.ts';
 import { mayConnect, type Peer, podsOf } from './support/network.ts';
 import {
   containersOf,
@@ -20,7 +20,10 @@ const SERVICE_ARROWS = [
   'auth -> inference-gateway:3001',
   'auth -> webhook-dispatcher:3001',
   'billing -> auth:3000',
+  'billing -> auth:3001',
+  'billing -> inference-gateway:3001',
   'inference-gateway -> auth:3000',
+  'inference-gateway -> auth:3001',
   'inference-gateway -> billing:3001',
   ...['auth', 'billing', 'inference-gateway', 'webhook-dispatcher'].map((name) => `operator -> ${name}:3001`),
   'webhook-dispatcher -> auth:3000',
@@ -31,13 +34,15 @@ const WITH_DATABASE = ['auth', 'billing', 'inference-gateway', 'webhook-dispatch
 const LOCAL_ARROWS = [
   'broker-migration -> nats:4222',
   'inference-gateway -> sandbox-provider:9100',
+  'billing -> sandbox-payments:9300',
+  'sandbox-payments -> billing:3000',
   ...WITH_DATABASE.flatMap((name) => [
     `${name} -> nats:4222`,
     `${name} -> postgres:5432`,
     `${name}-migration -> postgres:5432`,
   ]),
 ];
-const PORTS = [53, 80, 443, 3000, 3001, 4222, 5432, 6222, 8222, 9100];
+const PORTS = [53, 80, 443, 3000, 3001, 4222, 5432, 6222, 8222, 9100, 9300];
 
 const elsewhere = (namespace: string, labels: Record<string, string> = {}): Peer => ({
   kind: 'pod',
@@ -76,7 +81,8 @@ describe.each(overlayNames)('%s', (name) => {
     const open = pods.flatMap((to) =>
       PORTS.filter((port) => mayConnect(manifests, entrance, to, tcp(port))).map((port) => `${to.name}:${port}`),
     );
-    expect(open.toSorted()).toEqual(serviceNames.map((service) => `${service}:3000`).toSorted());
+    const trial = name === 'local' ? ['sandbox-payments:9300'] : [];
+    expect(open.toSorted()).toEqual([...serviceNames.map((service) => `${service}:3000`), ...trial].toSorted());
   });
 
   test('other pods reach nothing, except Prometheus the metrics', () => {
@@ -111,6 +117,11 @@ describe.each(overlayNames)('%s', (name) => {
     for (const pod of pods) {
       expect(mayConnect(manifests, pod, dns, { protocol: 'UDP', port: 53 }), pod.name).toBe(true);
       expect(mayConnect(manifests, pod, dns, tcp(443)), pod.name).toBe(false);
+      for (const onNode of ['169.254.20.10', '169.254.169.254'].map(at)) {
+        expect(mayConnect(manifests, pod, onNode, { protocol: 'UDP', port: 53 }), pod.name).toBe(true);
+        // The address of the node's credentials.
+        expect(mayConnect(manifests, pod, onNode, tcp(80)), pod.name).toBe(false);
+      }
       expect(mayConnect(manifests, pod, elsewhere('kube-system'), tcp(443)), pod.name).toBe(false);
       expect(mayConnect(manifests, pod, at('8.8.8.8'), { protocol: 'UDP', port: 53 }), pod.name).toBe(false);
     }
@@ -192,9 +203,7 @@ test('a service may reach each address in its environment', () => {
   for (const workload of ofKind(manifests, 'Deployment')) {
     const from = podNamed(manifests, workload.metadata.name);
     const settings = containersOf(workload).flatMap((container) => listAt(container, 'env'));
-    // Used only for signing keys, which JWKS_URL names instead.
-    const isUsed = ({ name }: Fields): boolean => name !== 'AUTH_INTERNAL_URL' || from.name === 'webhook-dispatcher';
-    for (const { value } of settings.filter(isUsed)) {
+    for (const { value } of settings) {
       const [, host = '', port = ''] = /^http:\/\/([a-z-]+):(\d+)/.exec(String(value)) ?? [];
       if (host === '') continue;
       expect(mayConnect(manifests, from, podNamed(manifests, host), tcp(Number(port))), `${from.name}: ${value}`).toBe(

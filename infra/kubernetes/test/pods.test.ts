@@ -179,6 +179,14 @@ describe.each(overlayNames)('%s', (name) => {
       for (const each of spread) expect(each['labelSelector']).toEqual(valueAt(deployment, 'spec', 'selector'));
     });
 
+    if (service !== 'console')
+      test('follows its migration when Argo CD syncs', () => {
+        const annotations = (kind: string, of: string) =>
+          fieldsAt(find(manifests, kind, of), 'metadata', 'annotations');
+        expect(annotations('Job', `${service}-migration`)).toMatchObject({ 'argocd.argoproj.io/hook': 'Sync' });
+        expect(annotations('Deployment', service)).toMatchObject({ 'argocd.argoproj.io/sync-wave': '1' });
+      });
+
     test('is exposed on a public and an internal port', () => {
       const found = find(manifests, 'Service', service);
       expect(fieldsAt(found, 'spec', 'selector')).toEqual({ 'app.kubernetes.io/name': service });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Manifest, toManifest } from './support/kustomize/manifest.ts';
-import { overlay, overlayNames } from './support/overlays.ts';
+import { type OverlayName, overlay, overlayNames } from './support/overlays.ts';
 import { modelModule, typeErrors } from './support/typed-manifests.ts';
 
 /** Checks value rules that types cannot express: formats, patterns, ranges. Throws with all faults. */
@@ -13,9 +13,14 @@ const validate = async (manifest: Manifest): Promise<void> => {
   model.validate();
 };
 
+/** Kinds for which no package has a schema. Another test compares the whole object. */
+const WITHOUT_SCHEMA = new Set(['ClientTrafficPolicy']);
+
+const withSchema = (name: OverlayName): Manifest[] => overlay(name).filter(({ kind }) => !WITHOUT_SCHEMA.has(kind));
+
 describe.each(overlayNames)('%s', (name) => {
   test('every object satisfies its schema', async () => {
-    for (const manifest of overlay(name)) {
+    for (const manifest of withSchema(name)) {
       await expect(validate(manifest), `${manifest.kind} ${manifest.metadata.name}`).resolves.toBeUndefined();
     }
   });
@@ -32,7 +37,7 @@ describe.each(overlayNames)('%s', (name) => {
 });
 
 test('every object matches the type of its kind without unknown properties', () => {
-  const findings = overlayNames.flatMap((name) => typeErrors(overlay(name)).map((finding) => `${name}: ${finding}`));
+  const findings = overlayNames.flatMap((name) => typeErrors(withSchema(name)).map((finding) => `${name}: ${finding}`));
   expect(findings).toEqual([]);
 });
 

@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { connectToBroker, jetStreamOptions } from '@svc/broker';
 import { createDatabase } from '@svc/database';
 import { freePort } from '@svc/embedded-servers';
+import { connectToBroker, jetStreamOptions } from '@svc/messaging/broker';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isAlive, makeDataDirectory, type RunningStack, startStack, until, untilReady } from './running-stack.ts';
 
 const NAMES = [
   ...['auth', 'billing', 'inference-gateway', 'webhook-dispatcher'],
-  ...['console', 'ingress', 'nats', 'postgres', 'sandbox-mail', 'sandbox-provider'],
+  ...['console', 'ingress', 'nats', 'postgres', 'sandbox-mail', 'sandbox-payments', 'sandbox-provider'],
 ];
 
 const data = makeDataDirectory();

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { allInternalRoutes, allRoutes, serviceNames } from '@svc/contracts';
 import { describe, expect, test } from 'vitest';
-import { dashboards } from '../src/dashboards/dashboards.ts';
+import { dashboards } from '../src/dashboards/main.ts';
 import { listSeries, readCatalog } from '../src/metrics/metric-names.ts';
 import { recordedSeries } from '../src/objectives/burn-rate-rules.ts';
 import { objectives } from '../src/objectives/objectives.ts';
-import { ruleFiles } from '../src/rules/rule-files.ts';
+import { ruleFiles } from '../src/rules/main.ts';
 import { RUNBOOKS_URL } from '../src/rules/runbook-url.ts';
 import { parseQuery, type Selector } from './support/promql.ts';
 
@@ -42,9 +42,10 @@ const sourceFiles = (folder: URL): string[] => {
     .map((path) => readFileSync(new URL(path, folder), 'utf8'));
 };
 
-/** Sources of services and libraries. */
+/** Sources of services, libraries and the broker's migration. */
 const sources = ['packages', 'services']
   .flatMap((folder) => readdirSync(new URL(`${folder}/`, ROOT)).map((name) => `${folder}/${name}/src/`))
+  .concat('infra/broker-migration/src/')
   .flatMap((folder) => sourceFiles(new URL(folder, ROOT)));
 /** Labels that Prometheus adds to every sample (PodMonitor). */
 const TARGET_LABELS = ['job', 'namespace', 'pod'];

@@ -1,18 +1,31 @@
 import type { ParseArgsConfig } from 'node:util';
 import type { RouteDefinition } from '@svc/contracts';
 import type { CallInput, CallResult } from '@svc/service-kit';
+import type { AddressBook } from './address-book.ts';
 import type { Contexts } from './contexts.ts';
+import type { MachineSettings } from './doctor/check-machine.ts';
 import { UsageError } from './operator-error.ts';
 
 /** Calls a route of the service that owns it and returns the body. */
 export type CallService = <R extends RouteDefinition>(route: R, input: CallInput<R>) => Promise<CallResult<R>['body']>;
 
+export type Cell = string | number | boolean | null;
+
+/** Prints a line. With `--json` it collects lines, and tables as they are. */
+export interface Print {
+  (line: string): void;
+  readonly table?: (heading: readonly string[], rows: readonly (readonly Cell[])[]) => void;
+}
+
 export interface CommandContext {
   readonly positionals: readonly string[];
   readonly values: Readonly<Record<string, unknown>>;
   readonly call: CallService;
-  readonly print: (line: string) => void;
+  /** Addresses of the internal listeners. Throws OperatorError if there are none. */
+  readonly addresses: () => AddressBook;
+  readonly print: Print;
   readonly contexts: () => Contexts;
+  readonly env: MachineSettings;
 }
 
 /** A command. All are idempotent: a second run changes nothing and says so. */
@@ -44,11 +57,11 @@ export const oneOf = <const T extends string>(value: string, choices: readonly T
 };
 
 /** Prints aligned rows under a heading. */
-export const printTable = (
-  print: (line: string) => void,
-  heading: readonly string[],
-  rows: readonly (readonly (string | number | boolean | null)[])[],
-): void => {
+export const printTable = (print: Print, heading: readonly string[], rows: readonly (readonly Cell[])[]): void => {
+  if (print.table !== undefined) {
+    print.table(heading, rows);
+    return;
+  }
   const lines = [heading, ...rows].map((row) => row.map((cell) => String(cell ?? '-')));
   const widths = heading.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   for (const line of lines)

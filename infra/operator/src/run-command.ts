@@ -2,35 +2,45 @@ import { parseArgs } from 'node:util';
 import type { RouteDefinition, ServiceName } from '@svc/contracts';
 import { AppError, createInternalClient, type InternalClient } from '@svc/service-kit';
 import type { AddressBook } from './address-book.ts';
-import { type CallService, type Command, printTable } from './command.ts';
+import { collectOutput } from './collect-output.ts';
+import { type CallService, type Command, type Print, printTable } from './command.ts';
 import { accountCommands } from './commands/account.ts';
 import { afterRestoreCommands } from './commands/after-restore.ts';
 import { appCommands } from './commands/apps.ts';
 import { contextCommands } from './commands/contexts.ts';
 import { deadLetterCommands } from './commands/dead-letters.ts';
+import { doctorCommands } from './commands/doctor.ts';
 import { outboxCommands } from './commands/outbox.ts';
 import { refundCommands } from './commands/refund.ts';
 import { routesCommands } from './commands/routes.ts';
+import { secretCommands } from './commands/secrets.ts';
 import { signingKeyCommands } from './commands/signing-keys.ts';
-import { signingSecretCommands } from './commands/signing-secrets.ts';
+
 import { statusCommands } from './commands/status.ts';
+import { unadmittedCommands } from './commands/unadmitted.ts';
 import { uncertainCommands } from './commands/uncertain.ts';
+import { webhookCommands } from './commands/webhooks.ts';
+import { completionFor, shells } from './completion.ts';
 import type { Contexts } from './contexts.ts';
+import type { MachineSettings } from './doctor/check-machine.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
 
 const TIMEOUT_MS = 60_000;
 
 const commands: readonly Command[] = [
   ...statusCommands,
+  ...doctorCommands,
   ...deadLetterCommands,
   ...outboxCommands,
   ...afterRestoreCommands,
   ...uncertainCommands,
+  ...unadmittedCommands,
+  ...webhookCommands,
   ...refundCommands,
   ...accountCommands,
   ...appCommands,
   ...signingKeyCommands,
-  ...signingSecretCommands,
+  ...secretCommands,
   ...routesCommands,
   ...contextCommands,
 ];
@@ -39,7 +49,9 @@ export interface Surroundings {
   /** Finds the environment of a named context, or the default one. */
   readonly addresses: (context?: string) => AddressBook;
   readonly contexts: () => Contexts;
-  readonly print: (line: string) => void;
+  readonly print: Print;
+  readonly version: string;
+  readonly env: MachineSettings;
 }
 
 /** Exit code of a run: 0, done; 1, refused or faults found; 2, invalid command line. */
@@ -50,35 +62,89 @@ export interface RunResult {
 
 /** Runs one command line. Never throws for an operator's mistake. */
 export const runCommand = async (line: readonly string[], surroundings: Surroundings): Promise<RunResult> => {
+  const { context, args: withFlags } = takeContext(line);
+  const args = withFlags.filter((word) => word !== '--json');
+  if (args.length === withFlags.length) return await runWords(args, context, surroundings);
+  const { print, output } = collectOutput();
+  const result = await runWords(args, context, { ...surroundings, print });
+  const { exitCode, fault = null } = result;
+  surroundings.print(JSON.stringify({ ok: exitCode === 0, fault, ...output() }));
+  return { exitCode };
+};
+
+const runWords = async (
+  args: readonly string[],
+  context: string | undefined,
+  surroundings: Surroundings,
+): Promise<RunResult> => {
   const { print } = surroundings;
-  const { context, args } = takeContext(line);
-  const found = findCommand(args);
-  if (found === undefined) {
-    // Suggestions for an incomplete command.
-    const meant = commands.filter(({ words }) => words[0] === args[0]);
-    printTable(
-      print,
-      ['COMMAND', 'EFFECT'],
-      (meant.length > 0 ? meant : commands).map(({ words, usage, about }) => [
-        `svc ${[...words, usage].join(' ').trim()}`,
-        about,
-      ]),
-    );
-    const isAsked = args.length === 0 || args[0] === 'help' || args[0] === '--help';
-    return isAsked ? { exitCode: 0 } : { exitCode: 2, fault: `there is no command "${args.join(' ')}"` };
-  }
-  const { command, rest } = found;
+  const [word] = args;
+  if (word === '--version') return printed(print, `svc ${surroundings.version}`);
+  if (word === 'completion') return complete(args, print);
+  const isHelp = word === 'help' || args.includes('--help');
+  const asked = args.filter((each, index) => each !== '--help' && !(index === 0 && each === 'help'));
+  const found = findCommand(asked);
+  if (found === undefined) return listCommands(asked, { print, isHelp: isHelp || asked.length === 0 });
+  if (isHelp) return printed(print, helpOf(found.command));
+  return await runFound(found, context, surroundings);
+};
+
+const printed = (print: Print, text: string): RunResult => {
+  print(text);
+  return { exitCode: 0 };
+};
+
+const complete = ([, shell]: readonly string[], print: Print): RunResult => {
+  const known = shells.find((each) => each === shell);
+  if (known === undefined) return { exitCode: 2, fault: `usage: svc completion ${shells.join('|')}` };
+  return printed(print, completionFor(known, commands));
+};
+
+/** Lists all commands, or those that begin with the same word. */
+const listCommands = (
+  args: readonly string[],
+  { print, isHelp }: { readonly print: Print; readonly isHelp: boolean },
+): RunResult => {
+  const meant = commands.filter(({ words }) => words[0] === args[0]);
+  printTable(
+    print,
+    ['COMMAND', 'EFFECT'],
+    (meant.length > 0 ? meant : commands).map((command) => [usageOf(command), command.about]),
+  );
+  const isKnown = args.length === 0 || (isHelp && meant.length > 0);
+  return isKnown ? { exitCode: 0 } : { exitCode: 2, fault: `there is no command "${args.join(' ')}"` };
+};
+
+const usageOf = ({ words, usage }: Command): string => `svc ${[...words, usage].join(' ').trim()}`;
+
+const helpOf = (command: Command): string =>
+  [
+    `usage: ${usageOf(command)}`,
+    '',
+    command.about,
+    ...Object.keys(command.options ?? {}).map((name) => `  --${name}`),
+    '  --json           print one JSON document: ok, fault, lines, tables',
+    '  --context <name> choose an environment',
+  ].join('\n');
+
+const runFound = async (
+  { command, rest }: { readonly command: Command; readonly rest: readonly string[] },
+  context: string | undefined,
+  surroundings: Surroundings,
+): Promise<RunResult> => {
+  const { print, contexts, env } = surroundings;
   const clients = new Map<ServiceName, InternalClient>();
   try {
-    const { positionals, values } = parseArgs({
-      args: [...rest],
-      options: command.options ?? {},
-      allowPositionals: true,
-    });
+    const parsed = parseArgs({ args: rest.map(guard), options: command.options ?? {}, allowPositionals: true });
+    const positionals = parsed.positionals.map(unguard);
+    const values = Object.fromEntries(
+      Object.entries(parsed.values).map(([name, value]) => [name, typeof value === 'string' ? unguard(value) : value]),
+    );
     const surplus = positionals[command.argumentsMax ?? 0];
     if (surplus !== undefined) throw new UsageError(`"${surplus}" is one argument too many`);
-    const call = command.callsServices === false ? callNone : createCall(surroundings.addresses(context), clients);
-    const isGood = await command.run({ positionals, values, call, print, contexts: surroundings.contexts });
+    const addresses = () => surroundings.addresses(context);
+    const call = command.callsServices === false ? callNone : createCall(addresses(), clients);
+    const isGood = await command.run({ positionals, values, call, addresses, print, contexts, env });
     return { exitCode: isGood ? 0 : 1 };
   } catch (error) {
     return faultOf(error, command);
@@ -96,6 +162,11 @@ const takeContext = (line: readonly string[]): { context?: string; args: readonl
   const context = isApart ? (line[at + 1] ?? '') : word.slice('--context='.length);
   return { context, args: line.toSpliced(at, isApart ? 2 : 1) };
 };
+
+/** Every option has two dashes. One dash begins the id of some keys, which the parser would take for options. */
+const GUARD = '\u0000';
+const guard = (word: string): string => (/^-[^-]/.test(word) ? `${GUARD}${word}` : word);
+const unguard = (word: string): string => (word.startsWith(GUARD) ? word.slice(GUARD.length) : word);
 
 const callNone: CallService = () => Promise.reject(new OperatorError('this command calls no service'));
 
@@ -131,8 +202,8 @@ const checkInput = (
   throw new UsageError(name === '' ? issue.message : `the ${name} is invalid: ${issue.message}`);
 };
 
-const faultOf = (error: unknown, { words, usage }: Command): RunResult => {
-  const help = `usage: svc ${[...words, usage].join(' ').trim()}`;
+const faultOf = (error: unknown, command: Command): RunResult => {
+  const help = `usage: ${usageOf(command)}`;
   if (error instanceof UsageError) return { exitCode: 2, fault: `${error.message}\n${help}` };
   if (error instanceof OperatorError) return { exitCode: 1, fault: error.message };
   if (error instanceof AppError) return { exitCode: 1, fault: `${error.code}: ${error.publicMessage}` };

@@ -1,6 +1,9 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { newId } from '@svc/contracts';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { AddressBook } from '../src/address-book.ts';
 import { OperatorError } from '../src/operator-error.ts';
@@ -28,20 +31,21 @@ const startService = async (answer: (request: string) => { status: number; body:
 };
 
 const none = () => ({ file: '/contexts.yaml', contexts: {} });
+const rest = { contexts: none, env: {}, version: '1.2.3' };
 
 const run = async (line: string, urls: AddressBook['urls'] = {}) => {
   const lines: string[] = [];
   const addresses = () => ({ token: 'a-token', operator: 'an-operator', urls });
   const result = await runCommand(line.split(' ').filter(Boolean), {
     addresses,
-    contexts: none,
+    ...rest,
     print: (text) => lines.push(text),
   });
   return { ...result, text: lines.join('\n') };
 };
 
 const DOCS = new URL('../../../docs/', import.meta.url);
-const guides = ['operators', 'people', 'restore'].map((name) => `guides/${name}.md`);
+const guides = ['operators', 'one-machine', 'people', 'restore', 'rotate-secrets'].map((name) => `guides/${name}.md`);
 const pages = [...guides, ...readdirSync(new URL('runbooks/', DOCS)).map((file) => `runbooks/${file}`)].map(
   (page) => [page, readFileSync(new URL(page, DOCS), 'utf8')] as const,
 );
@@ -57,7 +61,7 @@ describe('the command line', () => {
     const addresses = () => {
       throw new OperatorError('understood');
     };
-    const { fault } = await runCommand(line.split(' '), { addresses, contexts: none, print: () => undefined });
+    const { fault } = await runCommand(line.split(' '), { addresses, ...rest, print: () => undefined });
     expect(fault).toBe('understood');
   });
 
@@ -109,7 +113,7 @@ describe('the command line', () => {
     const addresses = () => {
       throw new OperatorError('set it');
     };
-    const result = await runCommand(['status'], { addresses, contexts: none, print: () => undefined });
+    const result = await runCommand(['status'], { addresses, ...rest, print: () => undefined });
     expect(result).toEqual({ exitCode: 1, fault: 'set it' });
   });
 
@@ -163,19 +167,122 @@ describe('the command line', () => {
     expect(billing.asked.filter((request) => request.startsWith('POST'))).toHaveLength(2);
   });
 
+  test('passes on code and message of a service that fails', async () => {
+    const detail = { code: 'payment_provider_unavailable', message: 'The payment provider did not answer.' };
+    const billing = await startService(() => ({ status: 503, body: { detail } }));
+    const line = `refund ${newId('usr')} ${newId('cs')} ticket-1 --amount-micros 5000000`;
+    const { exitCode, fault } = await run(line, { billing: billing.url });
+    expect(exitCode).toBe(1);
+    expect(fault).toBe('payment_provider_unavailable: The payment provider did not answer.');
+  });
+
+  test('prints what after-restore billing would do, and what could not be read', async () => {
+    const effect = { action: 'credit', svc_user_id: 'usr_1', object: 'cs_1', amount_micros: 5, currency: 'EUR' };
+    const failed = [{ object: 'sub_1', reason: 'price' }];
+    const billing = await startService(() => ({
+      status: 200,
+      body: { effects: [effect], reconciled: 3, announced: 2, failed },
+    }));
+    const { exitCode, text } = await run('after-restore billing --restored-to 2026-11-25T04:00:00Z --dry-run', {
+      billing: billing.url,
+    });
+    expect(exitCode).toBe(1);
+    expect(text).toMatch(/credit\s+usr_1\s+cs_1\s+5\s+EUR/);
+    expect(text).toContain('nothing was changed');
+    expect(text).toMatch(/sub_1\s+price/);
+    expect(billing.asked).toEqual(['POST /internal/operations/billing/after-restore/preview']);
+    const other = await run('after-restore auth --restored-to 2026-11-25T04:00:00Z --dry-run', { auth: billing.url });
+    expect(other).toMatchObject({ exitCode: 2, fault: expect.stringContaining('--dry-run') });
+  });
+
+  test('takes an id that begins with a dash', async () => {
+    const auth = await startService(() => ({ status: 200, body: { rotated: false, data: [] } }));
+    const { fault } = await run('signing-keys rotate -kid', { auth: auth.url });
+    expect(fault).toBe('there is no key "-kid"');
+    expect(await run('signing-keys list -kid', { auth: auth.url })).toMatchObject({ exitCode: 2 });
+  });
+
   test('repeats after-restore while the service is unavailable', async () => {
-    const done = { epoch: null, began_at: null, reconciled: 0, announced: 0, read_again: 7 };
+    const done = { epoch: null, began_at: null, reconciled: 0, announced: 0, read_again: 7, failed: [] };
     const dispatcher = await startService(() =>
       dispatcher.asked.length === 1
         ? { status: 503, body: { detail: { code: 'service_unavailable', message: 'Later.' } } }
         : { status: 200, body: done },
     );
+    const auth = await startService(() => ({ status: 200, body: { announced: 3 } }));
     const { exitCode, text } = await run('after-restore webhook-dispatcher --restored-to 2026-11-25T04:00:00Z', {
+      auth: auth.url,
       'webhook-dispatcher': dispatcher.url,
     });
     expect(exitCode).toBe(0);
     expect(text).toContain('unavailable; trying again');
     expect(text).toContain('read 7 facts again');
+    expect(text).toContain('auth: publishes 3 erasures again');
     expect(dispatcher.asked).toHaveLength(2);
+  });
+});
+
+test('ends quietly if its reader closes the pipe, as head does', async () => {
+  const main = new URL('../src/main.ts', import.meta.url).pathname;
+  const script = `"${process.execPath}" "${main}" help; echo "code $?" >&2`;
+  const child = spawn('bash', ['-c', `(${script}) | true`], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors += chunk.toString();
+  });
+  await once(child, 'close');
+  expect(errors).toBe('code 0\n');
+});
+
+describe('for people and programs', () => {
+  test.each(['help signing-keys rotate', 'signing-keys rotate --help'])('"%s" explains one command', async (line) => {
+    const { exitCode, text } = await run(line);
+    expect(exitCode).toBe(0);
+    expect(text).toMatch(/^usage: svc signing-keys rotate <kid of the active key>\n\nsign with the next key/);
+  });
+
+  test('--version prints the version of the release', async () => {
+    expect(await run('--version')).toMatchObject({ exitCode: 0, text: 'svc 1.2.3' });
+  });
+
+  test('--json prints one document, also for a fault', async () => {
+    const key = {
+      kid: 'k1',
+      state: 'active',
+      created_at: '2026-10-01T00:00:00Z',
+      activated_at: null,
+      retired_at: null,
+    };
+    const { url } = await startService(() => ({ status: 200, body: { data: [key] } }));
+    const listed = await run('signing-keys list --json', { auth: url });
+    expect(JSON.parse(listed.text)).toEqual({
+      ok: true,
+      fault: null,
+      lines: [],
+      tables: [[{ key: 'k1', state: 'active', created: key.created_at, activated: null, retired: null }]],
+    });
+    const refused = await run('--json signing-keys rotate');
+    expect(refused.exitCode).toBe(2);
+    expect(JSON.parse(refused.text)).toMatchObject({
+      ok: false,
+      fault: expect.stringContaining('usage: svc'),
+      tables: [],
+    });
+  });
+
+  test.each([
+    ['svc s', ['status', 'secrets', 'signing-keys']],
+    ['svc signing-keys ', ['list', 'rotate']],
+    ['svc webhooks retry --b', ['--blocked-since']],
+  ])('completes "%s" in bash', async (typed, expected) => {
+    const { text } = await run('completion bash');
+    const words = typed.split(' ');
+    const script = `${text}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _svc; echo "\${COMPREPLY[*]}"`;
+    const found = execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trim().split(' ');
+    expect(found.toSorted()).toEqual(expected.toSorted());
+  });
+
+  test.each(['zsh', 'fish'])('prints a completion for %s', async (shell) => {
+    expect((await run(`completion ${shell}`)).text).toContain('signing-keys');
   });
 });

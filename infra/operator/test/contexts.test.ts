@@ -99,7 +99,13 @@ describe('the command line', () => {
       return readAddressBook(env, context);
     };
     const contexts = () => readContexts(env);
-    const result = await runCommand(args, { addresses, contexts, print: (line) => lines.push(line) });
+    const result = await runCommand(args, {
+      addresses,
+      contexts,
+      env: {},
+      version: '1.2.3',
+      print: (line) => lines.push(line),
+    });
     return { ...result, asked, text: lines.join('\n') };
   };
 

@@ -1,4 +1,4 @@
-import { checkDrained, listLeftOver } from './checks/check-drained.ts';
+import { checkDrained, listLeftOver, listUnsettled } from './checks/check-drained.ts';
 import type { Checks } from './checks/checks.ts';
 import { Violation, type Violations } from './checks/violation.ts';
 import type { Random } from './engine/random.ts';
@@ -92,7 +92,8 @@ const drain = async (run: Run): Promise<void> => {
   // What is uncertain is settled at its estimate after a day.
   time.advance(1.1 * DAY_MS);
   // A fact that came before its predecessor is delivered again after up to half an hour.
-  await waitFor(run, isDrained, { withinMs: 3_600_000, skippedMs: 240_000 });
+  const isSettled = async (): Promise<boolean> => (await listUnsettled(checks, parts)).length === 0;
+  await waitFor(run, isSettled, { withinMs: 3_600_000, skippedMs: 240_000 });
   await checks.all();
   await checkDrained(checks, parts);
 };

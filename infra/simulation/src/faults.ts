@@ -1,6 +1,7 @@
 import type { Run } from './drive.ts';
 import { runIn } from './engine/simulated-process.ts';
 import type { Trace } from './engine/trace.ts';
+import { redateEvents } from './world/stripe-account.ts';
 import type { WorkloadParts } from './world/workload.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -39,7 +40,7 @@ export const disturb = async ({ random, fleet, trace, parts, time }: Run): Promi
     const days = random.pick(parts.surroundings.broker.isRecovering() ? [0.01, 0.3, 1.2] : [0.01, 0.3, 1.2, 8, 31]);
     trace.add(`${days} days pass`);
     time.advance(days * DAY_MS);
-    parts.provider.redateEvents();
+    redateEvents(parts.stripe, time.nowMs());
   }
   const { stepper } = parts.surroundings;
   if (random.chance(FAULTS.backUp) && !stepper.hasPaused()) {

@@ -20,9 +20,10 @@ import { createNetwork } from './network/network.ts';
 import { createTraceLogger } from './network/trace-logger.ts';
 import { createConnections } from './world/connections.ts';
 import { createFleet } from './world/fleet.ts';
-import { createPaymentService } from './world/payment-service.ts';
 import { createPopulation } from './world/population.ts';
 import { createReceivers } from './world/receivers.ts';
+import { openStripeAccount } from './world/stripe-account.ts';
+import { deliverEvent } from './world/stripe-activities.ts';
 import type { Surroundings } from './world/surroundings.ts';
 import { activitiesOf, createWorkload, LASTING, type WorkloadParts } from './world/workload.ts';
 
@@ -139,16 +140,17 @@ const assemble = ({ server, options, admin, checks, backends, trace, counts, dea
   const logger = createTraceLogger(trace);
   const random = createRandom(seed, 'workload');
   const surroundings: Surroundings = { server, stepper, time, random, network, broker, hints, metrics, logger, count };
-  const provider = createPaymentService(time, createRandom(seed, 'payments'));
+  // Events are delivered once the fleet runs.
+  const stripe = openStripeAccount(time, (body, signature) => deliverEvent(parts, body, signature));
   const receivers = createReceivers(createRandom(seed, 'receivers'), violations.note);
   const releaseDatabase = () => checks.release();
   const replaceDatabase = backends.withAllRunning;
-  const fleet = createFleet({ surroundings, provider, receivers, admin, releaseDatabase, replaceDatabase });
+  const fleet = createFleet({ surroundings, stripe, receivers, admin, releaseDatabase, replaceDatabase });
   const connections = createConnections(broker, time, FIRST_EPOCH);
   const parts: WorkloadParts = {
     surroundings,
     fleet,
-    provider,
+    stripe,
     population: createPopulation(),
     connections,
     receivers,

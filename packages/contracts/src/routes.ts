@@ -1,5 +1,5 @@
 import { authInternalRoutes, authRoutes } from './auth/index.ts';
-import { billingInternalRoutes, billingRoutes } from './billing/index.ts';
+import { billingInternalRoutes, billingRoutes, sandboxRoutes } from './billing/index.ts';
 import {
   type InternalCaller,
   internalCallers,
@@ -7,14 +7,18 @@ import {
   type RouteDefinition,
   type ServiceName,
 } from './core/index.ts';
-import { inferenceGatewayRoutes } from './inference-gateway/index.ts';
+import { inferenceGatewayInternalRoutes, inferenceGatewayRoutes } from './inference-gateway/index.ts';
 import {
   accountOperations,
   appOperations,
+  documentOperations,
   inboxOperations,
   outboxOperations,
+  previewRestore,
   restoreOperations,
+  secretOperations,
   serviceOperations,
+  unadmittedOperations,
 } from './operations/index.ts';
 import { webhookDispatcherRoutes } from './webhook-dispatcher/index.ts';
 
@@ -30,6 +34,7 @@ export const routes = {
 export const internalRoutes = {
   ...authInternalRoutes,
   ...billingInternalRoutes,
+  ...inferenceGatewayInternalRoutes,
   exportBillingData: personalDataRoute('billing', 'exportBillingData'),
   exportGatewayData: personalDataRoute('inference-gateway', 'exportGatewayData'),
   exportWebhookData: personalDataRoute('webhook-dispatcher', 'exportWebhookData'),
@@ -37,13 +42,21 @@ export const internalRoutes = {
 
 export const allRoutes: readonly RouteDefinition[] = Object.values(routes);
 
+/** Routes that the OpenAPI document describes: those of the services, and those of the stand-in for Stripe. */
+export const documentedRoutes: readonly RouteDefinition[] = [...allRoutes, ...Object.values(sandboxRoutes)];
+
 /** All routes of the internal ports: between services, and for the operator. */
 export const allInternalRoutes: readonly RouteDefinition[] = [
   ...Object.values(internalRoutes),
   ...Object.values(serviceOperations),
   ...Object.values(accountOperations),
   ...Object.values(appOperations),
+  ...Object.values(documentOperations),
   ...Object.values(restoreOperations),
+  ...Object.values(secretOperations.list),
+  ...Object.values(secretOperations.reencrypt),
+  ...Object.values(unadmittedOperations),
+  previewRestore,
   ...Object.values(outboxOperations).flatMap((operations) => Object.values(operations)),
   ...Object.values(inboxOperations).flatMap((operations) => Object.values(operations)),
 ];

@@ -39,6 +39,8 @@ describe('the event table at the broker', () => {
       'AUTH.webhook-dispatcher_connections',
       'AUTH.webhook-dispatcher_disconnections',
       'BILLING.webhook-dispatcher_subscriptions',
+      'BILLING.webhook-dispatcher_wallet-events',
+      'INFERENCE.webhook-dispatcher_key-events',
       'INFERENCE.webhook-dispatcher_activity',
     ];
     expect(subjectsOf('webhook-dispatcher')).toEqual([

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   allInternalRoutes,
   allRoutes,
+  documentedRoutes,
   errorCodes,
   internalRoutes,
   type RouteDefinition,
@@ -76,7 +77,7 @@ GET /v1/openapi.json`
 
 describe('the route table', () => {
   test('contains every endpoint of the specification', () => {
-    const known = new Set(allRoutes.map(signature));
+    const known = new Set(documentedRoutes.map(signature));
     expect(specified.filter((endpoint) => !known.has(endpoint))).toEqual([]);
   });
 
@@ -120,7 +121,7 @@ test('allows cross-origin calls of the sessionless OAuth endpoints, inference an
   const isForPages = ({ path }: RouteDefinition): boolean =>
     /^\/v1\/integrations\/(inference|usage)(\/|$)/.test(path) ||
     /^\/v1\/integrations\/oauth\/(token|par|revoke|jwks)$/.test(path) ||
-    /^\/\.well-known\/|^\/v1\/openapi\.json$/.test(path);
+    /^\/\.well-known\/|^\/v1\/((openapi|asyncapi)\.json|(receipts|provenance)\/jwks)$/.test(path);
   for (const route of everyRoute)
     expect([signature(route), route.crossOrigin ?? false]).toEqual([signature(route), isForPages(route)]);
 });
@@ -132,7 +133,33 @@ test('requires a confirmed address to register apps, create keys, pay and prove 
     'checkPublisherDomain',
     'createCheckout',
     'createKey',
+    'createManagementKey',
     'createTopUp',
     'registerApp',
   ]);
+});
+
+/** Section S of the decisions. Every other route that takes a console session refuses management keys. */
+const MANAGED: Readonly<Record<string, (route: RouteDefinition) => boolean>> = {
+  'api_keys:read': ({ method, path }) => method === 'GET' && path.startsWith('/v1/gateway/keys'),
+  'api_keys:write': ({ method, path }) => method !== 'GET' && path.startsWith('/v1/gateway/keys'),
+  'wallet:read': ({ method, path }) => method === 'GET' && /^\/v1\/gateway\/wallet(\/|$)/.test(path),
+  'usage:read': ({ path }) => /^\/v1\/gateway\/usage(\/|$)/.test(path),
+  'apps:read': (route) => route.method === 'GET' && isOfApps(route),
+  'apps:write': (route) => route.method !== 'GET' && isOfApps(route),
+  'webhooks:read': (route) => route.method === 'GET' && isOfWebhooks(route),
+  'webhooks:write': (route) => route.method !== 'GET' && isOfWebhooks(route),
+};
+const isOfWebhooks = ({ path }: RouteDefinition): boolean =>
+  path.startsWith('/v1/integrations/apps/{client_id}/webhook');
+const isOfApps = (route: RouteDefinition): boolean =>
+  /^\/v1\/integrations\/apps(\/|$)/.test(route.path) && !isOfWebhooks(route);
+
+test.each(
+  allRoutes
+    .filter(({ managementScope }) => managementScope !== undefined)
+    .map((route) => [signature(route), route] as const),
+)('%s takes the management keys that the decisions say', (_name, route) => {
+  const scopes = Object.entries(MANAGED).filter(([, takes]) => takes(route));
+  expect(route.managementScope).toBe(scopes.map(([scope]) => scope)[0] ?? null);
 });

@@ -1,6 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { allEvents, eventEnvelopeSchema, webhookEventNames, webhookEventSchema } from '../src/index.ts';
+import {
+  accountEventNames,
+  accountEventSchema,
+  allEvents,
+  eventEnvelopeSchema,
+  webhookEventNames,
+  webhookEventSchema,
+} from '../src/index.ts';
 
 const folder = new URL('../samples/', import.meta.url);
 const read = async (name: string): Promise<unknown> => JSON.parse(await readFile(new URL(name, folder), 'utf8'));
@@ -16,10 +23,11 @@ describe('golden messages', () => {
     });
   }
 
-  for (const name of webhookEventNames) {
+  for (const name of [...webhookEventNames, ...accountEventNames]) {
     test(`webhook ${name} of the released version still parses`, async () => {
       const sample = await read(`webhooks/${name}.json`);
-      expect(webhookEventSchema.parse(sample)).toEqual(sample);
+      const schema = accountEventNames.some((known) => known === name) ? accountEventSchema : webhookEventSchema;
+      expect(schema.parse(sample)).toEqual(sample);
     });
   }
 

@@ -1,6 +1,41 @@
+import { readFileSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
-import { serverVerification } from './server-verification.ts';
-import { typeParsers } from './type-parsers.ts';
+import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
+import pg from 'pg';
+
+const INT8 = 20;
+
+const DATE = 1082;
+
+const INT8_ARRAY = 1016;
+
+/**
+ * Parsers for our connections only, since the whole process shares the driver's own table. Money is integer micros, so
+ * `int8` becomes a number, and a value beyond 2^53 - 1 throws.
+ */
+const typeParsers = {
+  getTypeParser(typeId: number, format?: string): (value: string) => unknown {
+    if (typeId === INT8) return parseInt8;
+    if (typeId === INT8_ARRAY) return parseInt8Array;
+    if (typeId === DATE) return (value) => value;
+    return pg.types.getTypeParser(typeId, format === 'binary' ? 'binary' : 'text');
+  },
+};
+
+const parseInt8 = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`bigint ${text} does not fit a number`);
+  return value;
+};
+
+const parseInt8Array = (text: string): (number | null)[] => {
+  const inner = text.slice(1, -1);
+  if (inner === '') return [];
+  return inner.split(',').map((item) => (item === 'NULL' ? null : parseInt8(item)));
+};
+
+/** Parameters of a connection string that decide on TLS. The driver lets them win over its options. */
+const TLS_PARAMETERS = ['ssl', 'sslmode', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation', 'uselibpqcompat'];
 
 /** Queries of requests are shorter. Migrations have their own limit. */
 const STATEMENT_TIMEOUT_MS = 15_000;
@@ -43,3 +78,20 @@ export const connectionConfig = (url: string, options: DatabaseOptions) => ({
 /** Returns the milliseconds after which an unanswered query ends its connection. */
 export const answerTimeoutMs = (options: DatabaseOptions): number =>
   (options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS) + ANSWER_GRACE_MS;
+
+/**
+ * TLS options that accept a server only with a certificate of this authority for the host of the URL, be it a name or an
+ * address. Throws RangeError for a URL whose own parameters would decide instead.
+ */
+const serverVerification = (url: string, caFile: string): ConnectionOptions => {
+  const { hostname, searchParams } = new URL(url);
+  const found = TLS_PARAMETERS.filter((name) => searchParams.has(name));
+  if (found.length > 0) throw new RangeError(`beside a CA file, a database URL has no ${found.join(', ')}`);
+  const host = decodeURIComponent(hostname).replace(/^\[|\]$/g, '');
+  return {
+    ca: readFileSync(caFile, 'utf8'),
+    rejectUnauthorized: true,
+    // The driver tells TLS no host where that is an address, and TLS then compares with `localhost`.
+    checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate),
+  };
+};

@@ -3,13 +3,13 @@ import { createDatabase } from './create-database.ts';
 import * as catalog from './schema-catalog.ts';
 
 /** Tables of the migration runner, the same in every database. */
-const RUNNER_TABLES = new Set(['knex_migrations', 'knex_migrations_lock']);
+const RUNNER_TABLES = new Set(['knex_migrations', 'knex_migrations_lock', 'applied_functions']);
 const HEADER =
-  '-- Generated from the migrated database: do not edit. One file per service, so that a review sees the schema.\n';
+  '-- Generated from the migrated database: do not edit. Functions are in migrations/functions, one file each.\n';
 
 /**
- * Returns a schema as readable SQL in a stable order, read from the catalogs. A service commits it as `schema.sql` and
- * compares it in a test. It is for readers, not for a restore.
+ * Returns types, tables, indexes and triggers of a schema as readable SQL in a stable order, read from the catalogs. Functions
+ * have files of their own. A service commits it as `schema.sql` and compares it in a test. It is for readers, not for a restore.
  */
 export const dumpSchema = async (url: string, schema = 'public'): Promise<string> => {
   const database = createDatabase(url, { applicationName: 'svc-dump-schema', poolMax: 1 });
@@ -20,7 +20,6 @@ export const dumpSchema = async (url: string, schema = 'public'): Promise<string
       await catalog.listExtensions(database),
       await catalog.listTypes(database),
       await catalog.listSequences(database),
-      await catalog.listFunctions(database),
       await describeTables(database),
       await catalog.listViews(database),
     ];

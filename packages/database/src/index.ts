@@ -2,8 +2,9 @@ export { connectPatiently } from './connect-patiently.ts';
 export type { DatabaseOptions } from './connection-config.ts';
 export { createDatabase } from './create-database.ts';
 export { dumpSchema } from './dump-schema.ts';
-export { type MigrateOptions, MigrationError, migrate } from './migrate.ts';
-export { type DatabaseSession, openSession } from './open-session.ts';
+export { type MigrateOptions, migrate } from './migrate.ts';
+export { MigrationError } from './migration-error.ts';
+export { type DatabaseSession, openSession, type PreparedStatement, runPrepared } from './open-session.ts';
 export {
   isConnectionFailure,
   isDeadlock,
@@ -16,6 +17,6 @@ export {
 } from './postgres-errors.ts';
 export { type ProvisionOptions, provision } from './provision.ts';
 export { type ColumnTable, type RecordColumns, recordColumns } from './record-columns.ts';
-export { type PreparedStatement, runPrepared } from './run-prepared.ts';
+export { requireMigrations } from './require-migrations.ts';
 export { type ExportSection, streamSections } from './stream-sections.ts';
 export { type RetryOptions, retryTransaction } from './transaction.ts';

@@ -2,27 +2,29 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Knex } from 'knex';
+import { connectPatiently } from './connect-patiently.ts';
 import { createDatabase } from './create-database.ts';
+import { MigrationError } from './migration-error.ts';
 import { reasonOf } from './reason-of.ts';
 import { setupLimits } from './setup-limits.ts';
+import { applyFunctions, createTableFunctions, readFunctions, type SqlFunction } from './sql-functions.ts';
 
 /** An arbitrary constant: the migration runs on one database take turns on it. */
 const ADVISORY_LOCK = 7_348_101_665;
 /** While a migration waits for a table lock, every query behind it waits too. Failing and running again is better. */
 const TABLE_LOCK_TIMEOUT_MS = 10_000;
-const FILE_NAME = /^(\d{14}_[a-z0-9_]+)\.(ts|js|mjs)$/;
+/** The baseline is numbered. Later migrations carry the time of their making and so come after it. */
+const FILE_NAME = /^((?:0\d{3}|\d{14})_[a-z0-9_]+)\.(ts|js|mjs)$/;
 
 export interface MigrateOptions {
   readonly url: string;
   /** As for `createDatabase`. */
   readonly caFile?: string | undefined;
-  /** Holds `YYYYMMDDHHMMSS_what_changes.ts` (or bundled `.js`) files, each exporting `up(knex)`. */
+  /**
+   * Holds the migrations `0001_what_it_creates.ts` and `YYYYMMDDHHMMSS_what_changes.ts` (or bundled `.js`), each exporting
+   * `up(knex)`, and the SQL functions `functions/*.sql`.
+   */
   readonly directory: string;
-}
-
-/** The database or the migration files are in a state from which no migration can run. */
-export class MigrationError extends Error {
-  override readonly name = 'MigrationError';
 }
 
 interface Migration {
@@ -31,11 +33,14 @@ interface Migration {
 }
 
 /**
- * Runs the pending migrations in order of name, each in its own transaction, and returns their names. Runs on one database
- * take turns. Throws MigrationError if one fails, a file name does not fit or newer code has migrated the database.
+ * Runs the pending migrations in order of name, each in its own transaction, then applies the functions that have changed, all
+ * in one. Returns the names of both. Runs on one database take turns. Leaves a database that a newer release has migrated as it
+ * is, because this release works with it. Throws DatabaseUnreachable without a connection, and MigrationError if a migration
+ * fails, a file name does not fit, or the database has unknown migrations and lacks known ones.
  */
 export const migrate = async (options: MigrateOptions): Promise<string[]> => {
   const migrations = listMigrations(options.directory);
+  const functions = readFunctions(options.directory);
   const database = createDatabase(options.url, {
     ...setupLimits,
     applicationName: 'svc-migrate',
@@ -44,24 +49,30 @@ export const migrate = async (options: MigrateOptions): Promise<string[]> => {
     lockTimeoutMs: TABLE_LOCK_TIMEOUT_MS,
   });
   try {
-    return await withAdvisoryLock(database, () => runPending(database, migrations));
+    await connectPatiently(database, { url: options.url });
+    return await withAdvisoryLock(database, () => runPending(database, migrations, functions));
   } finally {
     await database.destroy();
   }
 };
 
 /** Returns the migrations of a directory in order. Throws MigrationError if a name does not fit. */
-const listMigrations = (directory: string): Migration[] => {
+export const listMigrations = (directory: string): Migration[] => {
   const files = readdirSync(directory).filter((file) => /\.(ts|js|mjs)$/.test(file) && !file.endsWith('.d.ts'));
   const migrations = files.map((file) => {
     const name = FILE_NAME.exec(file)?.[1];
-    if (name === undefined) throw new MigrationError(`${file} is not named YYYYMMDDHHMMSS_what_changes.ts`);
+    if (name === undefined)
+      throw new MigrationError(`${file} is not named YYYYMMDDHHMMSS_what_changes.ts or 0001_what_it_creates.ts`);
     return { name, path: join(directory, file) };
   });
   return migrations.sort((a, b) => (a.name < b.name ? -1 : 1));
 };
 
-const runPending = async (database: Knex, migrations: readonly Migration[]): Promise<string[]> => {
+const runPending = async (
+  database: Knex,
+  migrations: readonly Migration[],
+  functions: readonly SqlFunction[],
+): Promise<string[]> => {
   const migrator = database.migrate;
   const config: Knex.MigratorConfig = {
     migrationSource: {
@@ -69,24 +80,29 @@ const runPending = async (database: Knex, migrations: readonly Migration[]): Pro
       getMigrationName: (migration: Migration) => migration.name,
       getMigration: loadMigration,
     },
-    // knex's own check names files only; refuseUnknown also says what to do.
+    // knex's own check would refuse a database that a newer release has migrated.
     disableMigrationsListValidation: true,
   };
   const [completed] = await migrator.list(config);
-  refuseUnknown(completed, migrations);
+  if (isNewer(completed, migrations)) return [];
   // The advisory lock is held, so a lock row left by a killed run is stale.
   await migrator.forceFreeMigrationsLock(config);
+  await createTableFunctions(database, functions);
   const [, ran] = await migrator.latest(config);
-  return ran.map(String);
+  return [...ran.map(String), ...(await applyFunctions(database, functions))];
 };
 
-const refuseUnknown = (completed: readonly { name: string }[], migrations: readonly Migration[]): void => {
+/** Returns true if a newer release has migrated the database. Throws MigrationError if it is no release of this service. */
+const isNewer = (completed: readonly { name: string }[], migrations: readonly Migration[]): boolean => {
   const known = new Set(migrations.map(({ name }) => name));
   const unknown = completed.map(({ name }) => name).filter((name) => !known.has(name));
-  if (unknown.length === 0) return;
+  if (unknown.length === 0) return false;
+  const ran = new Set(completed.map(({ name }) => name));
+  const missing = migrations.map(({ name }) => name).filter((name) => !ran.has(name));
+  if (missing.length === 0) return true;
   throw new MigrationError(
-    `The database has migrations that this release does not know (${unknown.join(', ')}): it was migrated by newer code. ` +
-      'Run that release, or a newer one.',
+    `The database has migrations that this release does not know (${unknown.join(', ')}) and lacks others (${missing.join(', ')}). ` +
+      'Check that DATABASE_URL names the database of this service. A database for development can be deleted instead.',
   );
 };
 

@@ -1,8 +1,23 @@
+import type { Knex } from 'knex';
 import pg from 'pg';
 import { answerTimeoutMs, connectionConfig, type DatabaseOptions } from './connection-config.ts';
 import { limitQueries } from './limit-queries.ts';
-import type { PreparedStatement } from './run-prepared.ts';
 import { findWritable, readServers, shareOptions } from './writable-server.ts';
+
+/** A statement that each connection parses and plans once. */
+export interface PreparedStatement {
+  /** Unique in the service: the server keeps the statement under this name. */
+  readonly name: string;
+  /** With parameters as `$1`. It names its columns, so that a kept plan outlives a migration that adds one. */
+  readonly text: string;
+}
+
+/** The part of the driver's connection that is used here. */
+interface Connection {
+  readonly query: (
+    query: PreparedStatement & { readonly values: readonly unknown[] },
+  ) => Promise<{ readonly rows: unknown[] }>;
+}
 
 const CLOSE_TIMEOUT_MS = 2_000;
 
@@ -58,4 +73,23 @@ const endQuickly = async (client: pg.Client): Promise<void> => {
   });
   await Promise.race([client.end().catch(() => undefined), timeout]);
   clearTimeout(timer);
+};
+
+/**
+ * Runs a named statement of the driver, on a connection of the pool or on that of the transaction, and returns its rows.
+ * For the statements of a hot path: parsing one anew, and building it with knex, takes longer than running it.
+ */
+export const runPrepared = async <T>(
+  executor: Knex | Knex.Transaction,
+  statement: PreparedStatement,
+  values: readonly unknown[],
+): Promise<T[]> => {
+  const connection: Connection = await executor.client.acquireConnection();
+  try {
+    const { rows } = await connection.query({ ...statement, values });
+    // The caller names the columns of its statement.
+    return rows as T[];
+  } finally {
+    await executor.client.releaseConnection(connection);
+  }
 };

@@ -5,6 +5,7 @@ const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
 const LOCK_NOT_AVAILABLE = '55P03';
 const QUERY_CANCELED = '57014';
+const INVALID_FUNCTION_DEFINITION = '42P13';
 const CONNECTION_EXCEPTION_CLASS = '08';
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 const READ_ONLY = '25006';
@@ -51,6 +52,9 @@ export const isStatementTimeout = (error: unknown): boolean => codeOf(error) ===
 
 /** Returns true if the server takes no writes: it is a standby, or has been made read-only. */
 export const isReadOnly = (error: unknown): boolean => codeOf(error) === READ_ONLY;
+
+/** Returns true if a function cannot be replaced because its new signature differs in its results or names. */
+export const isInvalidFunctionDefinition = (error: unknown): boolean => codeOf(error) === INVALID_FUNCTION_DEFINITION;
 
 /** Returns true if the server could not be reached or went away. A commit may then have taken effect or not. */
 export const isConnectionFailure = (error: unknown): boolean => {

@@ -55,15 +55,6 @@ export const listSequences = async (database: Knex): Promise<string[]> =>
      ORDER BY c.relname`,
   );
 
-/** Lists functions and procedures, as CREATE OR REPLACE. */
-export const listFunctions = async (database: Knex): Promise<string[]> =>
-  await texts(
-    database,
-    `SELECT pg_get_functiondef(p.oid) || E';\n' AS text FROM pg_proc p
-     WHERE p.pronamespace = current_schema()::regnamespace AND p.prokind IN ('f', 'p') AND ${NOT_OF_EXTENSION('pg_proc', 'p.oid')}
-     ORDER BY p.proname, pg_get_function_identity_arguments(p.oid)`,
-  );
-
 /** Lists views and materialized views. */
 export const listViews = async (database: Knex): Promise<string[]> =>
   await texts(

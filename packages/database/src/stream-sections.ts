@@ -9,7 +9,7 @@ export interface ExportSection {
 
 /** Rows in memory at one time. */
 const BATCH_ROWS = 500;
-/** Some tables have no index by person, because requests never read them that way. */
+/** Billing's reservations have no index by person, because requests never read them that way. */
 const STATEMENT_TIMEOUT_MS = 120_000;
 
 /**

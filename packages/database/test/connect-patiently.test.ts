@@ -32,27 +32,42 @@ const open = (url: string) => {
 test('connects although the first attempts time out', async () => {
   const { url, accepted } = await slowEntrance(2);
   await expect(open(url).raw('SELECT 1')).rejects.toThrow(/timeout/i);
-  await connectPatiently(open(url));
+  const waited: string[] = [];
+  await connectPatiently(open(url), { url, onWaiting: ({ message }) => waited.push(message) });
+  expect(waited).toEqual([
+    expect.stringMatching(/^DATABASE_URL: cannot connect to PostgreSQL at 127\.0\.0\.1:\d+ as .*timeout/i),
+  ]);
   expect(accepted()).toBeGreaterThan(2);
 });
 
 test('connects to one of several servers although the first attempts time out', async () => {
   const { url, accepted } = await slowEntrance(2);
   const { host } = new URL(url);
-  await connectPatiently(open(url.replace(host, `127.0.0.1:1,${host}`)));
+  const several = url.replace(host, `127.0.0.1:1,${host}`);
+  await connectPatiently(open(several), { url: several });
   expect(accepted()).toBeGreaterThan(2);
 });
 
 test('gives up after its patience', async () => {
   const { url } = await slowEntrance(Number.POSITIVE_INFINITY);
-  await expect(connectPatiently(open(url), 500)).rejects.toThrow(/timeout/i);
+  await expect(connectPatiently(open(url), { url, patienceMs: 500 })).rejects.toThrow(/timeout/i);
 });
 
-test('throws a wrong password and a refused connection at once', async () => {
+test('throws a wrong password and a refused connection at once, with hosts and user, without the password', async () => {
+  const failureOf = (url: string) => connectPatiently(open(url), { url }).then(String, String);
   const wrong = new URL(adminUrl());
-  wrong.password = 'wrong';
-  await expect(connectPatiently(open(wrong.href))).rejects.toThrow(/password authentication failed/);
+  wrong.password = 'a-wrong-password';
   const several = wrong.href.replace(wrong.host, `${wrong.host},${wrong.host}`);
-  await expect(connectPatiently(open(several))).rejects.toThrow(/password authentication failed/);
-  await expect(connectPatiently(open('postgres://svc:x@127.0.0.1:1/postgres'))).rejects.toThrow(/ECONNREFUSED/);
+  for (const [url, hosts] of [
+    [wrong.href, wrong.host],
+    [several, `${wrong.host}, ${wrong.host}`],
+  ] as const) {
+    const failure = await failureOf(url);
+    expect(failure).toContain(`DATABASE_URL: cannot connect to PostgreSQL at ${hosts} as ${wrong.username} for`);
+    expect(failure).toContain('password authentication failed');
+    expect(failure).not.toContain('a-wrong-password');
+  }
+  expect(await failureOf('postgres://svc:x@127.0.0.1:1/svc_auth')).toMatch(
+    /PostgreSQL at 127\.0\.0\.1:1 as svc for svc_auth: connect ECONNREFUSED/,
+  );
 });

@@ -67,3 +67,21 @@ test('leaves the statement and its password verifier out of its errors', async (
   await expect(attempt).rejects.toThrow(/permission denied|must be/);
   await expect(attempt).rejects.not.toThrow(/SCRAM|ALTER/);
 });
+
+test('a second role that enters as the first replaces its password without an outage', async () => {
+  const first = await provision({ adminUrl: adminUrl(), service: 'rotating', password: 'old' });
+  await query(first, 'CREATE TABLE kept AS SELECT 1 AS n');
+  await query(adminUrl(), "CREATE ROLE svc_rotating_2 LOGIN PASSWORD 'new' IN ROLE svc_rotating");
+  await query(adminUrl(), 'ALTER ROLE svc_rotating_2 SET role = svc_rotating');
+  const second = new URL(first);
+  second.username = 'svc_rotating_2';
+  second.password = 'new';
+  expect(await query(first, 'SELECT n FROM kept')).toEqual([{ n: 1 }]);
+  await query(second.href, 'CREATE TABLE made AS SELECT 2 AS n');
+  await query(adminUrl(), 'ALTER ROLE svc_rotating NOLOGIN');
+  expect(await query(second.href, "SELECT tableowner FROM pg_tables WHERE schemaname = 'public'")).toEqual([
+    { tableowner: 'svc_rotating' },
+    { tableowner: 'svc_rotating' },
+  ]);
+  await query(adminUrl(), 'DROP ROLE svc_rotating_2');
+});

@@ -3,6 +3,7 @@ import { createSecureContext, getCACertificates } from 'node:tls';
 import type { CheckedDestination } from './check-destination.ts';
 import {
   type Answer,
+  AnswerUnfinished,
   type BoundedGet,
   openPinnedConnection,
   type PinnedConnection,
@@ -14,8 +15,8 @@ import { createTlsSessions } from './tls-sessions.ts';
 /** Connections to checked addresses. Those of POST requests are kept alive. */
 export interface PinnedAgent {
   /**
-   * Sends a POST to one of the checked addresses and to no other. Rejects with the cause if no answer arrives. If `signal` aborts,
-   * closes the connection and rejects with its reason.
+   * Sends a POST to one of the checked addresses and to no other. Rejects with the cause if no answer arrives, and with
+   * AnswerUnfinished if only its beginning does. If `signal` aborts, closes the connection and rejects likewise.
    */
   readonly post: (checked: CheckedDestination, request: SignedPost, signal: AbortSignal) => Promise<Answer>;
   /** Sends a GET in the same way, on a connection that closes afterwards. Follows no redirect. */
@@ -70,7 +71,7 @@ export const createPinnedAgent = (options: { extraCaFile?: string | undefined } 
           return answer;
         } catch (error) {
           connection.destroy(new Error('the request failed'));
-          if (!wasUsed || signal.aborted) throw error;
+          if (!wasUsed || signal.aborted || error instanceof AnswerUnfinished) throw error;
         }
       }
     },

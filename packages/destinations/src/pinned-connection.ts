@@ -14,6 +14,17 @@ export interface Answer {
   readonly retryAfter: string | undefined;
 }
 
+/** The status of an answer arrived, but the connection ended before the answer did. */
+export class AnswerUnfinished extends Error {
+  override readonly name = 'AnswerUnfinished';
+  readonly statusCode: number;
+
+  constructor(statusCode: number, cause: unknown) {
+    super('the answer did not end', { cause });
+    this.statusCode = statusCode;
+  }
+}
+
 export interface BoundedGet {
   readonly headers: Readonly<Record<string, string>>;
   /** Bytes of the body to read. The connection closes on a longer one. */
@@ -23,12 +34,13 @@ export interface BoundedGet {
 /** An answer with the beginning of its body. */
 export interface ReadAnswer {
   readonly statusCode: number;
+  readonly cacheControl: string | undefined;
   readonly body: Buffer;
 }
 
 /** A connection to one checked address, for one request at a time. */
 export interface PinnedConnection {
-  /** Rejects and closes the connection if no complete answer arrives. */
+  /** Rejects and closes the connection if no complete answer arrives; with AnswerUnfinished if its status did. */
   readonly post: (path: string, request: SignedPost) => Promise<Answer>;
   /** Rejects and closes the connection if no answer arrives. */
   readonly get: (path: string, request: BoundedGet) => Promise<ReadAnswer>;
@@ -99,9 +111,9 @@ export const openPinnedConnection = async (
     },
     get: async (path, { headers, bodyBytesMax }) => {
       const limits = { readBytesMax: bodyBytesMax, keptBytesMax: bodyBytesMax, destroy };
-      const { statusCode, body } = await send(client, { method: 'GET', path, headers }, limits);
+      const { statusCode, cacheControl, body } = await send(client, { method: 'GET', path, headers }, limits);
       hasServed = true;
-      return { statusCode, body };
+      return { statusCode, cacheControl, body };
     },
     isOpen: () => !socket.destroyed && !socket.readableEnded && socket.writable,
     hasServed: () => hasServed,
@@ -174,16 +186,19 @@ const send = (
   { readBytesMax, keptBytesMax, destroy }: SendLimits,
 ): Promise<Answer & ReadAnswer> => {
   return new Promise((resolve, reject) => {
-    let answer: Answer = { statusCode: 0, retryAfter: undefined };
+    let answer: Answer & Omit<ReadAnswer, 'body'> = { statusCode: 0, retryAfter: undefined, cacheControl: undefined };
     const kept: Buffer[] = [];
     let bytes = 0;
     const finish = () => resolve({ ...answer, body: Buffer.concat(kept).subarray(0, keptBytesMax) });
     client.dispatch(request, {
       onRequestStart: () => undefined,
       onResponseStart(_controller, statusCode, fields) {
-        const retryAfter = fields['retry-after'];
+        const fieldOf = (name: string): string | undefined => {
+          const value = fields[name];
+          return typeof value === 'string' ? value : undefined;
+        };
         if (statusCode >= FINAL_STATUS_MIN) {
-          answer = { statusCode, retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined };
+          answer = { statusCode, retryAfter: fieldOf('retry-after'), cacheControl: fieldOf('cache-control') };
         }
       },
       onResponseData(_controller, chunk) {
@@ -195,7 +210,8 @@ const send = (
         destroy(new Error('the answer is too long'));
       },
       onResponseEnd: finish,
-      onResponseError: (_controller, error) => reject(error),
+      onResponseError: (_controller, error) =>
+        reject(answer.statusCode === 0 ? error : new AnswerUnfinished(answer.statusCode, error)),
     });
   });
 };

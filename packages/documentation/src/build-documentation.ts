@@ -4,10 +4,11 @@ import { bundleClient } from './bundle-client.ts';
 import { LLMS_PATH, llmsText } from './llms-text.ts';
 import { linkMarkdown, renderMarkdown } from './markdown/index.ts';
 import { packPartnerSdk, readSdkVersion } from './pack-partner-sdk.ts';
-import { type Frame, type NavigationSection, type Page, renderPage, searchIndex } from './page/index.ts';
+import { type Frame, type NavigationSection, type Page, renderPage, searchEntries } from './page/index.ts';
 import { referencePages } from './reference/index.ts';
 import {
   addressOf,
+  areaOf,
   inLanguage,
   isGuide,
   LANGUAGES,
@@ -49,27 +50,21 @@ export const buildDocumentation = async ({ docsDirectory, environment }: BuildOp
   const guides = [...sources.keys()].map((source) => guidePage(source, sources, pictures));
   const reference = referencePages(openapiDocument());
   const pages = [...guides, ...reference];
-  const [{ earlyScript, script, stylesheet }, partnerSdk] = await Promise.all([
+  const [client, partnerSdk, sdkVersion] = await Promise.all([
     bundleClient(),
     packPartnerSdk(environment),
+    readSdkVersion(),
   ]);
-  const search = searchIndex(pages);
-  const assets = new Map([
-    [`assets/docs-early-${digest(earlyScript)}.js`, earlyScript],
-    [`assets/docs-${digest(script)}.js`, script],
-    [`assets/docs-${digest(stylesheet)}.css`, stylesheet],
-    [`assets/docs-search-${digest(search)}.json`, search],
-  ]);
-  const [earlyScriptPath = '', scriptPath = '', stylesheetPath = '', searchPath = ''] = [...assets.keys()].map(
-    (path) => `/${path}`,
-  );
-  const versions = `API ${DESCRIPTION_VERSION} · SDK ${await readSdkVersion()}`;
+  const versions = `API ${DESCRIPTION_VERSION} · SDK ${sdkVersion}`;
+  const entries = new Map(LANGUAGES.map((language) => [language, searchEntries(pages, language)]));
+  const entriesPath = (language: Language): string =>
+    `assets/docs-search-${language}-${digest(entries.get(language) ?? '')}.json`;
   const framesOf = (language: Language): Frame => ({
     navigation: navigationOf(language, pages, reference),
-    earlyScript: earlyScriptPath,
-    script: scriptPath,
-    stylesheet: stylesheetPath,
-    searchIndex: searchPath,
+    earlyScript: client.earlyScript,
+    script: client.script,
+    stylesheet: client.stylesheet,
+    searchEntries: `/${entriesPath(language)}`,
     versions,
   });
   const frames = { en: framesOf('en'), it: framesOf('it') };
@@ -82,7 +77,8 @@ export const buildDocumentation = async ({ docsDirectory, environment }: BuildOp
     ),
     [PARTNER_SDK_PATH, partnerSdk],
     ...[...pictures].map(([path, bytes]) => [addressOf(path).slice(1), bytes] as const),
-    ...assets,
+    ...client.files,
+    ...[...entries].map(([language, text]) => [entriesPath(language), text] as const),
   ]);
 };
 
@@ -102,7 +98,14 @@ const guidePage = (source: string, sources: Sources, pictures: Pictures): Page =
   });
   if (rendered.title === '') throw new Error(`docs/${source} has no title.`);
   const markdown = linkMarkdown(sources.get(source) ?? '', (href) => resolveHref(source, href, known));
-  return { address: addressOf(source), language, translations: translationsOf(source, sources), ...rendered, markdown };
+  return {
+    address: addressOf(source),
+    language,
+    area: areaOf(source),
+    translations: translationsOf(source, sources),
+    ...rendered,
+    markdown,
+  };
 };
 
 const translationsOf = (source: string, sources: Sources): Page['translations'] => {
@@ -141,5 +144,5 @@ const notFoundPage = (language: Language): Page => {
   const { title, text } = NOT_FOUND_TEXTS[language];
   const { content } = renderMarkdown(`# ${title}\n\n${text}`, { resolveLink: (href) => href });
   const address = `/${NOT_FOUND_PATHS[language].replace('.html', '')}`;
-  return { address, language, translations: {}, title, headings: [], markdown: '', content };
+  return { address, language, area: 'guides', translations: {}, title, headings: [], markdown: '', content };
 };

@@ -20,7 +20,7 @@ export const llmsText = (navigation: readonly NavigationSection[], pages: readon
 
 > Bring your own AI subscription to other people’s apps: registered-app OAuth, delegated chat and audio inference on a user’s subscription, signed lifecycle webhooks, and an API-key gateway in the common chat-completions wire format with proof of the EU provider.
 
-Every page is Markdown at its address with \`.md\`. The API as OpenAPI 3.1: [/v1/openapi.json](/v1/openapi.json).
+Every page is Markdown at its address with \`.md\`. The API as OpenAPI 3.1: [/v1/openapi.json](/v1/openapi.json). Webhook events as AsyncAPI 3.0: [/v1/asyncapi.json](/v1/asyncapi.json).
 
 ${sections.join('\n')}`;
 };

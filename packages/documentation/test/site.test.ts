@@ -1,11 +1,14 @@
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { allRoutes } from '@svc/contracts';
 import { DESCRIPTION_VERSION, openapiDocument } from '@svc/contracts/openapi';
 import { FONT_FILES } from '@svc/pages';
+import { transform } from 'esbuild';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { buildDocumentation, NOT_FOUND_PATHS, PARTNER_SDK_PATH, type SiteFiles } from '../src/index.ts';
-import { exampleOf } from '../src/reference/example-of.ts';
+import { codeSamples } from '../src/reference/code-samples.ts';
 import { readApi } from '../src/reference/openapi.ts';
 
 const docsDirectory = fileURLToPath(new URL('../../../docs/', import.meta.url));
@@ -29,7 +32,20 @@ describe('the built pages', () => {
     const idsByAddress = new Map(
       pages.map(([path, page]) => [`/${path.replace(/\.html$/, '')}`, new Set(idsOf(page))]),
     );
-    const known = new Set(['/', '/v1/openapi.json', '/favicon.svg', ...FONT_FILES.map(({ path }) => path)]);
+    const known = new Set([
+      ...[
+        '/',
+        '/account',
+        '/connections',
+        '/plans',
+        '/usage',
+        '/verify',
+        '/v1/openapi.json',
+        '/v1/asyncapi.json',
+        '/favicon.svg',
+      ],
+      ...FONT_FILES.map(({ path }) => path),
+    ]);
     for (const path of files.keys()) known.add(`/${path}`);
     const dead: string[] = [];
     for (const [path, page] of pages) {
@@ -48,7 +64,7 @@ describe('the built pages', () => {
       expect(page, path).not.toMatch(/<style|<script(?![^>]* src=")|\sstyle="|\son[a-z]+="|<iframe/);
       const loaded = page.replaceAll(/<link rel="alternate"[^>]*>/g, '');
       for (const [, address = ''] of loaded.matchAll(/<(?:script|link|img)[^>]*(?:src|href)="([^"]+)"/g)) {
-        expect(address, path).toMatch(/^\/(assets\/(docs|geist)-|docs\/design-system\/|favicon)/);
+        expect(address, path).toMatch(/^\/(assets\/(docs|geist)-|docs\/(design-system|pictures)\/|favicon)/);
       }
     }
   });
@@ -80,11 +96,22 @@ describe('the built pages', () => {
     expect(files.get('docs/errors.html')).toContain('<a class="language" href="/docs/it"');
   });
 
-  test('are found by the search in both languages', () => {
-    const [, index = ''] = [...files].find(([path]) => path.startsWith('assets/docs-search-')) ?? [];
-    const entries: readonly { a: string; l: string }[] = JSON.parse(String(index));
-    expect(entries).toContainEqual(expect.objectContaining({ a: '/docs/connect', l: 'en' }));
-    expect(entries).toContainEqual(expect.objectContaining({ a: '/docs/it/connect#conserva-i-token', l: 'it' }));
+  test('are searched in the language of the reader, by area', () => {
+    const entriesIn = (language: string): readonly { a: string; l: string; g: string }[] => {
+      const [, list = '[]'] = [...files].find(([path]) => path.startsWith(`assets/docs-search-${language}-`)) ?? [];
+      return JSON.parse(String(list));
+    };
+    const english = entriesIn('en');
+    const italian = entriesIn('it');
+    expect(english.filter(({ l }) => l !== 'en')).toEqual([]);
+    expect(english).toContainEqual(expect.objectContaining({ a: '/docs/connect', g: 'guides' }));
+    expect(italian).toContainEqual(expect.objectContaining({ a: '/docs/it/connect#conserva-i-token', l: 'it' }));
+    expect(italian.filter(({ a }) => a.startsWith('/docs/connect'))).toEqual([]);
+    // English alone, hence searched in both languages.
+    for (const entries of [english, italian]) {
+      expect(entries).toContainEqual(expect.objectContaining({ a: '/docs/errors', g: 'reference' }));
+      expect(entries).toContainEqual(expect.objectContaining({ a: '/docs/runbooks/outbox-stuck', g: 'operators' }));
+    }
   });
 
   test('show the versions of the API and of the SDK', () => {
@@ -162,21 +189,14 @@ describe('Markdown for language models', () => {
   });
 });
 
-describe('the forms of the reference', () => {
-  test('start with a body that the contract accepts', () => {
-    const api = readApi(openapiDocument());
-    let checked = 0;
-    for (const route of allRoutes) {
-      const body = route.request.body;
-      const operation = api.operations.find(({ operationId }) => operationId === route.operationId);
-      const schema = operation?.requestBody?.content['application/json']?.schema;
-      if (body === undefined || schema === undefined || !('schema' in body)) continue;
-      const example = exampleOf(schema, api, route.operationId);
-      const parsed = body.schema.safeParse(example);
-      checked += 1;
-      expect(parsed.error?.issues ?? [], `${route.operationId}: ${JSON.stringify(example)}`).toEqual([]);
-    }
-    expect(checked).toBeGreaterThan(10);
+describe('the samples of the reference', () => {
+  test('are valid TypeScript and shell, for every operation', async () => {
+    const samples = readApi(openapiDocument()).operations.map(codeSamples);
+    const codeIn = (tab: 'curl' | 'typescript') => samples.map((sample) => sample.get(tab)?.code ?? '');
+    const typescript = codeIn('typescript').map((code, index) => `export const f${index} = async () => {\n${code}\n};`);
+    await transform(typescript.join('\n'), { loader: 'ts' });
+    await promisify(execFile)('sh', ['-n', '-c', codeIn('curl').join('\n')]);
+    expect(codeIn('curl').join('\n')).not.toMatch(/undefined|\{\w+\}/);
   });
 });
 

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { connectToBroker } from '@svc/broker';
+import { connectToBroker } from '@svc/messaging/broker';
 import { readStackFile, waitFor } from '@svc/testing';
 import pg from 'pg';
 import { describe, expect, inject, test } from 'vitest';

@@ -69,7 +69,7 @@ describe.skipIf(executable === undefined)('a user of the console', () => {
     const { page } = journey;
     person = await signUpInConsole(page, 'personal');
     await expectNothingToSteal(page);
-    await page.getByRole('link', { name: 'Choose a plan' }).click();
+    await page.getByRole('link', { name: 'See the plans' }).click();
     await page.getByRole('button', { name: 'Choose Standard' }).click();
     await page.getByRole('button', { name: 'Cancel and go back' }).click();
     await page.getByText('You were not charged').waitFor();
@@ -237,9 +237,9 @@ describe.skipIf(executable === undefined)('a business in the console', () => {
     await page.getByLabel('Name', { exact: true }).fill('Team notes');
     await page.getByLabel('Redirect URI 1', { exact: true }).fill('https://notes.example/callback');
     await page.getByRole('button', { name: 'Register an app' }).click();
-    await page.getByRole('heading', { name: 'Team notes is registered' }).waitFor();
+    await page.getByRole('dialog', { name: 'Team notes is registered' }).waitFor();
     clientSecret = await page.getByRole('textbox', { name: 'Client secret' }).inputValue();
-    await page.getByRole('link', { name: 'I have saved it' }).click();
+    await page.getByRole('button', { name: 'I have saved it' }).click();
     await page.getByRole('heading', { name: 'Team notes', level: 1, exact: true }).waitFor();
     clientId = /app_[0-9a-z]{26}/.exec(page.url())?.[0] ?? '';
     await expect.poll(() => page.content()).not.toContain(clientSecret);

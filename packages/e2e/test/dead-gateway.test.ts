@@ -1,9 +1,10 @@
 import { costOfTokens } from '@svc/contracts';
+import { waitFor } from '@svc/testing';
 import { describe, expect, inject, test } from 'vitest';
 import { call } from './support/api.ts';
 import { chat, connect } from './support/partner.ts';
 import { fundKey, type Person, registerApp, signUp, subscribe } from './support/people.ts';
-import { killService, processIdOf, reservationsOf } from './support/services.ts';
+import { killService, processIdOf, reportedCostOf, reservationsOf } from './support/services.ts';
 
 const GATEWAY = 'inference-gateway';
 /** The documented limit after the death of a gateway, not the typical time. */
@@ -71,7 +72,7 @@ describe('a gateway that is killed in the middle of streams', () => {
     const stream = await openStream(KEY_CHAT, key, { model: 'svc-chat', max_tokens: 100_000 });
     const hold = Number((await wallet()).held_micros);
     expect(hold).toBeGreaterThan(60_000);
-    const reported = async () => Number((await reservationsOf(person))[0]?.reported_micros);
+    const reported = () => reportedCostOf(person);
     const first = await reported();
     await expect.poll(reported, { timeout: 20_000 }).toBeGreaterThan(first);
     const known = await reported();
@@ -80,10 +81,10 @@ describe('a gateway that is killed in the middle of streams', () => {
       .poll(async () => Number((await wallet()).held_micros), { timeout: FREED_WITHIN_MS })
       .toBeLessThan(hold / 50);
     await stream.over;
-    const [row] = await reservationsOf(person);
+    const row = await waitFor(async () => (await reservationsOf(person))[0]);
+    // The journal knows the request and its input; what the process reported beyond that stays with its lease.
     expect(row?.state).toBe('uncertain');
-    expect(Number(row?.estimate_micros)).toBeGreaterThanOrEqual(known);
-    expect(Number(row?.estimate_micros)).toBe(Number((await wallet()).held_micros));
+    expect(Number((await wallet()).held_micros)).toBeGreaterThanOrEqual(known);
     await gatewayIsBack();
   });
 });

@@ -7,7 +7,7 @@ import { signUp } from './support/people.ts';
 
 const executable = await findChromium();
 const BUILD_TIMEOUT_MS = 120_000;
-const ALL_PAGES_TIMEOUT_MS = 180_000;
+const ALL_PAGES_TIMEOUT_MS = 300_000;
 
 beforeAll(async () => {
   // The stack builds the console after it is ready.
@@ -71,6 +71,12 @@ describe.skipIf(executable === undefined)('the documentation in a browser', () =
     await page.keyboard.type('signature secret');
     await page.locator('.search-results a', { hasText: 'Receive webhooks' }).first().click();
     await page.waitForURL(/\/docs\/receive-webhooks/);
+  });
+
+  test('shows the address of this server in examples', async () => {
+    await open('/docs/quick-start');
+    const examples = page.locator('figure.code code', { hasText: 'SVC=' });
+    await expect.poll(() => examples.first().textContent()).toContain(`SVC=${inject('baseUrl')}`);
   });
 
   test('copies a code block unchanged', async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { call } from './support/api.ts';
 import { type ConnectedPartner, chat, connect, sseData } from './support/partner.ts';
 import { type Person, type RegisteredApp, registerApp, signUp, subscribe } from './support/people.ts';
-import { isSignedWith, type Receiver, startReceiver } from './support/receiver.ts';
+import { isSignedWith, type Receiver, startDocumentHost, startReceiver } from './support/receiver.ts';
 
 /** The product's main job from start to end, as performed by a business, a user and a partner's stock OAuth client. */
 describe('the main job', () => {
@@ -152,4 +152,66 @@ describe('the main job', () => {
     const revoked = await receiver.waitForEvent('integration.revoked', user.userId);
     expect(revoked.event.data).toMatchObject({ reason: 'user_disconnected' });
   });
+});
+
+test('a client of a metadata document is connected, billed, limited and ended like a registered app', async () => {
+  const redirectUri = 'http://127.0.0.1/callback';
+  const host = await startDocumentHost(redirectUri);
+  const agent: RegisteredApp = { clientId: host.clientId, clientSecret: undefined, redirectUri };
+  const user = await signUp('personal');
+  await subscribe(user);
+  const partner = await connect(user, agent);
+  const path = `/v1/integrations/connections/${encodeURIComponent(agent.clientId)}`;
+
+  const answer = await chat(partner.accessToken, 'Say something about Lake Como.');
+  expect(answer.status, answer.text).toBe(200);
+  const request = await call('GET', `/v1/integrations/usage/requests/${answer.headers.get('x-request-id')}`, {
+    token: partner.accessToken,
+  });
+  const usage = await call('GET', '/v1/integrations/usage', { token: partner.accessToken });
+  expect(Number(request.body.cost_micros)).toBeGreaterThan(0);
+  expect(usage.body.weekly.used_micros).toBe(request.body.cost_micros);
+
+  const budget = { limit_micros: Number(request.body.cost_micros), period: 'week' };
+  const limited = await call('PATCH', path, { token: user.token, body: { budget } });
+  expect(limited.body, limited.text).toMatchObject({ budget: { used_micros: budget.limit_micros } });
+  const refused = await chat(partner.accessToken, 'More.');
+  expect([refused.status, refused.body.detail.code]).toEqual([402, 'app_limit_exceeded']);
+
+  expect((await call('DELETE', path, { token: user.token })).status).toBe(204);
+  await expect.poll(async () => (await chat(partner.accessToken, 'Still there?')).status, { timeout: 1000 }).toBe(401);
+  await expect(client.refreshTokenGrant(partner.configuration, partner.refreshToken)).rejects.toThrow();
+  host.close();
+});
+
+test('a management key works in every service within its scopes, and is dead in all of them within a second', async () => {
+  const business = await signUp('business');
+  const app = await registerApp(business);
+  const created = await call('POST', '/v1/console/management-keys', {
+    token: business.token,
+    body: { name: 'Provisioning', scopes: ['api_keys:write', 'wallet:read', 'apps:read', 'webhooks:read'] },
+  });
+  expect(created.status, created.text).toBe(201);
+  const token = String(created.body.key);
+  const webhook = `/v1/integrations/apps/${app.clientId}/webhook`;
+  const reads = ['/v1/gateway/keys', '/v1/gateway/wallet', '/v1/integrations/apps', `${webhook}/events`];
+  const statuses = () => Promise.all(reads.map(async (path) => (await call('GET', path, { token })).status));
+  expect(await statuses()).toEqual([200, 200, 200, 200]);
+  const key = await call('POST', '/v1/gateway/keys', { token, body: { name: 'Customer' } });
+  expect(key.status, key.text).toBe(201);
+
+  const urls = { success_url: 'https://console.example/ok', cancel_url: 'https://console.example/no' };
+  const refused = await Promise.all([
+    call('GET', '/v1/gateway/usage', { token }),
+    call('PUT', webhook, { token, body: { url: 'https://app.example/webhooks' } }),
+    call('POST', '/v1/gateway/wallet/top-ups', { token, body: { amount_micros: 5_000_000, ...urls } }),
+    call('GET', '/v1/console/management-keys', { token }),
+  ]);
+  for (const { status, body } of refused) expect([status, body.detail.code]).toEqual([403, 'insufficient_scope']);
+
+  const path = `/v1/console/management-keys/${created.body.id}`;
+  expect((await call('DELETE', path, { token: business.token })).status).toBe(204);
+  await expect.poll(statuses, { timeout: 1000, interval: 25 }).toEqual([401, 401, 401, 401]);
+  const models = await call('GET', '/v1/models', { token: String(key.body.key) });
+  expect(models.status, models.text).toBe(200);
 });

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connectToBroker } from '@svc/broker';
+import { connectToBroker } from '@svc/messaging/broker';
 import { readStackFile, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { call } from './support/api.ts';
@@ -106,7 +106,11 @@ describe('the operator’s commands against the running product', () => {
         .find((line) => line.includes(' next '))
         ?.split(' ')[0] ?? '';
     expect((await svc('signing-keys', 'rotate', next)).text).toContain('nothing to do');
-    expect(await svc('signing-secrets', 'reencrypt')).toMatchObject({ code: 0 });
+    expect((await svc('secrets', 'reencrypt')).text).toContain('auth: 0 moved');
+    expect((await svc('secrets', 'list')).text).toMatch(
+      /webhook-dispatcher +WEBHOOK_ENCRYPTION_KEY +[0-9a-f]{16} +first/,
+    );
+    expect(await svc('receipt-keys', 'withdraw')).toMatchObject({ code: 0, text: '0 withdrawn\n' });
     expect(await svc('outbox', 'reconcile', 'all')).toMatchObject({ code: 0 });
   });
 

@@ -51,7 +51,7 @@ describe('the public surface', () => {
   test('blocks internal paths in every spelling', async () => {
     for (const path of [
       '/internal/apps/x',
-      '/internal/admissions',
+      '/internal/admission-batches',
       '/metrics',
       '/healthz',
       '/readyz',

@@ -114,6 +114,10 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     const [cookie] = (await context.cookies(sampleUrl)).filter(({ name }) => name === 'sample_partner_session');
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Lax' });
     await inspectPage(page, 'sample-home');
+    // Another tab that has started to connect finds that this one was faster.
+    await page.goto(`${sampleUrl}/callback?code=late&state=${'x'.repeat(32)}`);
+    expect(page.url()).toBe(`${sampleUrl}/`);
+    expect(await page.locator('#user').textContent()).toBe(user.userId);
   });
 
   test('shows the streamed answer and its cost', async () => {
@@ -136,6 +140,9 @@ describe.skipIf(executable === undefined)('the sample partner app in a browser',
     await page.getByLabel('Your message').fill('[[status=503]]');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.locator('#conversation .problem').waitFor();
+    await page.reload();
+    await page.locator('#conversation .problem').waitFor();
+    expect(await page.locator('#conversation .user').last().textContent()).toContain('[[status=503]]');
     await page.getByLabel('Your message').fill('And now?');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.locator('#conversation .problem ~ .assistant[aria-busy=false]').waitFor();

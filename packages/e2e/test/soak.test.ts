@@ -28,11 +28,13 @@ const settle = async (userIds: readonly string[]): Promise<void> => {
   await waitFor(
     async () => {
       const { upstreamInFlight, recordsWaiting } = await readVitals();
-      const { records, reservations } = await readBooks(userIds);
+      const { records, reservations, heldMicros, uncertainHoldsMicros } = await readBooks(userIds);
       const told = [reservations['settled']?.count, reservations['settled']?.micros].join();
       return (
         upstreamInFlight + recordsWaiting === 0 &&
         reservations['reserved'] === undefined &&
+        // Unused leases have gone back.
+        heldMicros === uncertainHoldsMicros &&
         told === [records['settled']?.count, records['settled']?.costMicros].join()
       );
     },

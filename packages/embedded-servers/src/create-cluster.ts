@@ -12,11 +12,17 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createDirectory } from './directory-handle.ts';
-import { StartError } from './errors.ts';
+import { ProcessEndedError, ProcessError, StartError } from './errors.ts';
 import type { PostgresPrograms } from './postgres-programs.ts';
-import { runToEnd } from './run-to-end.ts';
 import type { ServerAccount } from './server-account.ts';
-import { startProcess } from './start-process.ts';
+import { type RunningProcess, startProcess } from './start-process.ts';
+import { describeEnd } from './wait-until-ready.ts';
+
+interface JobOptions {
+  readonly name: string;
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** Two seconds on a laptop, minutes on a slow network disk. */
 const INITDB_TIMEOUT_MS = 600_000;
@@ -96,4 +102,21 @@ const runInitdb = async (
   });
   const described = { ...initdb, lastOutput: () => initdb.lastOutput().replaceAll(`${draft.path}/data`, dataDir) };
   await runToEnd(described, { name: 'initdb, which creates the database,', timeoutMs: INITDB_TIMEOUT_MS, signal });
+};
+
+/**
+ * Waits for a process that does one job and ends. Throws ProcessError if it fails or takes too long, and the reason of the
+ * signal; the process is gone then.
+ */
+export const runToEnd = async (running: RunningProcess, { name, timeoutMs, signal }: JobOptions): Promise<void> => {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const abandoned = AbortSignal.any(signal === undefined ? [timeout] : [timeout, signal]);
+  const stop = (): void => void running.stop();
+  if (abandoned.aborted) stop();
+  abandoned.addEventListener('abort', stop, { once: true });
+  const exit = await running.exited;
+  abandoned.removeEventListener('abort', stop);
+  signal?.throwIfAborted();
+  if (timeout.aborted) throw new ProcessError(`${name} has not ended after ${timeoutMs / 1000} s`);
+  if (exit.code !== 0) throw new ProcessEndedError(`${name} ${describeEnd(exit, running.lastOutput())}`);
 };

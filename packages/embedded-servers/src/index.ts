@@ -1,12 +1,12 @@
 export { type BaseBackupOptions, baseBackup } from './base-backup.ts';
 export { locateNatsServer, locatePostgres, type PostgresBinaries } from './binaries.ts';
+export { runToEnd } from './create-cluster.ts';
 export { DataDirectoryInUseError, PortTakenError, ProcessEndedError, ProcessError, StartError } from './errors.ts';
 export { freePort } from './free-port.ts';
 export { isPortFree } from './is-port-free.ts';
 export { claimPortBlock, type PortBlock } from './port-block.ts';
 export { identifyProcess, isProcessIdentity, isStillRunning, type ProcessIdentity } from './process-identity.ts';
 export { stopOrphans } from './process-record.ts';
-export { runToEnd } from './run-to-end.ts';
 export { type ScratchDirectory, scratchDirectory } from './scratch-directory.ts';
 export { type NatsOptions, type NatsServer, startNats } from './start-nats.ts';
 export { type PostgresOptions, type PostgresServer, startPostgres } from './start-postgres.ts';

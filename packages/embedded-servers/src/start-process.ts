@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StartError } from './errors.ts';
-import { watchParent } from './parent-watchdog.ts';
 import { forgetProcess, recordProcess } from './process-record.ts';
 
 const STOP_STEP_MS = 15_000;
@@ -124,3 +123,19 @@ const spawnFailure = (child: ChildProcess): Promise<string> =>
   new Promise((resolve) => {
     child.once('error', (error) => resolve(error.message));
   });
+
+/**
+ * Signals `pid` when this process ends in any way, even by SIGKILL: a shell waits for the end of a pipe that only this
+ * process holds open. `release` ends the watch once the watched process is gone.
+ */
+const watchParent = (pid: number, signal: NodeJS.Signals): { release: () => void } => {
+  const script = `read -r line; [ "$line" = released ] || kill -${signal.replace('SIG', '')} ${pid} 2>/dev/null`;
+  const shell = spawn('/bin/sh', ['-c', script], { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+  // Without a shell an orderly stop still ends the process. Only a killed parent would leave it behind.
+  shell.on('error', () => undefined);
+  shell.stdin.on('error', () => undefined);
+  shell.unref();
+  // A pipe is a socket in Node, and must not keep this process alive either.
+  if ('unref' in shell.stdin && typeof shell.stdin.unref === 'function') shell.stdin.unref();
+  return { release: () => shell.stdin.end('released\n') };
+};

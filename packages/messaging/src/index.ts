@@ -3,13 +3,15 @@ export { type EventOf, type EventSubject, hasSubject, type ReceivedEvent } from 
 export type { MessagingLogger } from './connection/logger.ts';
 export type { MessagingMetrics } from './connection/metrics.ts';
 export { type SharedHints, type SharedHintsOptions, shareHints } from './hints/share-hints.ts';
-export { inboxEpochMigration, inboxMigration } from './inbox/inbox-tables.ts';
+export { inboxMigration } from './inbox/inbox-tables.ts';
 export type { DeliveryMeta } from './inbox/parse-message.ts';
+export { type EpochVersion, readVersions } from './inbox/queries.ts';
 export { readAgain } from './inbox/read-again.ts';
 export {
   type BatchConsumerOptions,
   type Consumer,
   type ConsumerOptions,
+  type PreparedConsumerOptions,
   startBatchConsumer,
   startConsumer,
 } from './inbox/start-consumer.ts';
@@ -25,8 +27,15 @@ export {
   outboxValues,
 } from './outbox/append-to-outbox.ts';
 export { beginEpoch, type Epoch } from './outbox/begin-epoch.ts';
-export { outboxEpochMigration, outboxMigration, outboxTraceMigration } from './outbox/outbox-tables.ts';
+export { outboxMigration } from './outbox/outbox-tables.ts';
 export { type Relay, type RelayOptions, startRelay } from './outbox/start-relay.ts';
 export { withOutbox } from './outbox/with-outbox.ts';
+export { appRevocationKey } from './revocations/app-revocation-key.ts';
 export { openRevocations, type RevocationsOptions } from './revocations/open-revocations.ts';
+export {
+  authSource,
+  ownSource,
+  type RevocationSource,
+  revocationRoutes,
+} from './revocations/recorded-revocations.ts';
 export type { RevocationSubject, RevocationView } from './revocations/revocation-entries.ts';

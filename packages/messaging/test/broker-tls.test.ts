@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { brokerUrl, migrateBroker, renderAccounts } from '@svc/broker';
 import { type NatsServer, type ScratchDirectory, scratchDirectory, startNats } from '@svc/embedded-servers';
 import { captureLogs, createTestAuthority, type TestAuthority, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { brokerUrl, migrateBroker, renderAccounts } from '../src/broker/index.ts';
 import { connectMessaging, type Messaging, openRevocations } from '../src/index.ts';
 
 const PASSWORD = 'password-of-the-tests';
@@ -62,7 +62,7 @@ describe('with NATS_CA_FILE', () => {
     const messaging = await connect(servers.right, caFile);
     expect(messaging.connection.info).toMatchObject({ tls_required: true });
     await messaging.jetstream.publish('auth.app.updated.v1', 'a fact');
-    const view = await openRevocations(messaging);
+    const view = await openRevocations(messaging, { sources: [] });
     await servers.right.stop();
     await waitFor(() => !messaging.isConnected());
     servers.right = await restart(servers.right);
@@ -93,7 +93,7 @@ describe('with NATS_CA_FILE', () => {
     await once(impostor, 'listening');
     // Only the port of an address that was listened on is a number.
     const { port } = impostor.address() as AddressInfo;
-    await expect(connect({ port }, authority.caFile)).rejects.toMatchObject({ code: 'SERVER_OPT_NA' });
+    await expect(connect({ port }, authority.caFile)).rejects.toMatchObject({ cause: { code: 'SERVER_OPT_NA' } });
     expect(received).toEqual([]);
     impostor.close();
   });

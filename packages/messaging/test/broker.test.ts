@@ -87,7 +87,7 @@ test('after NATS lost its data, all kept facts are published again and have no s
   await consumer.pause();
   for (let change = 0; change < 5; change += 1) await updateApp(stage.knex, clientId);
   await waitFor(async () => (await unpublished()) === 0);
-  await stage.wipe();
+  await stage.nats.wipe();
   await waitFor(async () => (await storedMessages(messaging, 'AUTH')) === 15, { timeoutMs: 20_000 });
   await waitFor(async () => (await storedMessages(messaging, 'KV_revocations')) === 1);
   consumer.resume();
@@ -104,7 +104,7 @@ test('a relay that starts after NATS lost its data publishes the kept facts agai
   relay.hint();
   await waitFor(async () => (await unpublished()) === 0);
   await relay.stop();
-  await stage.wipe();
+  await stage.nats.wipe();
   const messaging = await stage.connect();
   stage.relay(messaging);
   await waitFor(async () => (await storedMessages(messaging, 'AUTH')) === 1);

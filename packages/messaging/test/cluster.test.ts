@@ -1,8 +1,8 @@
-import { type BrokerUser, brokerUrl, migrateBroker, renderAccounts } from '@svc/broker';
 import { newId } from '@svc/contracts';
 import { type NatsServer, scratchDirectory, startNats } from '@svc/embedded-servers';
 import { captureLogs, freePort, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type BrokerUser, brokerUrl, migrateBroker, renderAccounts } from '../src/broker/index.ts';
 import { connectMessaging, type Messaging, openRevocations } from '../src/index.ts';
 
 const SERVERS: readonly string[] = ['a', 'b', 'c'];
@@ -50,7 +50,7 @@ test('services connected to any server of a cluster publish, consume and follow 
   const auth = await connect('auth');
   for (const server of servers) {
     const dispatcher = await connect('webhook-dispatcher', [server]);
-    const view = await openRevocations(dispatcher);
+    const view = await openRevocations(dispatcher, { sources: [] });
     const grantId = newId('grt');
     await waitFor(() => auth.jetstream.publish(`$KV.revocations.grant.${grantId}`, '{}'), PATIENCE);
     await waitFor(() => view.isRevoked({ grantId }), PATIENCE);
@@ -70,12 +70,12 @@ test('existing streams and the bucket get the configured number of replicas, and
   await migrateBroker({ url: urlOf('operator'), replicas: 1 });
   expect(await replicasOf(operator)).toEqual(each(1));
   const auth = await connect('auth');
-  await waitFor(() => auth.jetstream.publish('auth.app.registered.v1', 'a fact'), PATIENCE);
+  const { seq } = await waitFor(() => auth.jetstream.publish('auth.account.erased.v1', 'a fact'), PATIENCE);
 
   await migrateBroker({ url: urlOf('operator'), replicas: 3 });
   expect(await replicasOf(operator)).toEqual(each(3));
   // A new replica is reported as current before it has received anything. The next message makes it current.
-  await waitFor(() => auth.jetstream.publish('auth.app.registered.v1', 'one more'), PATIENCE);
+  await waitFor(() => auth.jetstream.publish('auth.account.erased.v1', 'one more'), PATIENCE);
   const cluster = await waitFor(async () => {
     const { cluster } = await operator.manager.streams.info('AUTH');
     const isKept =
@@ -83,9 +83,9 @@ test('existing streams and the bucket get the configured number of replicas, and
     return isKept ? cluster : undefined;
   }, PATIENCE);
   await servers[SERVERS.indexOf(cluster.leader ?? '')]?.kill();
-  const message = await waitFor(() => auth.manager.streams.getMessage('AUTH', { seq: 1 }), PATIENCE);
+  const message = await waitFor(() => auth.manager.streams.getMessage('AUTH', { seq }), PATIENCE);
   expect(message.string()).toBe('a fact');
-  await waitFor(() => auth.jetstream.publish('auth.app.registered.v1', 'another'), PATIENCE);
+  await waitFor(() => auth.jetstream.publish('auth.account.erased.v1', 'another'), PATIENCE);
   await auth.close();
   await operator.close();
 }, 240_000);

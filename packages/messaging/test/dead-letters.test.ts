@@ -73,7 +73,9 @@ test('the metrics count waiting messages and unresolved dead letters of each con
   const idle = { messaging: await stage.connect('measuring', metrics), database: stage.knex, subjects };
   const held = Promise.withResolvers<void>();
   stage.keep(startConsumer({ ...idle, name: 'test_measured', handle: () => held.promise }));
-  await waitFor(() => values.size >= 2);
+  await waitFor(
+    () => values.has('messages_waiting test_measured') && values.has('dead_letters_unresolved test_measured'),
+  );
   expect(values.get('messages_waiting test_measured')).toBe(2);
   expect(values.get('dead_letters_unresolved test_measured')).toBe(1);
   held.resolve();

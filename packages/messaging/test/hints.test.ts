@@ -1,6 +1,7 @@
-import { captureLogs, testNats, waitFor } from '@svc/testing';
+import { captureLogs, waitFor } from '@svc/testing';
 import { expect, test } from 'vitest';
 import { connectMessaging, shareHints } from '../src/index.ts';
+import { testNats } from '../src/testing/test-nats.ts';
 
 const REPLICAS = ['first', 'second', 'third'];
 

@@ -9,18 +9,20 @@ export interface Page {
   readonly title: string;
   readonly style: Style;
   readonly body: Html;
+  /** For search engines, which are kept away from pages without one. */
+  readonly description?: string;
   /** Seconds until the browser reloads the page. */
   readonly refreshSeconds?: number;
 }
 
 /** Renders the whole document. */
-export const renderPage = ({ locale, title, style, body, refreshSeconds }: Page): string =>
+export const renderPage = ({ locale, title, style, body, description, refreshSeconds }: Page): string =>
   html`<!doctype html>
 <html lang="${locale}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
+${description === undefined ? html`<meta name="robots" content="noindex">` : html`<meta name="description" content="${description}">`}
 ${refreshSeconds !== undefined && html`<meta http-equiv="refresh" content="${refreshSeconds}">\n`}<title>${title} · svc</title>
 <link rel="icon" href="${PRODUCT_ICON}">
 <link rel="preload" as="font" type="font/woff2" href="${TEXT_FONT.path}" crossorigin>

@@ -17,6 +17,9 @@ const symbol = (path: string, name: string): Html =>
 /** Two parties that connect. */
 export const arrows = (): Html => symbol('M3 7h13m-3-3 3 3-3 3M17 13H4m3-3-3 3 3 3', 'between');
 
+/** Leads back. Drawn, because the text fonts lack the character. */
+export const backArrow = (): Html => symbol('M17 10H3.5m6-6-6 6 6 6', 'back-arrow');
+
 /** Included or allowed. */
 export const tick = (): Html => symbol('M4 10.5 8.2 14.5 16 6', 'yes');
 

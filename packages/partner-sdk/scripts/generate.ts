@@ -1,6 +1,7 @@
 import * as contract from '@svc/contracts';
 import { writeGenerated } from '@svc/contracts/write-generated';
 import type { z } from 'zod';
+import { sdkReference } from './sdk-reference.ts';
 import { shapeSource } from './shape-source.ts';
 
 type NamedSchema = readonly [name: string, schema: z.ZodType];
@@ -14,16 +15,24 @@ const schemas: readonly NamedSchema[] = [
   ['usageShape', contract.integrationUsageSchema],
   ['requestUsageShape', contract.requestUsageSchema],
   ['tokenResponseShape', contract.tokenResponseSchema],
+  ['deviceAuthorizationShape', contract.deviceAuthorizationSchema],
   ['receiptShape', contract.receiptSchema],
   ['delegatedReceiptClaimsShape', contract.delegatedReceiptClaimsSchema],
   ['keyReceiptClaimsShape', contract.keyReceiptClaimsSchema],
+  ['delegatedProvenanceClaimsShape', contract.delegatedProvenanceClaimsSchema],
+  ['keyProvenanceClaimsShape', contract.keyProvenanceClaimsSchema],
 ];
-const webhookSchemas: readonly NamedSchema[] = [['webhookEventShape', contract.webhookEventSchema]];
+const webhookSchemas: readonly NamedSchema[] = [
+  ['webhookEventShape', contract.webhookEventSchema],
+  ['accountWebhookEventShape', contract.accountEventSchema],
+];
 
 const { routes } = contract;
 const calledRoutes = {
   authorize: routes.showAuthorizePage,
+  deviceAuthorization: routes.authorizeDevice,
   token: routes.issueToken,
+  par: routes.pushAuthorizationRequest,
   revoke: routes.revokeToken,
   capabilities: routes.getCapabilities,
   chat: routes.createDelegatedChatCompletion,
@@ -34,7 +43,7 @@ const calledRoutes = {
   receiptKeys: routes.getReceiptJwks,
 };
 /** Routes whose errors are OAuth's or a page's. */
-const OAUTH_ROUTES: readonly string[] = ['authorize', 'token', 'revoke'];
+const OAUTH_ROUTES: readonly string[] = ['authorize', 'deviceAuthorization', 'token', 'revoke'];
 
 /**
  * Codes after which nothing was billed and a repeat may succeed. `internal_error` is not one: it may follow a billed
@@ -87,6 +96,8 @@ const BUILDERS = [
 
 const main = `export const DEFAULT_SCOPE = '${contract.DEFAULT_SCOPE}';
 
+export const DEVICE_GRANT_TYPE = '${contract.DEVICE_GRANT_TYPE}';
+
 ${renderPaths()}
 
 ${renderErrorCodes()}
@@ -106,6 +117,8 @@ export const WEBHOOK_EVENTS_PATH = '${routes.listOwnWebhookEvents.path}';
 
 export const webhookEventNames = [${contract.webhookEventNames.map((name) => `'${name}'`).join(', ')}] as const;
 
+export const accountWebhookEventNames = [${contract.accountEventNames.map((name) => `'${name}'`).join(', ')}] as const;
+
 ${renderSchemas(webhookSchemas)}
 `;
 
@@ -117,3 +130,5 @@ writeGenerated(
   },
   new URL('../src/generated/', import.meta.url),
 );
+
+writeGenerated(await sdkReference(), new URL('../../../docs/sdk/', import.meta.url));

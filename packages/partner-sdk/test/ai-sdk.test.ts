@@ -1,4 +1,4 @@
-import { APICallError, generateText, jsonSchema, Output, streamText, type ToolSet } from 'ai';
+import { APICallError, createProviderRegistry, generateText, jsonSchema, Output, streamText, type ToolSet } from 'ai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSvc, type Svc } from '../src/ai-sdk/index.ts';
 import { StreamInterruptedError, SvcError } from '../src/index.ts';
@@ -63,6 +63,14 @@ describe('generateText', () => {
       stop: ['END'],
       stream: false,
     });
+  });
+
+  test('is found in a registry of providers under any name, but has no other models', async () => {
+    const registry = createProviderRegistry({ svc });
+    service.answerNext(json(200, completion('Ciao!')));
+    const { text } = await generateText({ model: registry.languageModel('svc:chat'), prompt: 'Hello' });
+    expect(text).toBe('Ciao!');
+    expect(() => registry.embeddingModel('svc:any')).toThrow('svc has no embedding models for apps.');
   });
 
   test('takes a fresh token for each call, and another one if the first is rejected', async () => {

@@ -34,6 +34,7 @@ const USAGE = {
   pending_requests: 0,
   max_pending_requests: 2,
   services: { chat: true, audio_transcription: false },
+  extra: { enabled: false, used_micros: 0, limit_micros: 0 },
   app: {
     limit_micros: 2_000_000,
     period: 'week',
@@ -90,6 +91,15 @@ describe('success', () => {
     expect(JSON.parse(body.toString())).toEqual({ ...HELLO, temperature: 0, stream: false });
   });
 
+  test('asks for a proof of provenance if told to', async () => {
+    service.answerNext(json(200, { ...completion('Salve'), extensions: { provenance: 'a.b.c' } }));
+    const answer = await client.chat(HELLO, { isProven: true });
+    expect([service.last().headers['x-svc-provenance'], answer.extensions?.provenance]).toEqual(['1', 'a.b.c']);
+    service.answerNext(json(200, completion('Salve')));
+    await client.chat(HELLO);
+    expect(service.last().headers).not.toHaveProperty('x-svc-provenance');
+  });
+
   test('sends the audio file and only the given fields', async () => {
     service.answerNext(json(200, { text: 'Ciao', language: 'it', duration: 1.5, segments: [] }));
     const file = new File([new Uint8Array([0, 255, 13, 10])], 'voce.wav', { type: 'audio/wav' });
@@ -111,6 +121,7 @@ describe('success', () => {
       request_id: REQUEST_ID,
       state: 'settled',
       cost_micros: 42,
+      paid_by: 'plan',
       created_at: '2026-10-01T00:00:00.000Z',
       settled_at: '2026-10-01T00:00:01.000Z',
     };
@@ -161,6 +172,11 @@ describe('errors of the service', () => {
     expect(error).toBeInstanceOf(AppLimitError);
     expect(error).toMatchObject({ status, code, manageUrl, isRetryable: false });
     expect(error.resetsAt).toEqual(typeof at === 'string' ? new Date(at) : undefined);
+  });
+
+  test('an answer that says not to retry is not retryable, even if its code usually is', async () => {
+    service.answerNext(failure(502, 'upstream_error', {}, { 'x-should-retry': 'false' }));
+    expect(await errorOf(client.chat(HELLO))).toMatchObject({ code: 'upstream_error', isRetryable: false });
   });
 
   test('too many pending requests are retryable after a pause', async () => {

@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto';
 import { freePort } from '@svc/testing';
+import { decodeProtectedHeader, importJWK, jwtVerify } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   ConnectError,
   ConnectionEndedError,
   type Connector,
   createConnector,
+  createDpopFetch,
   createMemoryTokenStore,
   createUserTokens,
   type TokenSet,
@@ -48,6 +51,61 @@ const reasonOf = async (work: Promise<unknown>): Promise<string> => {
   expect(error).toBeInstanceOf(ConnectError);
   return error instanceof ConnectError ? error.reason : '';
 };
+
+test('RFC 9126: pushes the request, and sends the browser with its reference alone', async () => {
+  const sent: { url: string; form: URLSearchParams }[] = [];
+  const pushing = makeConnector({
+    pushesRequests: true,
+    fetch: async (url: URL, init: RequestInit) => {
+      sent.push({ url: url.href, form: new URLSearchParams(String(init.body)) });
+      return Response.json({ request_uri: 'urn:request:1', expires_in: 60 }, { status: 201 });
+    },
+  });
+  const { url, session } = await pushing.begin({ locale: 'en' });
+  expect(Object.fromEntries(new URL(url).searchParams)).toEqual({
+    client_id: oauth.clientId,
+    request_uri: 'urn:request:1',
+  });
+  expect(sent.map((each) => each.url)).toEqual([`${oauth.url}/v1/integrations/oauth/par`]);
+  expect(Object.fromEntries(sent[0]?.form ?? [])).toMatchObject({
+    client_id: oauth.clientId,
+    client_secret: oauth.clientSecret,
+    redirect_uri: REDIRECT_URI,
+    state: session.state,
+    code_challenge_method: 'S256',
+    locale: 'en',
+  });
+});
+
+test('RFC 9449 §4.2: proves a key with each request, for this method, address and token', async () => {
+  const requests: { url: string; headers: Headers }[] = [];
+  const send = await createDpopFetch({
+    fetch: async (url, init) => {
+      requests.push({ url: String(url), headers: new Headers(init?.headers) });
+      return new Response();
+    },
+  });
+  await send('https://svc.example/token?x=1', { method: 'POST', body: new FormData() });
+  await send('https://svc.example/usage', { headers: { authorization: 'Bearer at_1' } });
+  const proofs = await Promise.all(
+    requests.map(async ({ headers }) => {
+      const proof = headers.get('dpop') ?? '';
+      const { jwk, alg, typ } = decodeProtectedHeader(proof);
+      const key = await importJWK(jwk ?? {}, alg);
+      return { jwk, typ, claims: (await jwtVerify(proof, key)).payload };
+    }),
+  );
+  expect(proofs.map(({ typ, claims }) => [typ, claims['htm'], claims['htu'], claims['ath']])).toEqual([
+    ['dpop+jwt', 'POST', 'https://svc.example/token', undefined],
+    ['dpop+jwt', 'GET', 'https://svc.example/usage', createHash('sha256').update('at_1').digest('base64url')],
+  ]);
+  expect(proofs[1]?.jwk).toEqual(proofs[0]?.jwk);
+  expect(proofs[1]?.claims.jti).not.toBe(proofs[0]?.claims.jti);
+  expect(requests.map(({ headers }) => [headers.get('authorization'), headers.get('content-type')])).toEqual([
+    [null, null],
+    ['DPoP at_1', null],
+  ]);
+});
 
 describe('begin', () => {
   test('RFC 7636 §4.3: sends the browser with an S256 challenge, a state and the registered redirect URI', async () => {

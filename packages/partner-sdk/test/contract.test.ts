@@ -58,6 +58,7 @@ describe('shapes', () => {
         pending_requests: 0,
         max_pending_requests: contract.PENDING_REQUESTS_MAX,
         services,
+        extra: { enabled: false, used_micros: 0, limit_micros: 0 },
         app: { ...app, resets_at: null, expires_at: null },
       },
     ],
@@ -69,6 +70,7 @@ describe('shapes', () => {
         request_id: `req_${'0'.repeat(26)}`,
         state: 'settled',
         cost_micros: 5,
+        paid_by: 'plan',
         created_at: '2026-10-01T00:00:00.000Z',
         settled_at: null,
       },
@@ -132,6 +134,7 @@ describe('shapes', () => {
 describe('webhooks', () => {
   test('names, headers and tolerance match the contract', () => {
     expect(server.webhookEventNames).toEqual(contract.webhookEventNames);
+    expect(server.accountWebhookEventNames).toEqual(contract.accountEventNames);
     expect(server.WEBHOOK_SIGNATURE_HEADER).toBe(contract.WEBHOOK_SIGNATURE_HEADER);
     expect(server.STANDARD_WEBHOOK_HEADERS).toEqual(contract.STANDARD_WEBHOOK_HEADERS);
     expect(webhooks.WEBHOOK_TOLERANCE_SECONDS).toBe(contract.WEBHOOK_TOLERANCE_SECONDS);
@@ -155,11 +158,14 @@ describe('webhooks', () => {
   const directory = new URL('samples/webhooks/', new URL('../../contracts/', import.meta.url));
   test.each(readdirSync(directory))('the released message %s is read, and nothing less', (name) => {
     const sample: unknown = JSON.parse(readFileSync(new URL(name, directory), 'utf8'));
-    expect(webhooks.webhookEventShape(sample)).toEqual(contract.webhookEventSchema.parse(sample));
-    expect(server.readWebhookEnvelope(sample)).toEqual(sample);
+    const isOfAccount = contract.accountEventNames.some((known) => `${known}.json` === name);
+    const shape: Shape<unknown> = isOfAccount ? webhooks.accountWebhookEventShape : webhooks.webhookEventShape;
+    const schema: z.ZodType = isOfAccount ? contract.accountEventSchema : contract.webhookEventSchema;
+    expect(shape(sample, 'event')).toEqual(schema.parse(sample));
+    expect(server.readWebhookEnvelope(sample)).toEqual(isOfAccount ? undefined : sample);
     for (const spoilt of spoil(sample)) {
-      if (isLeftOpen(contract.webhookEventSchema, spoilt)) continue;
-      expect(accepts(webhooks.webhookEventShape, spoilt), JSON.stringify(spoilt)).toBe(false);
+      if (isLeftOpen(schema, spoilt)) continue;
+      expect(accepts(shape, spoilt), JSON.stringify(spoilt)).toBe(false);
     }
   });
 });

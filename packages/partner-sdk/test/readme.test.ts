@@ -141,6 +141,7 @@ describe('the samples', () => {
       pending_requests: 0,
       max_pending_requests: 2,
       services: { chat: true, audio_transcription: false },
+      extra: { enabled: false, used_micros: 0, limit_micros: 0 },
       app: { ...app, resets_at: null, expires_at: null },
     };
     const unlimited = { ...usage, app: { ...usage.app, limit_micros: null, period: null } };

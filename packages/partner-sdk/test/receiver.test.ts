@@ -4,6 +4,7 @@ import { type TestDatabase, testDatabase, waitFor } from '@svc/testing';
 import type { Knex } from 'knex';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
+  createAccountWebhookReceiver,
   createMemoryWebhookStore,
   createPostgresWebhookStore,
   createWebhookReceiver,
@@ -49,6 +50,43 @@ const receive = async (receiver: WebhookReceiver, event: object): Promise<string
 const works = async (): Promise<string[]> =>
   (await database.knex('work').orderBy('event_id')).map((row) => String(row.event_id));
 const markers = async (): Promise<number> => Number((await database.knex('svc_webhook_events').count())[0]?.['count']);
+
+describe('the events of an account', () => {
+  test('are processed once and in the work of the handler, without snapshots that are stale', async () => {
+    const accountId = 'usr_1';
+    const changed = (sequence: number, revision: number) => ({
+      api_version: '2026-10-01',
+      event_id: `evt_${sequence}`,
+      event: 'subscription.changed',
+      account_id: accountId,
+      sequence,
+      created: 1_790_000_000,
+      data: { status: 'active', plan: null, current_period_end: '2026-11-01T00:00:00.000Z', revision },
+    });
+    const receiver = createAccountWebhookReceiver({
+      secret: SECRET,
+      accountId,
+      store,
+      handle: async ({ event_id }, trx, { isLate }) => void (await trx('work').insert({ event_id, is_late: isLate })),
+      onGap: (gap) => void gaps.push(gap),
+    });
+    const outcomes = [];
+    for (const event of [
+      changed(1, 1),
+      changed(1, 1),
+      changed(3, 3),
+      changed(2, 2),
+      { ...changed(4, 4), event: 'new.kind' },
+    ]) {
+      outcomes.push((await receiver.receive(deliveryOf(event))).outcome);
+    }
+    expect(outcomes).toEqual(['processed', 'duplicate', 'processed', 'stale', 'ignored']);
+    expect(await works()).toEqual(['evt_1', 'evt_3']);
+    expect(gaps).toEqual([{ integrationId: accountId, from: 2, to: 2 }]);
+    const other = deliveryOf({ ...changed(5, 5), account_id: 'usr_2' });
+    expect(await receiver.receive(other)).toMatchObject({ outcome: 'rejected', status: 403 });
+  });
+});
 
 describe('once', () => {
   test('processes an event once and answers 2xx to its repetition', async () => {

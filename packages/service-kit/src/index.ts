@@ -1,5 +1,8 @@
 export { AppError, type AppErrorOptions, invalidField, invalidRequest } from './app-error.ts';
 export { type CheckClientSecret, createClientAuthenticator } from './authentication/client-credentials.ts';
+export { createKeyCache } from './authentication/key-cache.ts';
+export { createKeyText } from './authentication/key-text.ts';
+export { digestManagementKey, managementKeyText, toManagementKeyCaller } from './authentication/management-keys.ts';
 export { DPOP_ALGORITHMS } from './authentication/proof-of-possession.ts';
 export type { RevocationQuery, RevocationView } from './authentication/revocation-view.ts';
 export { createServiceAuthenticator } from './authentication/service-credential.ts';
@@ -13,7 +16,7 @@ export {
   type TokenAuthenticators,
   type TokenAuthenticatorsOptions,
 } from './authentication/token-authenticators.ts';
-export { type BatchingOptions, batchCalls } from './batching/batch-calls.ts';
+export { type BatchingOptions, batchCalls, wasNeverSent } from './batching/batch-calls.ts';
 export {
   type CallInput,
   type CallResult,
@@ -21,18 +24,20 @@ export {
   type InternalClient,
   type InternalClientOptions,
 } from './client/create-internal-client.ts';
+export { withDeadline } from './client/with-deadline.ts';
 export { type Clock, systemClock } from './clock.ts';
 export { UnorderedSet } from './collections/unordered-set.ts';
-export { brokerSettings, callingSettings, commonSettings, databaseSettings } from './config/common-settings.ts';
+export { brokerSettings, commonSettings, databaseSettings } from './config/common-settings.ts';
 export {
   describeSettings,
   renderEnvExample,
   renderSettingsTable,
   type SettingDescription,
-  summarizeConfig,
 } from './config/describe-config.ts';
 export { ConfigError, type ConfigFault, loadConfig } from './config/load-config.ts';
+export { logStart } from './config/log-start.ts';
 export { type Setting, type SettingMetadata, setting } from './config/setting.ts';
+export { whenValid } from './config/when-valid.ts';
 export { acceptedEncodings } from './http/accepted-encodings.ts';
 export type {
   AccessTokenCaller,
@@ -43,6 +48,7 @@ export type {
   Caller,
   CallerOf,
   ConsoleSessionCaller,
+  ManagementKeyCaller,
   Presentation,
   PublicCaller,
   Reply,
@@ -51,10 +57,14 @@ export type {
   ServiceCaller,
 } from './http/binding.ts';
 export { bind, HANDLED } from './http/binding.ts';
+export type { Prepare } from './http/create-app.ts';
 export { createInternalApp, type InternalAppOptions } from './http/create-internal-app.ts';
 export { createServiceApp, listUnboundRoutes, type ServiceAppOptions } from './http/create-service-app.ts';
+export { awaitsContinue, continueOnRead } from './http/expect-continue.ts';
 export { freeBuffer } from './http/free-buffer.ts';
+export { findHeadFault, followsRefusedHead, type HeadFault } from './http/head-fault.ts';
 export { sendJsonStream, type WriteText } from './http/json-stream.ts';
+export { toOriginForm } from './http/origin-form.ts';
 export { readOauthForm } from './http/parse-body.ts';
 export {
   type BodyReading,
@@ -65,9 +75,8 @@ export {
   readBodyBytes,
   STATUS_CALLER_GONE,
 } from './http/read-body.ts';
-export { repeatsHost } from './http/repeats-host.ts';
-export { sendReply } from './http/send-reply.ts';
 export { parseOrThrow } from './http/validate.ts';
+export { whenClosed } from './http/when-closed.ts';
 export { type Drain, makeDrainable } from './lifecycle/drain.ts';
 export { type ControlledLifecycle, createLifecycle, type Lifecycle } from './lifecycle/lifecycle.ts';
 export type { Listener, ListenOptions } from './lifecycle/listen.ts';
@@ -78,4 +87,7 @@ export { createLogger, type Logger, type LoggerOptions } from './logging/create-
 export type { LogFieldName, LogFields } from './logging/log-fields.ts';
 export { reduceError } from './logging/reduce-error.ts';
 export { createMetrics, type Metrics } from './metrics/create-metrics.ts';
+export { type DerivedKeys, openDerivedKeys, type PublicSigningKey } from './signing/derived-keys.ts';
+export { keySetReply } from './signing/key-set-reply.ts';
+export { signClaims } from './signing/sign-claims.ts';
 export { openTraces, type TraceConfig } from './traces/open-traces.ts';

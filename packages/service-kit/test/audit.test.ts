@@ -1,6 +1,6 @@
 import { serviceOperations } from '@svc/contracts';
 import { expect, test } from 'vitest';
-import { bind, createInternalApp, createInternalClient, createMetrics } from '../src/index.ts';
+import { bind, createInternalApp, createInternalClient, createLogger, createMetrics } from '../src/index.ts';
 import { collectLogs, serve, startTestApp } from './support/test-app.ts';
 
 const isAudit = ({ message }: Record<string, unknown>) => message === 'audit';
@@ -53,4 +53,28 @@ test.each([
   await client.close();
   await expect.poll(() => lines.filter(isAudit)).toHaveLength(1);
   expect(lines.find(isAudit)).toMatchObject({ actor, operation: 'reloadRoutes', target: [], status: 200 });
+});
+
+test.each(['warn', 'error', 'fatal'])(
+  'writes the audit log at LOG_LEVEL %s, and nothing else of that level',
+  (level) => {
+    const lines: string[] = [];
+    const logger = createLogger({ service: 'auth', level, destination: { write: (line) => void lines.push(line) } });
+    logger.info('request');
+    logger.child({ request_id: 'req_1' }).audit({ component: 'audit', actor: 'usr_1' }, 'audit');
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 'info', message: 'audit', component: 'audit', actor: 'usr_1', request_id: 'req_1' },
+    ]);
+  },
+);
+
+test('names account, app and API key of a refused request by their ids, and of no other', async () => {
+  const { send, lines } = await startTestApp();
+  const headers = { authorization: 'bearer session-business' };
+  await send('PATCH', '/v1/things/thing-1', { headers, body: { active: true } });
+  await send('PATCH', '/v1/things/thing-2', { headers, body: { active: 'canary' } });
+  const requests = () => lines.filter(({ message }) => message === 'request');
+  await expect.poll(requests).toHaveLength(2);
+  expect(requests()[0]).not.toHaveProperty('user_id');
+  expect(requests()[1]).toMatchObject({ status: 422, user_id: expect.stringMatching(/^usr_/) });
 });

@@ -57,6 +57,19 @@ test('returns email_not_verified on a route that wants a confirmed address if th
   expect((await send('POST', '/v1/things/a/buy', { headers: bearer('session-personal') })).status).toBe(200);
 });
 
+test('takes a management key by the scope of the route, and refuses it where there is none', async () => {
+  const { send } = await startTestApp();
+  const get = await send('GET', '/v1/things/a', { headers: bearer('svc_mk_apps:write') });
+  expect([get.status, get.body.user]).toEqual([200, 'usr_1']);
+  const change = { body: { active: true } };
+  const refused = await send('PATCH', '/v1/things/a', { headers: bearer('svc_mk_apps:read'), ...change });
+  expect([refused.status, refused.body.detail.code]).toEqual([403, 'insufficient_scope']);
+  expect(refused.headers.get('www-authenticate')).toBe('Bearer error="insufficient_scope", scope="apps:write"');
+  expect((await send('PATCH', '/v1/things/a', { headers: bearer('svc_mk_apps:write'), ...change })).status).toBe(200);
+  const never = await send('POST', '/v1/things/a/buy', { headers: bearer('svc_mk_apps:write') });
+  expect([never.status, never.headers.get('www-authenticate')]).toEqual([403, 'Bearer error="insufficient_scope"']);
+});
+
 test('returns business_account_required for a personal account on a business route', async () => {
   const { send } = await startTestApp();
   const refused = await send('PATCH', '/v1/things/a', { headers: bearer('session-personal'), body: { active: true } });

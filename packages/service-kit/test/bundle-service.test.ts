@@ -69,11 +69,11 @@ test('copies data files to where a module directly in src/ finds them', async ()
   expect(run('src/main.js')).toBe('from a file x 404\n');
 });
 
-test('copies the SQL files that migrations read, in any folder', async () => {
-  mkdirSync(join(DIRECTORY, 'migrations/tables'));
-  writeFileSync(join(DIRECTORY, 'migrations/tables/things.sql'), 'SELECT 1');
+test('copies the SQL functions beside the migrations', async () => {
+  mkdirSync(join(DIRECTORY, 'migrations/functions/used_by_tables'), { recursive: true });
+  writeFileSync(join(DIRECTORY, 'migrations/functions/used_by_tables/one.sql'), 'SELECT 1');
   await bundleService(DIRECTORY);
-  expect(readFileSync(join(DIRECTORY, 'dist/migrations/tables/things.sql'), 'utf8')).toBe('SELECT 1');
+  expect(readFileSync(join(DIRECTORY, 'dist/migrations/functions/used_by_tables/one.sql'), 'utf8')).toBe('SELECT 1');
   expect(existsSync(join(DIRECTORY, 'dist/migrations/20260101000000_make_it.ts'))).toBe(false);
 });
 

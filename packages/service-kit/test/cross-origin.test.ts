@@ -43,7 +43,7 @@ describe('a route that declares crossOrigin', () => {
     expect(Object.fromEntries(headers)).toMatchObject({
       'access-control-allow-origin': '*',
       'access-control-allow-methods': 'POST',
-      'access-control-allow-headers': 'authorization, content-type, idempotency-key, dpop',
+      'access-control-allow-headers': 'authorization, content-type, idempotency-key, dpop, x-svc-provenance',
       'access-control-max-age': '86400',
     });
   });

@@ -13,7 +13,7 @@ import {
   readOauthForm,
 } from '../src/index.ts';
 import { sendRaw } from './support/raw-http.ts';
-import { startTestApp, testBindings, testRoutes } from './support/test-app.ts';
+import { startTestApp, testRoutes } from './support/test-app.ts';
 
 /** Returns the test contract with another handler for one route. */
 const answering = (handle: () => Promise<never> | never) =>
@@ -267,18 +267,6 @@ test('sends an invalid response unchanged without response validation', async ()
     bindings: [bind(testRoutes.createThing, async () => ({ status: 201, body: { other: 1 } }))],
   });
   expect((await send('POST', '/v1/things', { body: { name: 'x' } })).body).toEqual({ other: 1 });
-});
-
-test('lets a mount handle unbound paths, with the same headers and before 501', async () => {
-  const { send } = await startTestApp({
-    bindings: testBindings,
-    mount: (app) => {
-      app.get('/interaction', (_req, res) => void res.send('mounted'));
-    },
-  });
-  const answer = await send('GET', '/interaction');
-  expect([answer.text, answer.headers.get('x-content-type-options')]).toEqual(['mounted', 'nosniff']);
-  expect((await send('GET', '/v1/things')).status).toBe(200);
 });
 
 test('throws the same 422 from parseOrThrow', () => {

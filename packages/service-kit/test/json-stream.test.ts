@@ -49,6 +49,18 @@ test('ends the connection at a later failure, so that the body is incomplete', a
   await expect(response.text()).rejects.toThrow();
 });
 
+test('resets the connection of a reader without chunks, and logs the failure', async () => {
+  const { port, lines } = await startStream(async (write) => {
+    await write(LARGE);
+    throw new Error('the database is gone');
+  });
+  const socket = connect(port, '127.0.0.1');
+  const failed = once(socket, 'end').catch((error: unknown) => error);
+  socket.resume().write('GET /v1/things HTTP/1.0\r\nhost: x\r\n\r\n');
+  expect(await failed).toMatchObject({ code: 'ECONNRESET' });
+  expect(lines.map(({ message }) => message)).toContain('request failed');
+});
+
 test('lets a reader go that stops reading', async () => {
   const { port, ended } = await startStream(async (write) => {
     for (;;) await write(LARGE);
@@ -86,5 +98,38 @@ test('a client of another service throws what the other service refuses with', a
   await expect(client.stream(testRoutes.listThings, { query: {} })).rejects.toMatchObject({
     code: 'service_unavailable',
   });
+  await client.close();
+});
+
+test('a client of another service throws if the answer breaks off', async () => {
+  const { url } = await serve((_req, res) => {
+    res.writeHead(200, { 'content-type': 'application/json' });
+    res.write(LARGE, () => res.destroy());
+  });
+  const client = createInternalClient({ baseUrl: url, token: 'auth:x', timeoutMs: 5_000 });
+  const pieces = await client.stream(testRoutes.listThings, { query: {} });
+  const readAll = async () => {
+    for await (const piece of pieces) expect(piece).toContain('x');
+  };
+  await expect(readAll()).rejects.toMatchObject({ code: 'service_unavailable' });
+  await client.close();
+});
+
+test('a client gives a stream as long as its pieces come, and ends it at a pause beyond its timeout', async () => {
+  const pauseMs = 60;
+  const { url } = await serve(async (_req, res) => {
+    res.writeHead(200, { 'content-type': 'application/json' });
+    for (let piece = 0; piece < 12; piece += 1) {
+      res.write('x');
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
+  });
+  const client = createInternalClient({ baseUrl: url, token: 'auth:x', timeoutMs: 6 * pauseMs });
+  let text = '';
+  const reading = (async () => {
+    for await (const piece of await client.stream(testRoutes.listThings, { query: {} })) text += piece;
+  })();
+  await expect(reading).rejects.toThrow();
+  expect(text).toBe('x'.repeat(12));
   await client.close();
 });

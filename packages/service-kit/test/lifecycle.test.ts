@@ -1,6 +1,7 @@
 import { Agent, get } from 'node:http';
+import { networkInterfaces } from 'node:os';
 import { expect, test } from 'vitest';
-import { createLifecycle } from '../src/index.ts';
+import { createLifecycle, listen } from '../src/index.ts';
 import { collectLogs } from './support/test-app.ts';
 
 const local = { port: 0, host: '127.0.0.1' };
@@ -78,4 +79,14 @@ test('rejects if the port is in use', async () => {
     code: 'EADDRINUSE',
   });
   await life.stop();
+});
+
+test('listens on IPv4 and IPv6 at "::", or on IPv4 alone where the system has no IPv6', async () => {
+  const listener = await listen((_req, res) => void res.end('here'), { port: 0, host: '::' });
+  const hasIpv6 = Object.values(networkInterfaces()).some((each) => each?.some(({ address }) => address === '::1'));
+  for (const host of hasIpv6 ? ['127.0.0.1', '[::1]'] : ['127.0.0.1']) {
+    expect(await (await fetch(`http://${host}:${listener.port}`)).text()).toBe('here');
+  }
+  expect(listener.url).toBe(`http://127.0.0.1:${listener.port}`);
+  await listener.drain(1_000);
 });

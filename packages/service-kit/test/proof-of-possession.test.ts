@@ -39,7 +39,8 @@ const startService = async () => {
   const authenticate = createTokenAuthenticators({
     publicBaseUrl: issuer.issuer,
     jwksUrl: issuer.jwksUrl,
-    revocations: { isRevoked: () => false },
+    revocations: { refreshIfStale: () => undefined, isRevoked: () => false },
+    auth: { call: () => Promise.reject(new Error('unused')) },
   });
   const app = createServiceApp({
     service: 'billing',

@@ -1,22 +1,51 @@
+import type { FoundManagementKey } from '@svc/contracts';
 import { decodeJwt, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { expect, test } from 'vitest';
-import { createTokenAuthenticators, type RevocationQuery } from '../src/index.ts';
+import {
+  createTokenAuthenticators,
+  digestManagementKey,
+  type InternalClient,
+  managementKeyText,
+  type RevocationQuery,
+} from '../src/index.ts';
 import { collectLogs } from './support/test-app.ts';
 import { startIssuer, type TokenOptions } from './support/token-issuer.ts';
+
+const FOUND: FoundManagementKey = {
+  id: 'mk_1',
+  svc_user_id: 'usr_1',
+  session_id: 'ses_1',
+  account_type: 'business',
+  is_email_unverified: false,
+  scopes: ['apps:read'],
+  expires_at: null,
+};
 
 const setup = async () => {
   const issuer = await startIssuer();
   const revoked = new Set<string>();
   const asked: RevocationQuery[] = [];
   const verified = new Set<string>();
+  const stale: { refresh?: (query: RevocationQuery) => Promise<void>; isAuthAway?: boolean } = {};
   const clock = { now: new Date() };
+  const managementKeys = new Map<string, FoundManagementKey>();
+  const lookUps: string[][] = [];
   const { logger, lines } = collectLogs();
   const authenticators = createTokenAuthenticators({
     publicBaseUrl: issuer.issuer,
     jwksUrl: issuer.jwksUrl,
     logger,
     clock: () => clock.now,
+    auth: {
+      // Answers the only route that is called.
+      call: (async (_route: unknown, { body }: { body: { digests: string[] } }) => {
+        lookUps.push(body.digests);
+        if (stale.isAuthAway === true) throw new Error('away');
+        return { body: { data: body.digests.map((digest) => managementKeys.get(digest) ?? null) } };
+      }) as unknown as InternalClient['call'],
+    },
     revocations: {
+      refreshIfStale: (query) => stale.refresh?.(query),
       isRevoked: (query) => {
         asked.push(query);
         return Object.values(query).some((id) => revoked.has(id));
@@ -27,7 +56,24 @@ const setup = async () => {
   const advance = (ms: number) => {
     clock.now = new Date(clock.now.getTime() + ms);
   };
-  return { issuer, revoked, verified, asked, advance, lines, ...authenticators };
+  const newManagementKey = (over: Partial<FoundManagementKey> = {}): string => {
+    const text = managementKeyText.generate();
+    managementKeys.set(digestManagementKey(text).toString('hex'), { ...FOUND, ...over });
+    return text;
+  };
+  return {
+    issuer,
+    revoked,
+    verified,
+    asked,
+    stale,
+    clock,
+    advance,
+    lines,
+    lookUps,
+    newManagementKey,
+    ...authenticators,
+  };
 };
 
 const refused = expect.objectContaining({ code: 'invalid_token', status: 401 });
@@ -60,10 +106,10 @@ test('returns the caller of a valid token of each kind', async () => {
 test('takes the time of authentication from auth_time, and from iat where a token has none', async () => {
   const { issuer, console_session } = await setup();
   const token = await issuer.sign('session', { claims: { auth_time: 1_700_000_000 } });
-  expect((await console_session(token)).authenticatedAt).toEqual(new Date(1_700_000_000_000));
+  expect(await console_session(token)).toMatchObject({ authenticatedAt: new Date(1_700_000_000_000) });
   const timeless = await issuer.sign('session');
   const { iat = 0 } = decodeJwt(timeless);
-  expect((await console_session(timeless)).authenticatedAt).toEqual(new Date(iat * 1000));
+  expect(await console_session(timeless)).toMatchObject({ authenticatedAt: new Date(iat * 1000) });
 });
 
 test('reads that an address is not confirmed from the token, unless it was confirmed since', async () => {
@@ -225,4 +271,53 @@ test('fetches the key set once for concurrent callers', async () => {
   );
   await Promise.all(tokens.map((token) => oauth_access_token(token)));
   expect(issuer.state.requests).toBe(1);
+});
+
+test('asks about a credential before it is accepted while the view of revocations is stale', async () => {
+  const { issuer, revoked, stale, console_session, oauth_access_token } = await setup();
+  const [session, access] = await Promise.all([issuer.sign('session'), issuer.sign('access')]);
+  const queries: RevocationQuery[] = [];
+  stale.refresh = async (query) => {
+    await new Promise(setImmediate);
+    queries.push(query);
+    for (const id of Object.values(query)) revoked.add(String(id));
+  };
+  await expect(console_session(session)).rejects.toEqual(refused);
+  await expect(oauth_access_token(access)).rejects.toEqual(refused);
+  expect(queries).toEqual([
+    { sessionId: 'ses_1', userId: 'usr_1' },
+    { grantId: 'grt_1', clientId: 'app_1' },
+  ]);
+});
+
+test('accepts a management key in place of a session, and asks auth about it once a minute', async () => {
+  const { console_session, newManagementKey, lookUps, asked, advance } = await setup();
+  const text = newManagementKey();
+  const caller = await console_session(text);
+  expect(caller).toMatchObject({ kind: 'management_key', keyId: 'mk_1', userId: 'usr_1', accountType: 'business' });
+  await console_session(text);
+  expect(lookUps).toEqual([[digestManagementKey(text).toString('hex')]]);
+  expect(asked[0]).toEqual({ managementKeyId: 'mk_1', userId: 'usr_1', keySessionId: 'ses_1' });
+  advance(61_000);
+  await console_session(text);
+  expect(lookUps).toHaveLength(2);
+});
+
+test('rejects a management key that is unknown, mistyped, expired or revoked, and none for what it is if auth is away', async () => {
+  const { console_session, newManagementKey, lookUps, revoked, stale, clock, advance } = await setup();
+  await expect(console_session(managementKeyText.generate())).rejects.toThrow(refused);
+  const text = newManagementKey();
+  await expect(console_session(`${text}0`)).rejects.toThrow(refused);
+  expect(lookUps).toHaveLength(1);
+  await console_session(text);
+  revoked.add('mk_1');
+  await expect(console_session(text)).rejects.toThrow(refused);
+  revoked.clear();
+  const short = newManagementKey({ expires_at: new Date(clock.now.getTime() + 10_000).toISOString() });
+  await console_session(short);
+  advance(10_000);
+  await expect(console_session(short)).rejects.toThrow(refused);
+  stale.isAuthAway = true;
+  await console_session(text);
+  await expect(console_session(newManagementKey())).rejects.toThrow(unavailable);
 });

@@ -24,6 +24,7 @@ export interface CapturingLogger {
   readonly warn: Write;
   readonly error: Write;
   readonly fatal: Write;
+  readonly audit: Write;
   readonly child: (fields: object) => CapturingLogger;
 }
 
@@ -48,6 +49,7 @@ const capturing = (entries: CapturedEntry[], bound: Readonly<Record<string, unkn
     warn: at('warn'),
     error: at('error'),
     fatal: at('fatal'),
+    audit: at('info'),
     child: (fields) => capturing(entries, { ...bound, ...fields }),
   };
 };

@@ -11,7 +11,13 @@ export interface DatabaseMoment {
 export const databaseMoment = async (knex: Knex): Promise<DatabaseMoment> => {
   const tables: string[] = await knex('pg_tables').where({ schemaname: 'public' }).pluck('tablename');
   await knex.raw('DROP SCHEMA IF EXISTS moment CASCADE; CREATE SCHEMA moment');
-  for (const table of tables) await knex.raw('CREATE TABLE ??.?? AS TABLE public.??', ['moment', table, table]);
+  // One snapshot, as a backup has.
+  await knex.transaction(
+    async (trx) => {
+      for (const table of tables) await trx.raw('CREATE TABLE ??.?? AS TABLE public.??', ['moment', table, table]);
+    },
+    { isolationLevel: 'repeatable read' },
+  );
   return {
     at: new Date(),
     goBack: () =>

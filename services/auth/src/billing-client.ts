@@ -1,4 +1,11 @@
-import { type AppTerms, type AppTermsChange, internalRoutes, type PlanServices } from '@svc/contracts';
+import {
+  type AccountUsage,
+  type AppTerms,
+  type AppTermsChange,
+  type ConsentPlan,
+  internalRoutes,
+  type Usage,
+} from '@svc/contracts';
 import { AppError, createInternalClient } from '@svc/service-kit';
 
 /** A user and an app. */
@@ -17,12 +24,25 @@ export interface BillingClient {
   readonly listTerms: (userId: string) => Promise<ReadonlyMap<string, AppTerms>>;
   /** Returns the share of a week's plan that users of an app typically spend on it; null if too few use it. */
   readonly readTypicalUse: (clientId: string) => Promise<number | null>;
-  /** Returns the services of the user's plan; none without an active subscription. */
-  readonly readServices: (userId: string) => Promise<PlanServices>;
+  /** Returns what is left of the user's plan; null without a live subscription. */
+  readonly readPlan: (userId: string) => Promise<PaidPlan | null>;
+  /** Lists a page of accounts whose erasure reached billing since a moment, by id. */
+  readonly listErasedAccounts: (page: { since: Date; after: string | undefined }) => Promise<ErasedPage>;
   readonly close: () => Promise<void>;
 }
 
-/** The person who opened the page waits for it, and so does a connection of the database pool. */
+/** A user's plan, and the use beyond its caps that the wallet pays. */
+export interface PaidPlan extends ConsentPlan {
+  readonly extra: AccountUsage['extra'];
+}
+
+/** Pseudonymous ids of erased accounts. */
+export interface ErasedPage {
+  readonly data: readonly string[];
+  readonly has_more: boolean;
+}
+
+/** The person who opened the page waits for it. */
 const TIMEOUT_MS = 2_000;
 /** The page renders without these answers. */
 const PAGE_TIMEOUT_MS = 300;
@@ -46,13 +66,26 @@ export const createBillingClient = (options: { readonly baseUrl: string; readonl
       const call = client.call(internalRoutes.readTypicalUse, { params, timeoutMs: PAGE_TIMEOUT_MS });
       return (await call.catch(failUnavailable)).body.week_share_percent;
     },
-    readServices: async (userId) => {
+    readPlan: async (userId) => {
       const params = { svc_user_id: userId };
-      const call = client.call(internalRoutes.getEntitlements, { params, timeoutMs: PAGE_TIMEOUT_MS });
-      return (await call.catch(failUnavailable)).body.services;
+      const call = client.call(internalRoutes.readAccountUsage, { params, timeoutMs: PAGE_TIMEOUT_MS });
+      return toPlan((await call.catch(failUnavailable)).body);
+    },
+    listErasedAccounts: async ({ since, after }) => {
+      const query = { since: since.toISOString(), ...(after === undefined ? {} : { after }) };
+      const call = client.call(internalRoutes.listErasedAccounts, { query });
+      return (await call.catch(failUnavailable)).body;
     },
     close: () => client.close(),
   };
+};
+
+/** A subscription that will not pay again. */
+const ENDED: readonly Usage['status'][] = ['canceled', 'incomplete', 'incomplete_expired'];
+
+const toPlan = ({ plan, status, services, weekly, monthly, extra }: AccountUsage): PaidPlan | null => {
+  if (plan === null || status === null || weekly === null || monthly === null || ENDED.includes(status)) return null;
+  return { name: plan.name, status, services, weekly, monthly, extra };
 };
 
 const failUnavailable = (error: unknown): never => {

@@ -1,19 +1,21 @@
-import { callingSettings, commonSettings, setting } from '@svc/service-kit';
+import { PAYABLE_CURRENCY } from '@svc/contracts';
+import { secretKeysSetting } from '@svc/secrets';
+import { commonSettings, setting, whenValid } from '@svc/service-kit';
 import { z } from 'zod';
 import type { MailTransportOptions } from './mail/index.ts';
 import type { SsoSettings } from './sso/index.ts';
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+const SSO_NAMES = ['SSO_ISSUER', 'SSO_CLIENT_ID', 'SSO_CLIENT_SECRET'] as const;
 
 /** Environment of the auth service; parsed once, in `main.ts`. */
 export const configSchema = z
   .object({
     ...commonSettings,
-    ...callingSettings,
     BILLING_CURRENCY: setting.string({
       description: 'Currency of plans and budgets, as billing has it.',
-      pattern: /^[A-Z]{3}$/,
-      expected: 'an ISO 4217 code in upper case',
+      pattern: PAYABLE_CURRENCY,
+      expected: 'the ISO 4217 code of a currency that Stripe charges, in upper case',
       default: 'EUR',
     }),
     BILLING_INTERNAL_URL: setting.url({
@@ -25,12 +27,9 @@ export const configSchema = z
     WEBHOOK_DISPATCHER_INTERNAL_URL: setting.url({
       description: "The dispatcher's internal listener: what it holds about a person, for an export.",
     }),
-    AUTH_ENCRYPTION_KEY: setting.string({
+    AUTH_ENCRYPTION_KEY: secretKeysSetting({
       description:
-        'Encrypts signing keys at rest and signs the forms of the authorize pages. The same for all replicas; losing it makes new signing keys necessary.',
-      pattern: /^([0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)$/,
-      expected: '32 random bytes in hex or base64',
-      secret: true,
+        'Encrypts signing keys, second factors and waiting mails at rest, and signs the forms of the authorize pages. The same for all replicas.',
     }),
     DATABASE_POOL_MAX: setting.integer({
       description: 'Most connections to the database from one process.',
@@ -69,11 +68,40 @@ export const configSchema = z
       values: ['required', 'optional'],
       default: 'required',
     }),
+    TERMS_URL: setting.url({
+      description: 'Terms of service, which the public pages and the sign-up form link to.',
+      optional: true,
+    }),
+    PRIVACY_URL: setting.url({
+      description: 'Privacy policy, which the public pages and the sign-up form link to.',
+      optional: true,
+    }),
+    SECURITY_CONTACT: setting.string({
+      description:
+        'Where to report a vulnerability: a `mailto:` or `https:` address for `/.well-known/security.txt` (RFC 9116). Unset: that address is unknown.',
+      pattern: /^(?:mailto:[^\s@]+@[^\s@]+|https:\/\/\S+)$/,
+      expected: 'a mailto or https address',
+      optional: true,
+    }),
     ERASURE_DELAY_DAYS: setting.integer({
       description: 'Days between the request to delete an account and its erasure, in which the owner can cancel.',
       min: 0,
       max: 365,
       default: 7,
+    }),
+    CLIENT_ID_METADATA: setting.choice({
+      description:
+        'Whether apps that no business registered may ask, with the https address of their metadata document as client id.',
+      values: ['on', 'off'],
+      default: 'on',
+    }),
+    WEBHOOK_ALLOW_TARGETS: setting.list({
+      description: 'Hosts of client metadata documents, as `host:port`, that may have private addresses.',
+      default: [],
+    }),
+    WEBHOOK_EXTRA_CA_FILE: setting.certificateFile({
+      description: 'PEM file with certificate authorities that are trusted beside the system ones.',
+      optional: true,
     }),
     NODE_ENV: setting.string({
       description: 'With `production`, PUBLISHER_PROOFS cannot be `sandbox`.',
@@ -115,26 +143,27 @@ export const configSchema = z
       optional: true,
     }),
   })
-  .superRefine((config, context) => {
-    if (config.NODE_ENV === 'production' && config.PUBLISHER_PROOFS === 'sandbox') {
+  .superRefine(
+    (config, context) => {
+      if (config.NODE_ENV !== 'production' || config.PUBLISHER_PROOFS !== 'sandbox') return;
       context.addIssue({ code: 'custom', path: ['PUBLISHER_PROOFS'], message: 'must not be sandbox in production' });
-    }
-    const names = ['SSO_ISSUER', 'SSO_CLIENT_ID', 'SSO_CLIENT_SECRET'] as const;
-    const missing = names.filter((name) => config[name] === undefined);
-    if (missing.length < names.length) {
-      for (const name of missing) {
-        context.addIssue({
-          code: 'custom',
-          path: [name],
-          message: `is not set; single sign-on wants ${names.join(', ')}`,
-        });
-      }
-    }
+    },
+    whenValid('NODE_ENV', 'PUBLISHER_PROOFS'),
+  )
+  .superRefine(
+    (config, context) => {
+      const missing = SSO_NAMES.filter((name) => config[name] === undefined);
+      if (missing.length === SSO_NAMES.length) return;
+      const message = `is not set; single sign-on wants ${SSO_NAMES.join(', ')}`;
+      for (const name of missing) context.addIssue({ code: 'custom', path: [name], message });
+    },
+    whenValid(...SSO_NAMES),
+  )
+  .superRefine((config, context) => {
     const issuer = URL.parse(config.SSO_ISSUER ?? '');
-    if (issuer?.protocol === 'http:' && !LOOPBACK.test(issuer.hostname)) {
-      context.addIssue({ code: 'custom', path: ['SSO_ISSUER'], message: 'expected https, or http on loopback' });
-    }
-  });
+    if (issuer?.protocol !== 'http:' || LOOPBACK.test(issuer.hostname)) return;
+    context.addIssue({ code: 'custom', path: ['SSO_ISSUER'], message: 'expected https, or http on loopback' });
+  }, whenValid('SSO_ISSUER'));
 
 /** Configuration of the auth service. */
 export type Config = z.infer<typeof configSchema>;

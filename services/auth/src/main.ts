@@ -1,4 +1,5 @@
-import { connectPatiently, createDatabase } from '@svc/database';
+import { fileURLToPath } from 'node:url';
+import { connectPatiently, createDatabase, requireMigrations } from '@svc/database';
 import {
   type Consumer,
   connectMessaging,
@@ -9,13 +10,14 @@ import {
   startRelay,
 } from '@svc/messaging';
 import {
+  type Binding,
   createLogger,
   createMetrics,
   type Lifecycle,
   loadConfig,
+  logStart,
   openTraces,
   runService,
-  summarizeConfig,
   systemClock,
 } from '@svc/service-kit';
 import { createApp } from './app.ts';
@@ -23,12 +25,13 @@ import { configSchema } from './config.ts';
 import { startKeyNoticeConsumer, startNoticeConsumer } from './notices/index.ts';
 
 const NAME = 'auth';
+const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));
 
 const start = async (life: Lifecycle): Promise<void> => {
   const config = loadConfig(configSchema, process.env);
   const logger = createLogger({ service: NAME, level: config.LOG_LEVEL });
   life.configure({ logger, shutdownGraceMs: config.SHUTDOWN_GRACE_MS, shutdownDelayMs: config.SHUTDOWN_DELAY_MS });
-  logger.info({ settings: summarizeConfig(configSchema, config) }, 'starting');
+  logStart(logger, { schema: configSchema, config, environment: process.env });
   await openTraces(life, { service: NAME, config, logger });
   const metrics = createMetrics(NAME);
   const database = createDatabase(config.DATABASE_URL, {
@@ -37,7 +40,11 @@ const start = async (life: Lifecycle): Promise<void> => {
     applicationName: 'svc-auth',
   });
   life.onStop('database', () => database.destroy());
-  await connectPatiently(database);
+  await connectPatiently(database, {
+    url: config.DATABASE_URL,
+    onWaiting: (err) => logger.warn({ err }, 'waiting for PostgreSQL'),
+  });
+  await requireMigrations(database, MIGRATIONS);
   const messaging = await connectMessaging({
     url: config.NATS_URL,
     caFile: config.NATS_CA_FILE,
@@ -54,10 +61,19 @@ const start = async (life: Lifecycle): Promise<void> => {
   });
   life.onStop('relay', () => relay.stop());
   const consumers: Consumer[] = [];
-  const operatorBindings = [
+  const operatorBindings: Binding[] = [
     ...outboxRoutes({ service: NAME, database, messaging, relay }),
     ...inboxRoutes({ service: NAME, database, messaging, consumers: () => consumers }),
-    ...restoreRoutes({ service: NAME, database, readAgain: () => readAgain(messaging, consumers) }),
+    ...restoreRoutes({
+      service: NAME,
+      database,
+      readAgain: () => readAgain(messaging, consumers),
+      afterRestore: async ({ beganAt }, restoredTo) => ({
+        reconciled: await app.afterRestore(restoredTo, beganAt),
+        announced: 0,
+        failed: [],
+      }),
+    }),
   ];
   const app = await createApp({
     config,

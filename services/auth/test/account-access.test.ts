@@ -2,8 +2,8 @@ import { newId } from '@svc/contracts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { findAccountById, lockAccount } from '../src/accounts/index.ts';
 import { originOf } from '../src/connections/index.ts';
-import { endAccountAccess } from '../src/credentials/index.ts';
-import { type AuthService, startAuthService } from './support/auth-service.ts';
+import { endAccess } from '../src/credentials/index.ts';
+import { type AuthService, mailSealer, startAuthService } from './support/auth-service.ts';
 import { type Answer, call, textAt } from './support/http.ts';
 import {
   approve,
@@ -102,7 +102,8 @@ describe('POST /v1/console/account/password with revoke_access', () => {
       const locked = await lockAccount(trx, person.userId);
       if (locked === undefined) throw new Error('no account');
       const ended = { account: locked.account, origin: originOf('192.0.2.1', 'console'), now: service.clock() };
-      await endAccountAccess({ newId }, trx, { ...ended, keepAccess: false });
+      const deps = { newId, clock: service.clock, mailSealer };
+      await endAccess(deps, trx, { ...ended, endings: ['sign_out', 'revocation'] });
       throw new Error('rolled back');
     });
     await expect(failing).rejects.toThrow('rolled back');

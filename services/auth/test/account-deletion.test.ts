@@ -57,14 +57,23 @@ describe('DELETE /v1/console/account', () => {
     await mailbox.tokenFor(person.email, 'cancel-deletion');
   });
 
-  test('requires an authentication of the last 15 minutes, and checks a password that is sent', async () => {
+  test('requires an authentication of the last 15 minutes and the password, however recent the sign-in', async () => {
     const person = await newPerson(service);
     expect(codeOf(await remove(person, { password: 'not this one' }))).toEqual([403, 'wrong_password']);
+    for (const missing of [{}, { password: null }])
+      expect(codeOf(await remove(person, missing))).toEqual([403, 'wrong_password']);
     service.clock.advanceMs(16 * 60_000);
-    expect(codeOf(await remove(person, {}))).toEqual([403, 'reauthentication_required']);
+    expect(codeOf(await remove(person))).toEqual([403, 'reauthentication_required']);
     const fresh = { ...person, token: textAt(await signIn(person), 'session_token') };
+    expect(await accountOf(person)).toMatchObject({ erase_at: null });
     service.clock.advanceMs(14 * 60_000);
-    expect((await remove(fresh, {})).status).toBe(202);
+    expect((await remove(fresh)).status).toBe(202);
+  });
+
+  test('requires only the recent authentication from an account without a password', async () => {
+    const person = await newPerson(service);
+    await service.database('accounts').where({ id: person.userId }).update({ password_hash: null });
+    expect((await remove(person, {})).status).toBe(202);
   });
 });
 
@@ -118,7 +127,7 @@ describe('the erasure', () => {
     expect((await deletionFactsOf(person)).at(-1)).toEqual(['auth.account.erased.v1', 2]);
     const subjects = (await service.outbox(`app:${app.clientId}`)).map(({ subject }) => subject);
     expect(subjects.at(-1)).toBe('auth.app.deleted.v1');
-    expect(await tablesThatName([person.email, person.userId])).toEqual(['outbox']);
+    expect(await tablesThatName([person.email, person.userId])).toEqual(['erased_accounts', 'outbox']);
     const payloads = JSON.stringify(await service.database('outbox').select('payload'));
     expect(payloads).not.toContain(person.email);
     expect(service.logs()).not.toContain(person.email);

@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url';
-import { type TestDatabase, type TestNats, testDatabase, testNats, waitFor } from '@svc/testing';
+import { type TestNats, testNats } from '@svc/messaging/testing';
+import { type TestDatabase, testDatabase, waitFor } from '@svc/testing';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseEncryptionKey } from '../src/encryption-key.ts';
 import { camelKeys, type SnakeKeys } from '../src/key-case.ts';
 import { openMail } from '../src/mail/mail-outbox.ts';
 import type { MailRecord } from '../src/mail/queries.ts';
 import { type AuthProcess, startAuthProcess } from './support/auth-process.ts';
-import { newEmail } from './support/auth-service.ts';
+import { mailSealer, newEmail } from './support/auth-service.ts';
 import { type Answer, call, textAt } from './support/http.ts';
 import { createKillSweep, type Sweep } from './support/kill-sweep.ts';
 import { connect, newApp, newPerson, PASSWORD, type Person } from './support/partner.ts';
@@ -18,7 +18,6 @@ import { putWriteStops, type WriteStops } from './support/write-stops.ts';
 const RECOVERY_CODES = 10;
 const NEW_PASSWORD = 'another long enough passphrase';
 const WAIT = { timeoutMs: 30_000 };
-const mailKey = parseEncryptionKey('11'.repeat(32)).derive('mails');
 
 let database: TestDatabase;
 let nats: TestNats;
@@ -51,7 +50,7 @@ const tokenOf = async (person: Person, kind: string): Promise<string> => {
   await waitFor(async () => (await mailsOf(person, kind)).length > 0, WAIT);
   const [row]: SnakeKeys<MailRecord>[] = await mailsOf(person, kind);
   if (row === undefined) throw new Error('no mail');
-  const { data } = openMail(mailKey, camelKeys(row));
+  const { data } = openMail(mailSealer, camelKeys(row));
   return 'token' in data ? data.token : '';
 };
 const factsOf = async ({ userId }: Person): Promise<string[]> =>

@@ -272,6 +272,7 @@ describe('DELETE /v1/console/session', () => {
     expect(answer.headers.getSetCookie()).toEqual([
       expect.stringMatching(/^svc_session=;.*Max-Age=0/),
       expect.stringMatching(/^svc_console=;.*Max-Age=0/),
+      expect.stringMatching(/^svc_signed_in=;.*Max-Age=0/),
     ]);
     expect((await session(token)).status).toBe(401);
     expect((await session(token, 'DELETE')).status).toBe(401);

@@ -2,8 +2,8 @@ import { appOperations, newId } from '@svc/contracts';
 import type { InternalClient } from '@svc/service-kit';
 import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { tidyUp } from '../src/housekeeping.ts';
 import { type AuthService, startAuthService } from './support/auth-service.ts';
+import { tidyUpOf } from './support/background-work.ts';
 import { type Answer, call, textAt } from './support/http.ts';
 import { type Mailbox, startMailbox } from './support/mailbox.ts';
 import { openOperator } from './support/operator.ts';
@@ -107,7 +107,7 @@ describe('a report', () => {
     await service.database('accounts').where({ id: leaving.userId }).delete();
     expect((await reportsOf(app)).map(({ svc_user_id }) => svc_user_id)).toEqual([staying.userId]);
     const clock = () => new Date(service.clock().getTime() + 401 * DAY_MS);
-    await tidyUp({ database: service.database, clock, logger: { error: () => undefined } as never });
+    await tidyUpOf(service, clock);
     expect(await reportsOf(app)).toEqual([]);
   });
 });

@@ -59,6 +59,7 @@ describe('registering', () => {
       refresh_grace_seconds: 60,
       require_pushed_authorization_requests: false,
       dpop_bound_access_tokens: false,
+      device_flow: false,
       created_at: expect.any(String),
       updated_at: expect.any(String),
       secret_rotated_at: null,
@@ -176,6 +177,16 @@ describe('registering', () => {
     const app = await newApp(service, owner);
     const { accessToken } = await connect(service, { app, person: owner });
     expect((await apps(accessToken)).status).toBe(401);
+  });
+
+  test('leads by Location to the app, which its owner alone can get', async () => {
+    const answer = await apps(owner.token, valid);
+    const location = answer.headers.get('location') ?? '';
+    const { client_secret, ...record } = answer.body as { client_secret?: string };
+    expect(await call(service.url + location, { token: owner.token })).toMatchObject({ status: 200, body: record });
+    expect((await call(service.url + location, { token: other.token })).status).toBe(404);
+    expect((await call(service.url + location, { token: personal.token })).status).toBe(403);
+    expect((await one('app_unknown', 'GET')).status).toBe(404);
   });
 
   test('lists only the owner’s apps', async () => {

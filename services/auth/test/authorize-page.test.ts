@@ -312,7 +312,7 @@ describe('refusing', () => {
     for (const request of ['', 'nonsense', foreign, `${foreign}x`, foreign.replace(/^./, 'A')]) {
       const forged = {
         ...consent,
-        text: `<form action="/${action}"><input type="hidden" name="request" value="${request}"`,
+        text: `<form action="/v1/integrations/oauth/interaction/${action}"><input type="hidden" name="request" value="${request}"></form>`,
       };
       const shown = await browser.submitOnce(
         request === '' ? { ...forged, text: forged.text.replace('value=""', 'value="-"') } : forged,

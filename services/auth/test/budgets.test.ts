@@ -1,7 +1,7 @@
-import type { PlanServices } from '@svc/contracts';
+import type { AccountUsage, PlanServices } from '@svc/contracts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type AuthService, startAuthService } from './support/auth-service.ts';
-import { type BillingStandIn, startBillingStandIn } from './support/billing-stand-in.ts';
+import { type BillingStandIn, NO_PLAN, startBillingStandIn, usageOf } from './support/billing-stand-in.ts';
 import { newBrowser } from './support/browser.ts';
 import { call, textAt } from './support/http.ts';
 import {
@@ -120,6 +120,7 @@ describe('consent with a budget', () => {
     [{ limit_micros: 1, period: 'day' }, 'period'],
     [{ limit_micros: 1 }, 'period'],
     [{ ...WEEKLY, expires_at: 'tomorrow' }, 'expires_at'],
+    [{ ...WEEKLY, expires_at: '2020-01-01T00:00:00Z' }, 'expires_at'],
     [{ ...WEEKLY, currency: 'EUR' }, 'currency'],
   ])('returns 422 for %o', async (budget, field) => {
     const person = await newPerson(service);
@@ -171,7 +172,14 @@ describe('PATCH connection', () => {
   test('returns 422 for unknown or invalid fields, and 401 without a session', async () => {
     const person = await newPerson(service);
     await connect(service, { app, person });
-    for (const json of [{ paused: 'yes' }, { budget: {} }, { scope: 'inference' }, { budget: { ...WEEKLY, x: 1 } }]) {
+    const past = { budget: { ...WEEKLY, expires_at: '2020-01-01T00:00:00Z' } };
+    for (const json of [
+      { paused: 'yes' },
+      { budget: {} },
+      { scope: 'inference' },
+      { budget: { ...WEEKLY, x: 1 } },
+      past,
+    ]) {
       expect((await patch(person, json)).status).toBe(422);
     }
     const path = `${service.url}/v1/integrations/connections/${app.clientId}`;
@@ -200,6 +208,7 @@ describe('RFC 9396 authorization details', () => {
     ['a negative limit', [{ ...DETAILS[0], limit_micros: -1 }]],
     ['another currency', [{ ...DETAILS[0], currency: 'USD' }]],
     ['two budgets', [DETAILS[0], DETAILS[0]]],
+    ['an end that has passed', [{ ...DETAILS[0], expires_at: '2020-01-01T00:00:00Z' }]],
   ];
 
   test('§10: are named in the metadata', async () => {
@@ -292,19 +301,63 @@ describe('the consent page', () => {
     expect((await open(person)).consent.text).not.toContain('typically');
   });
 
-  test('names no service that the plan lacks, and says if there is no plan', async () => {
+  test('names no service that the plan lacks', async () => {
     const person = await newPerson(service);
     const titleOf = async (services: PlanServices) => {
-      billing.services = services;
+      billing.usage = usageOf({ services });
       const { text } = (await open(person)).consent;
-      return [/Use [^<]+ on your behalf/.exec(text)?.[0], text.includes('Your subscription pays')];
+      return /Use [^<]+ on your behalf/.exec(text)?.[0];
     };
-    expect(await titleOf({ chat: true, audio_transcription: false })).toEqual(['Use chat on your behalf', true]);
+    expect(await titleOf({ chat: true, audio_transcription: false })).toBe('Use chat on your behalf');
     const both = 'Use chat and audio transcription on your behalf';
-    expect(await titleOf({ chat: false, audio_transcription: false })).toEqual([both, false]);
-    expect(await titleOf({ chat: true, audio_transcription: true })).toEqual([both, true]);
+    expect(await titleOf({ chat: false, audio_transcription: false })).toBe(both);
+    expect(await titleOf({ chat: true, audio_transcription: true })).toBe(both);
     billing.isDown = true;
-    expect(await titleOf({ chat: true, audio_transcription: false })).toEqual([both, true]);
+    expect(await titleOf({ chat: true, audio_transcription: false })).toBe(both);
+  });
+
+  test('says what the plan can still pay and until when, by the window with less left', async () => {
+    const person = await newPerson(service);
+    const textOf = async (usage: Partial<AccountUsage>, over = {}) => {
+      billing.usage = usageOf(usage);
+      return (await open(person, over)).consent.text;
+    };
+    expect(await textOf({})).toContain('€0.62 left this week, then from Monday, November 30.');
+    expect(await textOf({}, { locale: 'it' })).toMatch(
+      /Ti restano 0,62\s€ questa settimana, poi si riparte da lunedì 30/,
+    );
+    const { weekly, monthly } = usageOf();
+    if (weekly === null || monthly === null) throw new Error('no windows');
+    const nearEnd = await textOf({ monthly: { ...monthly, used_percent: 99, used_micros: 9_904_321 } });
+    expect(nearEnd).toContain('€0.09 left this month, then from Tuesday, December 1.');
+    const reached = await textOf({ weekly: { ...weekly, used_percent: 100, used_micros: 1_300_000 } });
+    expect(reached).toContain('the app works again from Monday, November 30');
+    expect(reached).not.toContain('left this');
+    expect(await textOf({})).toContain('Once they are reached it stops: you never pay extra.');
+    const extra = { enabled: true, used_micros: 1_200_000, limit_micros: 5_000_000 };
+    const extraText = await textOf({ extra, weekly: { ...weekly, used_percent: 100 } });
+    expect(extraText).toContain('your wallet pays: up to €5.00 a month for all apps, of which €1.20 is spent.');
+    expect(extraText).toContain('until Monday, November 30 your wallet pays');
+    expect(extraText).not.toContain('never pay extra');
+    const none = { chat: false, audio_transcription: false };
+    expect(await textOf({ status: 'past_due' })).toContain('payment for your plan is overdue');
+    expect(await textOf({ status: 'unpaid', services: none })).toContain('payment for your plan is overdue');
+    expect(await textOf({ status: 'paused', services: none })).toContain('Your plan is suspended');
+    const noAudio = await textOf({ services: { chat: true, audio_transcription: false } });
+    expect(noAudio).toContain('does not include audio transcription');
+    expect(await textOf({ status: 'past_due' }, { scope: 'usage:read' })).not.toContain('overdue');
+    billing.usage = usageOf();
+  });
+
+  test('offers to choose a plan where there is none, which leads back to the same request', async () => {
+    const person = await newPerson(service);
+    billing.usage = usageOf(NO_PLAN);
+    const { text } = (await open(person)).consent;
+    billing.usage = usageOf();
+    const href = /href="(\/plans\?[^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    const next = new URL(href, service.url).searchParams.get('next') ?? '';
+    expect(next).toMatch(/^\/v1\/integrations\/oauth\/authorize\?/);
+    expect(new URL(next, service.url).searchParams.get('state')).toBe(STATE);
   });
 
   test('asks again if the amount is invalid, and stores nothing', async () => {

@@ -1,6 +1,7 @@
 import { newId } from '@svc/contracts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AuthService, startAuthService } from './support/auth-service.ts';
+import { type BillingStandIn, NO_PLAN, startBillingStandIn, usageOf } from './support/billing-stand-in.ts';
 import { call, textAt } from './support/http.ts';
 import {
   approve,
@@ -18,18 +19,23 @@ import {
   STATE,
 } from './support/partner.ts';
 
+let billing: BillingStandIn;
 let service: AuthService;
 let owner: Person;
 let person: Person;
 let app: RegisteredApp;
 
 beforeAll(async () => {
-  service = await startAuthService();
+  billing = await startBillingStandIn();
+  service = await startAuthService({ BILLING_INTERNAL_URL: billing.url });
   owner = await newPerson(service, 'business');
   app = await newApp(service, owner, { name: 'Notes', homepage_url: 'https://notes.example/' });
   person = await newPerson(service);
 });
-afterAll(() => service.stop());
+afterAll(async () => {
+  await service?.stop();
+  await billing?.stop();
+});
 
 const listOf = (whose: Person) => call(`${service.url}/v1/integrations/connections`, { token: whose.token });
 const lastUseOf = async (whose: Person) => textAt(await listOf(whose), 'data', '0', 'last_used_at');
@@ -70,7 +76,27 @@ describe('GET consent', () => {
       ],
       already_connected: false,
       account: { email: person.email, display_name: null },
+      plan: {
+        name: 'Standard',
+        status: 'active',
+        services: { chat: true, audio_transcription: true },
+        weekly: usageOf().weekly,
+        monthly: usageOf().monthly,
+      },
     });
+  });
+
+  test('the plan is null without a live subscription, and unknown is 503, never null', async () => {
+    billing.usage = usageOf(NO_PLAN);
+    expect((await consent()).body).toMatchObject({ plan: null });
+    billing.usage = usageOf({ status: 'canceled' });
+    expect((await consent()).body).toMatchObject({ plan: null });
+    billing.usage = usageOf({ status: 'unpaid' });
+    expect((await consent()).body).toMatchObject({ plan: { status: 'unpaid' } });
+    billing.isDown = true;
+    expect((await consent()).status).toBe(503);
+    billing.isDown = false;
+    billing.usage = usageOf();
   });
 
   test('success: returns the time of an existing connection', async () => {
@@ -87,7 +113,6 @@ describe('GET consent', () => {
     ['code_challenge', 'short', 'string_pattern_mismatch'],
     ['client_id', 'app_unknown', 'value_error'],
     ['redirect_uri', 'https://evil.example/', 'value_error'],
-    ['scope', 'inference  usage:read', 'value_error'],
     ['scope', 'openid', 'value_error'],
   ])('invalid: %s as %s is %s', async (name, value, type) => {
     const answer = await consent({ [name]: value });
@@ -97,6 +122,22 @@ describe('GET consent', () => {
 
   test('unauthenticated', async () => {
     expect((await consent({}, '')).status).toBe(401);
+  });
+});
+
+describe('GET a connection', () => {
+  test('returns it as the list does, to its user alone', async () => {
+    const whose = await newPerson(service);
+    const get = (clientId: string, token: string) =>
+      call(`${service.url}/v1/integrations/connections/${clientId}`, { token });
+    expect((await get(app.clientId, whose.token)).status).toBe(404);
+    await connect(service, { app, person: whose });
+    const { body } = await listOf(whose);
+    expect(await get(app.clientId, whose.token)).toMatchObject({
+      status: 200,
+      body: (body as { data: object[] }).data[0],
+    });
+    expect((await get(app.clientId, owner.token)).status).toBe(404);
   });
 });
 

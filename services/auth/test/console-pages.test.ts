@@ -38,6 +38,15 @@ const resume = async (response: Response, origin = service.url) => {
   return await call(`${service.url}/v1/console/session/resume`, { method: 'POST', headers: { cookie, origin } });
 };
 
+test('/prices works without script, and says so where prices are missing because their services do not respond', async () => {
+  const answer = await fetch(`${service.url}/prices?locale=en`);
+  const text = await answer.text();
+  expect([answer.status, answer.headers.get('content-language')]).toEqual([200, 'en']);
+  expect(text).toContain('<h1>Plans and prices</h1>');
+  expect(text.match(/Prices cannot be shown right now/g)).toHaveLength(2);
+  expect(text).not.toContain('<script');
+});
+
 describe('/sign-in', () => {
   test('shows a form without script, in the language of the browser or the address', async () => {
     const italian = await fetch(`${service.url}/sign-in`, { headers: { 'accept-language': 'it-IT' } });

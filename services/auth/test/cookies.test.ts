@@ -31,6 +31,7 @@ describe('cookies under an https base URL', () => {
     expect(cookies.map((cookie) => cookie.split('=')[0])).toEqual([
       '__Host-svc_session',
       '__Host-svc_console',
+      '__Host-svc_signed_in',
       '__Host-svc_device',
       '__Host-svc_browser',
     ]);

@@ -70,6 +70,7 @@ describe('POST /v1/console/account/password', () => {
     expect(answer.headers.getSetCookie()).toEqual([
       expect.stringMatching(/^svc_session=/),
       expect.stringMatching(/^svc_console=/),
+      expect.stringMatching(/^svc_signed_in=1;/),
       expect.stringMatching(/^svc_device=/),
     ]);
   });

@@ -37,7 +37,7 @@ test.each(['token', 'revoke', 'par'])('lets browsers cache a preflight for %s fo
   expect(Object.fromEntries(headers)).toMatchObject({
     'access-control-allow-origin': '*',
     'access-control-allow-methods': 'POST',
-    'access-control-allow-headers': 'authorization, content-type, idempotency-key, dpop',
+    'access-control-allow-headers': 'authorization, content-type, idempotency-key, dpop, x-svc-provenance',
     'access-control-max-age': '86400',
   });
 });

@@ -141,7 +141,7 @@ describe('sign-in', () => {
     expect(finished.status).toBe(201);
     expect(finished.body).toMatchObject({ token_type: 'Bearer', account: { svc_user_id: person.userId } });
     expect(claimsOf(textAt(finished, 'session_token'))['auth_time']).toBeGreaterThan(0);
-    expect(finished.headers.getSetCookie()).toHaveLength(3);
+    expect(finished.headers.getSetCookie()).toHaveLength(4);
     expect(errorOf(await finish(challenge, { recovery_code: person.recoveryCodes[0] }))).toEqual([
       401,
       'challenge_invalid',

@@ -60,3 +60,12 @@ test('deletes a grant unused for a month; its connection stays and keeps the las
   const row = await service.database('connections').where({ user_id: person.userId }).first();
   expect([row.ended_at, row.last_used_at.toISOString()]).toEqual([null, lastUse]);
 });
+
+test('deletes in one round what expires between two rounds at 5,000 rows a second', async () => {
+  await service.database.raw(
+    `INSERT INTO dpop_proofs (digest, expires_at)
+     SELECT sha256(i::text::bytea), now() - interval '1 day' FROM generate_series(1, 300000) i`,
+  );
+  await tidy();
+  expect(await service.database('dpop_proofs').count({ rows: '*' })).toEqual([{ rows: 0 }]);
+}, 120_000);

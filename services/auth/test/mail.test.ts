@@ -1,9 +1,14 @@
 import { newId } from '@svc/contracts';
 import { freePort, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parseEncryptionKey } from '../src/encryption-key.ts';
 import { enqueueMail, type Mail } from '../src/mail/index.ts';
-import { type AuthService, newEmail, restartAuthService, startAuthService } from './support/auth-service.ts';
+import {
+  type AuthService,
+  mailSealer,
+  newEmail,
+  restartAuthService,
+  startAuthService,
+} from './support/auth-service.ts';
 import { type Mailbox, startMailbox } from './support/mailbox.ts';
 import { newPerson } from './support/partner.ts';
 
@@ -19,14 +24,12 @@ afterAll(async () => {
   await mailbox?.stop();
 });
 
-const mailKey = parseEncryptionKey('11'.repeat(32)).derive('mails');
-
 const newMail = async (of: AuthService = service): Promise<Mail> => {
   const { userId } = await newPerson(of);
   return { kind: 'reset_password', userId, to: newEmail(), locale: 'it', data: { token: 'a-token-of-the-test' } };
 };
 const enqueue = (mail: Mail, of: AuthService = service) =>
-  of.database.transaction((trx) => enqueueMail({ clock: of.clock, newId, mailKey }, trx, mail));
+  of.database.transaction((trx) => enqueueMail({ clock: of.clock, newId, mailSealer }, trx, mail));
 const rowsTo = (to: string, of: AuthService = service) => of.database('mails').where({ recipient: to });
 
 test('sends a mail once after its transaction has committed, and deletes its data', async () => {
@@ -48,7 +51,7 @@ test('sends nothing when the transaction rolls back', async () => {
   const kept = await newMail();
   await service.database
     .transaction(async (trx) => {
-      await enqueueMail({ clock: service.clock, newId, mailKey }, trx, lost);
+      await enqueueMail({ clock: service.clock, newId, mailSealer }, trx, lost);
       throw new Error('rolled back');
     })
     .catch(() => undefined);

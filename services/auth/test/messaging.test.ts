@@ -1,14 +1,17 @@
-import { ensureDurable } from '@svc/broker';
+import { internalRoutes } from '@svc/contracts';
 import {
   connectMessaging,
   inboxMigration,
   type Messaging,
   openRevocations,
+  ownSource,
   startConsumer,
   startRelay,
 } from '@svc/messaging';
-import { createLogger } from '@svc/service-kit';
-import { type TestNats, testDatabase, testNats, waitFor } from '@svc/testing';
+import { ensureDurable } from '@svc/messaging/broker';
+import { type TestNats, testNats } from '@svc/messaging/testing';
+import { createInternalClient, createLogger } from '@svc/service-kit';
+import { internalCredential, testDatabase, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AuthService, startAuthService } from './support/auth-service.ts';
 import { call } from './support/http.ts';
@@ -42,7 +45,7 @@ afterAll(async () => {
 });
 
 test('revokes ended sessions and grants for the other services', async () => {
-  const revocations = await openRevocations(messaging);
+  const revocations = await openRevocations(messaging, { sources: [ownSource('auth', service.database)] });
   stops.push(() => revocations.stop());
   const person = await newPerson(service);
   const app = await newApp(service, owner);
@@ -64,6 +67,41 @@ test('revokes ended sessions and grants for the other services', async () => {
   const sessionId = claimsOf(person.token)['sid'];
   await call(`${service.url}/v1/console/session`, { method: 'DELETE', token: person.token });
   await isRevoked({ sessionId });
+});
+
+test('answers other services with the same revocations, before and after they are published', async () => {
+  const person = await newPerson(service);
+  const app = await newApp(service, owner);
+  const { grantId } = await connect(service, { app, person });
+  const { grantId: kept } = await connect(service, { app, person: await newPerson(service) });
+  const client = createInternalClient({
+    baseUrl: service.internalUrl,
+    token: internalCredential('billing'),
+    timeoutMs: 5_000,
+  });
+  stops.push(client.close);
+  const sessionId = claimsOf(person.token)['sid'];
+  const keys = [`grant.${grantId}`, `grant.${kept}`, `session.${sessionId}`, `app.${app.clientId}`];
+  const lookUp = async () => (await client.call(internalRoutes.lookUpRevocations, { body: { keys } })).body;
+  expect((await lookUp()).data).toEqual([]);
+  await call(`${service.url}/v1/integrations/connections/${app.clientId}`, { method: 'DELETE', token: person.token });
+  await call(`${service.url}/v1/console/session`, { method: 'DELETE', token: person.token });
+  const single = [`grant.${grantId}`, `session.${sessionId}`].map((key) => ({ key, revoked_through: null }));
+  expect((await lookUp()).data).toEqual(expect.arrayContaining(single));
+  const path = `${service.url}/v1/integrations/apps/${app.clientId}`;
+  await call(path, { method: 'PATCH', token: owner.token, json: { active: false } });
+  await waitFor(async () => (await lookUp()).is_published);
+  const { data } = await lookUp();
+  expect(data.map(({ key }) => key).toSorted()).toEqual(keys.filter((key) => key !== `grant.${kept}`).toSorted());
+  expect(String(data.find(({ key }) => key.startsWith('app.'))?.revoked_through) >= kept).toBe(true);
+});
+
+test('reads look-ups of revocations from an index', async () => {
+  const { rows } = await service.database.raw<{ rows: Record<string, string>[] }>(
+    `EXPLAIN SELECT subject FROM outbox WHERE stream = 'KV_revocations' AND subject COLLATE "C" = ANY (ARRAY['a', 'b'])`,
+  );
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+  expect(plan).toContain('outbox_revocations');
 });
 
 test('delivers facts in order, each once, as the contract says', async () => {

@@ -220,7 +220,7 @@ const playRotate = async (world: World, appIndex: number): Promise<void> => {
 /** Moves the uses of this world's tokens into the past; their time is the database's. */
 const playWait = async (world: World, seconds: number): Promise<void> => {
   await service.database.raw(
-    `UPDATE refresh_tokens SET consumed_at = consumed_at - :seconds * interval '1 second'
+    `UPDATE refresh_tokens SET predecessor_used_at = predecessor_used_at - :seconds * interval '1 second'
      WHERE grant_id IN (SELECT id FROM grants WHERE client_id = ANY(:clientIds))`,
     { seconds, clientIds: world.apps.map(({ clientId }) => clientId) },
   );

@@ -105,7 +105,7 @@ describe('sign-in without a password', () => {
     const answer = await signInWithPasskey(assertion);
     expect(answer.status).toBe(201);
     expect(answer.body).toMatchObject({ account: { svc_user_id: person.userId, has_second_factor: true } });
-    expect(answer.headers.getSetCookie()).toHaveLength(3);
+    expect(answer.headers.getSetCookie()).toHaveLength(4);
     expect(errorOf(await signInWithPasskey(assertion))).toEqual([401, 'invalid_passkey']);
     const parallel = authenticator.get(await signInOptions());
     const answers = await Promise.all(Array.from({ length: 4 }, () => signInWithPasskey(parallel)));

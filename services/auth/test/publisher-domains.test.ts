@@ -2,6 +2,7 @@ import { newId } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AuthService, restartAuthService, startAuthService } from './support/auth-service.ts';
+import { type BillingStandIn, startBillingStandIn } from './support/billing-stand-in.ts';
 import { type DomainProver, startDomainProver } from './support/domain-prover.ts';
 import { type Answer, call, textAt } from './support/http.ts';
 import {
@@ -19,14 +20,19 @@ const PAUSE_MS = 10_000;
 
 let service: AuthService;
 let prover: DomainProver;
+let billing: BillingStandIn;
 
 beforeAll(async () => {
   prover = await startDomainProver();
-  service = await startAuthService({}, undefined, undefined, { proveDomain: prover.proveDomain });
+  billing = await startBillingStandIn();
+  service = await startAuthService({ BILLING_INTERNAL_URL: billing.url }, undefined, undefined, {
+    proveDomain: prover.proveDomain,
+  });
 });
 afterAll(async () => {
   await service?.stop();
   await prover?.stop();
+  await billing?.stop();
 });
 
 const newDomain = (): string => `acme-${newId('app').slice(-8)}.test`;

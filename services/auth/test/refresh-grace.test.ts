@@ -24,9 +24,30 @@ const use = (token: string) => refresh(service, { app: graceful, token });
 /** Moves the first uses of a grant's tokens into the past; their time is the database's. */
 const ageUses = (grantId: string, seconds: number) =>
   service.database.raw(
-    "UPDATE refresh_tokens SET consumed_at = consumed_at - ? * interval '1 second' WHERE grant_id = ?",
+    "UPDATE refresh_tokens SET predecessor_used_at = predecessor_used_at - ? * interval '1 second' WHERE grant_id = ?",
     [seconds, grantId],
   );
+
+describe('the refresh tokens of a grant', () => {
+  const rowsOf = (grantId: string) => service.database('refresh_tokens').where({ grant_id: grantId });
+
+  test('take one row, however often they are rotated, and the oldest still ends the grant', async () => {
+    const { refreshToken, grantId } = await connect(service, { app: graceful, person });
+    let token = refreshToken;
+    for (let rotation = 0; rotation < 5; rotation += 1) token = textAt(await use(token), 'refresh_token');
+    expect(await rowsOf(grantId)).toHaveLength(1);
+    expectInvalidGrant(await use(refreshToken));
+    expect(await revocationsOf(grantId)).toHaveLength(1);
+    expectInvalidGrant(await use(token));
+  });
+
+  test('do not end with a token that only names the grant, whose id access tokens reveal', async () => {
+    const { refreshToken, grantId } = await connect(service, { app: graceful, person });
+    expectInvalidGrant(await use(`svc_rt_${grantId.slice('grt_'.length)}${'A'.repeat(22 + 43)}`));
+    expect(await revocationsOf(grantId)).toEqual([]);
+    expect((await use(refreshToken)).status).toBe(200);
+  });
+});
 
 describe('a refresh token with 30 seconds of grace', () => {
   const siblingsOf = async (token: string, count: number): Promise<string[]> => {
@@ -98,7 +119,7 @@ describe('a refresh token with 30 seconds of grace', () => {
   });
 
   test('accepts a repetition within the grace although the clock of a replica is a minute slow', async () => {
-    const slow = await startReplica(service, () => new Date(Date.now() - 60_000));
+    const slow = await startReplica(service, { clock: () => new Date(Date.now() - 60_000) });
     const { refreshToken } = await connect(service, { app: graceful, person });
     const first = await refresh(slow, { app: graceful, token: refreshToken });
     const again = await use(refreshToken);
@@ -107,7 +128,7 @@ describe('a refresh token with 30 seconds of grace', () => {
   });
 
   test('refuses a repetition after the grace although the clock of a replica is a minute slow', async () => {
-    const slow = await startReplica(service, () => new Date(Date.now() - 60_000));
+    const slow = await startReplica(service, { clock: () => new Date(Date.now() - 60_000) });
     const { refreshToken, grantId } = await connect(service, { app: graceful, person });
     await use(refreshToken);
     await ageUses(grantId, 31);

@@ -94,6 +94,15 @@ describe('codes', () => {
     }
   });
 
+  test('RFC 6749 §10.5: a used code or token presented by another client does not end the grant', async () => {
+    const { code, verifier, refreshToken } = await connect(service, { app, person });
+    const rotated = textAt(await refresh(service, { app, token: refreshToken }), 'refresh_token');
+    const newest = textAt(await refresh(service, { app, token: rotated }), 'refresh_token');
+    expectInvalidGrant(await redeem(service, { app: confidential, code, verifier }));
+    expectInvalidGrant(await refresh(service, { app: confidential, token: refreshToken }));
+    expect((await refresh(service, { app, token: newest })).status).toBe(200);
+  });
+
   test('§4.5: of 1,000 concurrent redemptions of one code, half with wrong verifiers, at most one wins', async () => {
     const verifier = newVerifier();
     const crowd = await newPerson(service);
@@ -149,7 +158,8 @@ describe('tokens', () => {
     const { oauth_access_token } = createTokenAuthenticators({
       publicBaseUrl: service.url,
       jwksUrl: `${service.url}/v1/integrations/oauth/jwks`,
-      revocations: { isRevoked: () => false },
+      revocations: { refreshIfStale: () => undefined, isRevoked: () => false },
+      auth: { call: () => Promise.reject(new Error('unused')) },
     });
     return await oauth_access_token(token).then(
       () => true,

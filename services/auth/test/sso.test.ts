@@ -4,7 +4,7 @@ import { type AuthService, newEmail, startAuthService } from './support/auth-ser
 import { type Browser, newBrowser, type Shown } from './support/browser.ts';
 import { call, textAt } from './support/http.ts';
 import { challengeOf, connect, newApp, newPerson, newVerifier, PASSWORD, refresh } from './support/partner.ts';
-import { startUpstream, UPSTREAM_CLIENT, type Upstream } from './support/upstream.ts';
+import { passUpstream, signInUpstream, startUpstream, UPSTREAM_CLIENT, type Upstream } from './support/upstream.ts';
 
 let service: AuthService;
 let upstream: Upstream;
@@ -34,30 +34,8 @@ const newUpstreamPerson = () => ({ sub: newEmail(), email: newEmail(), email_ver
 const START = '/v1/console/sso/start';
 const CALLBACK = '/v1/console/sso/callback';
 
-/** Goes through the provider up to the answer for us, without delivering it. */
-const throughUpstream = async (browser: Browser, start = START): Promise<string> => {
-  const cookies = new Map<string, string>();
-  let { location } = await browser.openOnce(start);
-  while (location !== undefined && !location.startsWith(service.url)) {
-    const response = await fetch(new URL(location, upstream.issuer), {
-      redirect: 'manual',
-      headers: { cookie: [...cookies].map((pair) => pair.join('=')).join('; ') },
-    });
-    await response.arrayBuffer();
-    for (const header of response.headers.getSetCookie()) {
-      const [name = '', value = ''] = (header.split(';')[0] ?? '').split('=', 2);
-      cookies.set(name, value);
-    }
-    const next = response.headers.get('location');
-    if (next === null) throw new Error(`the provider answered ${response.status}`);
-    location = new URL(next, location).href;
-  }
-  if (location === undefined) throw new Error('the provider was not asked');
-  return location;
-};
-
-const signIn = async (browser = newBrowser(service), start = START): Promise<Shown> =>
-  browser.openOnce(await throughUpstream(browser, start));
+const throughUpstream = (browser: Browser, start?: string) => passUpstream({ service, upstream }, browser, start);
+const signIn = (browser = newBrowser(service), start?: string) => signInUpstream({ service, upstream }, browser, start);
 
 const accountOf = async (browser: Browser) => {
   const answer = await call(`${service.url}/v1/console/session/resume`, {

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { routesOf } from '@svc/contracts';
 import { dumpSchema } from '@svc/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SECTIONS } from '../src/personal-data/sections.ts';
 import { type AuthService, startAuthService } from './support/auth-service.ts';
 
 let service: AuthService;
@@ -30,4 +31,14 @@ test('binds every route of the service', async () => {
     if (await isUnanswered(method, path)) unanswered.push(operationId);
   }
   expect(unanswered).toEqual([]);
+});
+
+test.each(SECTIONS)('exports the section $name of a person through an index', async ({ sql }) => {
+  const plan = await service.database.transaction(async (trx) => {
+    // A sequential scan is then planned only where no index fits.
+    await trx.raw('SET LOCAL enable_seqscan = off');
+    const { rows } = await trx.raw(`EXPLAIN ${sql.replaceAll('$1', "'usr_1'")}`);
+    return rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
+  });
+  expect(plan).not.toContain('Seq Scan');
 });

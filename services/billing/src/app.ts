@@ -1,15 +1,27 @@
 import type { RequestListener } from 'node:http';
-import { routesOf } from '@svc/contracts';
+import { previewRestore, RECEIPT_TYPE } from '@svc/contracts';
 import { isConnectionFailure } from '@svc/database';
 import { restoreRoutes } from '@svc/messaging';
-import { type Authenticators, type Binding, createInternalApp, createServiceApp } from '@svc/service-kit';
+import { openSecretKeys, openSigningKeys, requireSecretKeys, secretRoutes } from '@svc/secrets';
+import { type Authenticators, type Binding, bind, createInternalApp, createServiceApp } from '@svc/service-kit';
 import { alertRoutes } from './alerts/index.ts';
 import { appBudgetRoutes } from './app-budgets/index.ts';
+import { endingRoutes } from './endings/index.ts';
+import { extraUsageRoutes } from './extra-usage/index.ts';
 import { createHolderMeters, createHolderSweep, holderRoutes } from './holders/index.ts';
-import type { PaymentParts } from './payment-parts.ts';
+import type { Job } from './jobs/index.ts';
+import {
+  createLeaseMeters,
+  endSilent,
+  leaseRoutes,
+  type RecallLeases,
+  recallWallet,
+  sweepLeases,
+} from './leases/index.ts';
+import { finishRestore } from './payments/index.ts';
 import { personalDataRoutes } from './personal-data/index.ts';
-import { planRoutes } from './plans/index.ts';
-import { openReceiptKeys, receiptInternalRoutes, receiptRoutes } from './receipts/index.ts';
+import { planInternalRoutes, planRoutes } from './plans/index.ts';
+import { createReceiptSigning, receiptInternalRoutes, receiptRoutes } from './receipts/index.ts';
 import {
   createReservationMeters,
   endRestoredRequests,
@@ -17,16 +29,20 @@ import {
   reservationRoutes,
   type SettlementDeps,
   sweepReservations,
+  unadmittedOperatorRoutes,
 } from './reservations/index.ts';
-import { announcePresent, subscriptionInternalRoutes, subscriptionRoutes } from './subscriptions/index.ts';
+import {
+  announcePresent,
+  countCustomers,
+  subscriptionInternalRoutes,
+  subscriptionRoutes,
+} from './subscriptions/index.ts';
 import { usageInternalRoutes, usageRoutes } from './usage/index.ts';
 import { walletRoutes } from './wallets/index.ts';
-import { wirePayments } from './wire-payments.ts';
+import { type PaymentParts, wirePayments } from './wire-payments.ts';
 
 const SERVICE = 'billing';
 const SECONDS_PER_HOUR = 3600;
-/** Path prefix of the payment provider that is not configured; its routes answer 404. */
-const FOREIGN_PATHS = { sandbox: '/v1/payments/stripe/', stripe: '/sandbox/payments/' } as const;
 
 /** Parts from which the application is assembled. Tests replace some of them. */
 export interface AppParts extends PaymentParts {
@@ -38,22 +54,23 @@ export interface AppParts extends PaymentParts {
   readonly lifecycle?: { readonly isStopping: boolean };
   /** Monotonic clock in milliseconds. Default: `performance.now`. */
   readonly monotonicMs?: () => number;
+  /** Recalls leases from gateway processes. */
+  readonly recallLeases: RecallLeases;
 }
 
 export interface App {
   readonly publicApp: RequestListener;
   readonly internalApp: RequestListener;
+  /** All bound routes, for a caller in the same process. */
+  readonly bindings: readonly Binding[];
   /** Dependencies of the usage consumer. */
   readonly settlement: SettlementDeps;
   /** Marks overdue reservations uncertain, and settles overdue uncertain ones. Called periodically. */
   readonly sweep: () => Promise<void>;
-  /** Marks the requests of dead gateway processes uncertain. Called every `HOLDER_SWEEP_INTERVAL_MS`. */
+  /** Ends what dead gateway processes hold. Called every `HOLDER_SWEEP_INTERVAL_MS`. */
   readonly sweepHolders: () => Promise<void>;
-  /** Catches up with the payment provider. Called every `paymentsIntervalMs`. */
-  readonly tickPayments: () => Promise<void>;
-  readonly paymentsIntervalMs: number;
-  /** Tops up wallets that are low, where their owners have turned that on. Called periodically. */
-  readonly topUpWallets: () => Promise<void>;
+  /** Periodic work on payments. Each job runs apart from the others. */
+  readonly paymentJobs: readonly Job[];
 }
 
 /** Creates the application without starting background work. */
@@ -65,63 +82,95 @@ export const createApp = async (parts: AppParts): Promise<App> => {
     meters: createReservationMeters(parts.metrics),
     currency: config.BILLING_CURRENCY,
     pastDueGraceDays: config.PAST_DUE_GRACE_DAYS,
+    leaseMeters: createLeaseMeters(parts.metrics),
+    recallLeases: parts.recallLeases,
   };
-  const receipts = {
-    ...common,
-    issuer: config.PUBLIC_BASE_URL,
-    receiptKeys: openReceiptKeys(config.RECEIPT_KEY_SECRET, Date.now),
-  };
-  const payments = await wirePayments(parts);
+  const receipts = openSigningKeys({
+    secrets: openSecretKeys('RECEIPT_KEY_SECRET', config.RECEIPT_KEY_SECRET),
+    database,
+    purpose: 'receipts',
+    typ: RECEIPT_TYPE,
+    clock: Date.now,
+  });
+  await requireSecretKeys(database, [receipts.use]);
+  const receiptKeys = receipts.keys;
+  const receiptSigning = createReceiptSigning({ ...common, issuer: config.PUBLIC_BASE_URL, receiptKeys });
+  const payments = wirePayments(parts);
+  const publicBindings = [
+    ...planRoutes(parts.offer),
+    ...subscriptionRoutes(common),
+    ...usageRoutes(common),
+    ...extraUsageRoutes(common),
+    ...alertRoutes(common),
+    ...receiptRoutes({ receipts: receiptSigning, receiptKeys }),
+    ...walletRoutes(common),
+    ...payments.bindings,
+  ];
+  const internalBindings = [
+    ...reservationRoutes({ ...common, recallWallet: (userId) => recallWallet(common, userId) }),
+    ...leaseRoutes(common),
+    ...reservationOperatorRoutes(common),
+    ...unadmittedOperatorRoutes(common),
+    ...holderRoutes(common),
+    ...appBudgetRoutes(common),
+    ...planInternalRoutes(parts.offer),
+    ...subscriptionInternalRoutes(common),
+    ...usageInternalRoutes(common),
+    ...receiptInternalRoutes({ receipts: receiptSigning, withdrawKeys: receipts.withdraw }),
+    ...secretRoutes({ service: SERVICE, database, uses: [receipts.use] }),
+    ...endingRoutes(common),
+    ...personalDataRoutes({ url: config.DATABASE_URL, caFile: config.DATABASE_CA_FILE }),
+    ...parts.operatorBindings,
+    ...bindRestores(parts, common, payments),
+    ...payments.internalBindings,
+  ];
   return {
-    publicApp: createPublicApp(parts, [
-      ...planRoutes(parts.offer),
-      ...subscriptionRoutes(common),
-      ...usageRoutes(common),
-      ...alertRoutes(common),
-      ...receiptRoutes(receipts),
-      ...walletRoutes(common),
-      ...payments.bindings,
-    ]),
-    internalApp: createInternal(parts, [
-      ...reservationRoutes(common),
-      ...reservationOperatorRoutes(common),
-      ...holderRoutes(common),
-      ...appBudgetRoutes(common),
-      ...subscriptionInternalRoutes(common),
-      ...usageInternalRoutes(common),
-      ...receiptInternalRoutes(receipts),
-      ...personalDataRoutes({ url: config.DATABASE_URL, caFile: config.DATABASE_CA_FILE }),
-      ...parts.operatorBindings,
-      ...restoreRoutes({
-        service: SERVICE,
-        database,
-        readAgain: parts.readAgain,
-        afterRestore: async ({ epoch }, restoredTo) => {
-          await endRestoredRequests(common, restoredTo);
-          return {
-            reconciled: await payments.reconcile(restoredTo),
-            announced: await announcePresent({ ...common, relay: parts.relay }, epoch),
-          };
-        },
-      }),
-      ...payments.internalBindings,
-    ]),
+    publicApp: createPublicApp(parts, publicBindings),
+    internalApp: createInternal(parts, internalBindings),
+    bindings: [...publicBindings, ...internalBindings],
     settlement: common,
-    sweep: () =>
-      sweepReservations(common, {
-        uncertainAfterSeconds: config.RESERVATION_UNCERTAIN_AFTER_SECONDS,
-        settleAfterSeconds: config.UNCERTAIN_SETTLE_AFTER_HOURS * SECONDS_PER_HOUR,
-      }),
+    sweep: async () => {
+      const settleAfterSeconds = config.UNCERTAIN_SETTLE_AFTER_HOURS * SECONDS_PER_HOUR;
+      const uncertainAfterSeconds = config.RESERVATION_UNCERTAIN_AFTER_SECONDS;
+      await sweepReservations(common, { uncertainAfterSeconds, settleAfterSeconds });
+      await sweepLeases(common, { settleAfterSeconds });
+    },
     sweepHolders: createHolderSweep({
       ...common,
       holderMeters: createHolderMeters(parts.metrics),
       monotonicMs: parts.monotonicMs ?? (() => performance.now()),
     }),
-    tickPayments: payments.tick,
-    paymentsIntervalMs: payments.tickIntervalMs,
-    topUpWallets: payments.topUp,
+    paymentJobs: payments.jobs,
   };
 };
+
+/** Binds what follows a restore of the database, and its preview. */
+const bindRestores = (
+  { database, relay, readAgain }: AppParts,
+  common: Parameters<typeof endRestoredRequests>[0] &
+    Parameters<typeof endSilent>[0] &
+    Pick<Parameters<typeof announcePresent>[0], 'pastDueGraceDays'>,
+  payments: ReturnType<typeof wirePayments>,
+): Binding[] => [
+  ...restoreRoutes({
+    service: SERVICE,
+    database,
+    readAgain,
+    afterRestore: async ({ epoch }, restoredTo) => {
+      await endRestoredRequests(common, restoredTo);
+      await endSilent(common, 0);
+      const { reconciled, failed } = await payments.reconcile(restoredTo);
+      const told = await announcePresent({ ...common, relay }, epoch);
+      await finishRestore(database, epoch);
+      return { reconciled, announced: told.announced, failed: [...failed, ...told.failed] };
+    },
+  }),
+  bind(previewRestore, async ({ body }) => {
+    const { effects, reconciled, failed } = await payments.preview(new Date(body.restored_to));
+    const announced = await countCustomers(database);
+    return { status: 200, body: { effects: [...effects], reconciled, announced, failed: [...failed] } };
+  }),
+];
 
 const createPublicApp = (
   { config, logger, metrics, authenticate }: AppParts,
@@ -137,7 +186,6 @@ const createPublicApp = (
     publicBaseUrl: config.PUBLIC_BASE_URL,
     trustProxyHops: config.TRUST_PROXY_HOPS,
     responseValidation: config.RESPONSE_VALIDATION,
-    contract: routesOf(SERVICE).filter(({ path }) => !path.startsWith(FOREIGN_PATHS[config.PAYMENTS ?? 'sandbox'])),
   });
 
 const createInternal = (

@@ -1,7 +1,11 @@
-import { commonSettings, setting } from '@svc/service-kit';
+import { PAYABLE_CURRENCY, STRIPE_SANDBOX } from '@svc/contracts';
+import { secretKeysSetting } from '@svc/secrets';
+import { commonSettings, setting, whenValid } from '@svc/service-kit';
 import { z } from 'zod';
+import type { StripeSettings } from './payments/index.ts';
 
 const JWKS_PATH = '/v1/integrations/oauth/jwks';
+const STRIPE_CREDENTIALS = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'] as const;
 
 /** Environment of the billing service. */
 export const configSchema = z
@@ -13,7 +17,9 @@ export const configSchema = z
       max: 200,
       default: 20,
     }),
-    AUTH_INTERNAL_URL: setting.url({ description: "Auth's internal listener, from which the signing keys are read." }),
+    AUTH_INTERNAL_URL: setting.url({
+      description: "Auth's internal listener: the signing keys, and revocations while NATS is silent.",
+    }),
     JWKS_URL: setting.url({
       description: 'Overrides the address of the signing keys, for example with a public one.',
       optional: true,
@@ -21,25 +27,27 @@ export const configSchema = z
     PLANS_FILE: setting.string({ description: 'YAML file with the plans on offer, validated at start.' }),
     BILLING_CURRENCY: setting.string({
       description: 'Currency of this deployment, used by all plans, wallets and ledger postings.',
-      pattern: /^[A-Z]{3}$/,
-      expected: 'an ISO 4217 code in upper case',
+      pattern: PAYABLE_CURRENCY,
+      expected: 'the ISO 4217 code of a currency that Stripe charges, in upper case',
       default: 'EUR',
     }),
-    RECEIPT_KEY_SECRET: setting.string({
-      description:
-        'Secret from which the receipt keys are derived, a new key every 90 days. Must be the same on all replicas. Changing it makes issued receipts unverifiable.',
-      pattern: /^[A-Za-z0-9+/]{43}=$/,
-      expected: '32 random bytes in base64',
-      secret: true,
+    RECEIPT_KEY_SECRET: secretKeysSetting({
+      description: 'Receipt keys are derived from it, a new key every 90 days. The same for all replicas.',
     }),
     NODE_ENV: setting.string({
-      description: 'With `production`, PAYMENTS must be set.',
+      description: 'With `production`, PAYMENTS must be set, and `sandbox` needs PAYMENTS_SANDBOX_IN_PRODUCTION.',
       optional: true,
     }),
     PAYMENTS: setting.choice({
       description:
-        'Payment provider. Default: `sandbox`, which hosts its own checkout and portal pages and takes no money.',
+        'Stripe, or with `sandbox` a stand-in for it, which takes no money. The two differ in address and keys only. ' +
+        'Default: `sandbox`.',
       values: ['sandbox', 'stripe'],
+      optional: true,
+    }),
+    PAYMENTS_SANDBOX_IN_PRODUCTION: setting.choice({
+      description: '`1` allows `PAYMENTS=sandbox` in production, where everything is free of charge then.',
+      values: ['1'],
       optional: true,
     }),
     STRIPE_SECRET_KEY: setting.string({
@@ -50,10 +58,15 @@ export const configSchema = z
     STRIPE_WEBHOOK_SECRET: setting.list({
       description:
         'Signing secrets of the Stripe event endpoint. All of them are accepted, so that they can be rotated.',
+      itemsMin: 1,
       secret: true,
       optional: true,
     }),
     STRIPE_API_BASE: setting.url({ description: 'Address of the Stripe API.', default: 'https://api.stripe.com' }),
+    SANDBOX_PAYMENTS_URL: setting.url({
+      description: 'Address of the stand-in for Stripe, with `PAYMENTS=sandbox`.',
+      default: STRIPE_SANDBOX.apiBase,
+    }),
     PAST_DUE_GRACE_DAYS: setting.integer({
       description: 'Days for which a past-due subscription still admits requests.',
       min: 0,
@@ -62,8 +75,8 @@ export const configSchema = z
     }),
     RESERVATION_UNCERTAIN_AFTER_SECONDS: setting.integer({
       description:
-        'Seconds after which a reservation without an outcome and without a holder becomes uncertain. Only gateways of the ' +
-        'previous release omit the holder. Other reservations become uncertain when their holder dies.',
+        'Seconds after which a reservation without an outcome and without a holder becomes uncertain. One with a holder ' +
+        'becomes uncertain when its holder dies.',
       min: 1,
       max: 86_400,
       default: 120,
@@ -76,23 +89,42 @@ export const configSchema = z
       max: 720,
       default: 24,
     }),
+    REQUEST_RETENTION_DAYS: setting.integer({
+      description: 'Days for which ended requests are kept. They are dropped by whole months.',
+      min: 62,
+      max: 4_000,
+      default: 400,
+    }),
     SWEEP_INTERVAL_MS: setting.integer({
-      description: 'Milliseconds between sweeps of reservations and between renewals of sandbox subscriptions.',
+      description:
+        'Milliseconds between sweeps of reservations, and between runs of the work on payments that waits in the database.',
       min: 50,
       max: 600_000,
       default: 2_000,
     }),
   })
-  .superRefine((config, context) => {
-    if (config.NODE_ENV === 'production' && config.PAYMENTS === undefined) {
-      context.addIssue({ code: 'custom', path: ['PAYMENTS'], message: 'must be set in production: stripe or sandbox' });
-    }
-    if (config.PAYMENTS !== 'stripe') return;
-    for (const name of ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'] as const) {
-      if (config[name] !== undefined) continue;
-      context.addIssue({ code: 'custom', path: [name], message: 'must be set with PAYMENTS=stripe' });
-    }
-  });
+  .superRefine(
+    (config, context) => {
+      const { NODE_ENV, PAYMENTS, PAYMENTS_SANDBOX_IN_PRODUCTION: isAllowed } = config;
+      if (NODE_ENV !== 'production' || PAYMENTS === 'stripe' || (PAYMENTS === 'sandbox' && isAllowed === '1')) return;
+      const message =
+        PAYMENTS === undefined
+          ? 'must be set in production: stripe or sandbox'
+          : 'sandbox takes no money: in production it needs PAYMENTS_SANDBOX_IN_PRODUCTION=1';
+      context.addIssue({ code: 'custom', path: ['PAYMENTS'], message });
+    },
+    whenValid('NODE_ENV', 'PAYMENTS', 'PAYMENTS_SANDBOX_IN_PRODUCTION'),
+  )
+  .superRefine(
+    (config, context) => {
+      if (config.PAYMENTS !== 'stripe') return;
+      for (const name of STRIPE_CREDENTIALS) {
+        if (config[name] !== undefined) continue;
+        context.addIssue({ code: 'custom', path: [name], message: 'must be set with PAYMENTS=stripe' });
+      }
+    },
+    whenValid('PAYMENTS', ...STRIPE_CREDENTIALS),
+  );
 
 export type Config = z.infer<typeof configSchema>;
 
@@ -104,3 +136,14 @@ export const planRulesOf = (config: Config) => ({
   currency: config.BILLING_CURRENCY,
   needsStripePrice: config.PAYMENTS === 'stripe',
 });
+
+/** Returns the address and keys of Stripe, or of its stand-in. */
+export const stripeSettingsOf = (config: Config): StripeSettings & { readonly webhookSecrets: readonly string[] } => {
+  if (config.PAYMENTS !== 'stripe') {
+    const { secretKey, webhookSecret } = STRIPE_SANDBOX;
+    return { apiBase: config.SANDBOX_PAYMENTS_URL, secretKey, webhookSecrets: [webhookSecret] };
+  }
+  const { STRIPE_API_BASE: apiBase, STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecrets = [] } = config;
+  if (secretKey === undefined) throw new Error('STRIPE_SECRET_KEY is not set');
+  return { apiBase, secretKey, webhookSecrets };
+};

@@ -1,39 +1,44 @@
-import { connectPatiently, createDatabase } from '@svc/database';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { connectPatiently, createDatabase, requireMigrations } from '@svc/database';
 import {
+  authSource,
   type Consumer,
   connectMessaging,
   inboxRoutes,
-  type Messaging,
   openRevocations,
   outboxRoutes,
   readAgain,
   startRelay,
 } from '@svc/messaging';
 import {
+  createInternalClient,
   createLogger,
   createMetrics,
   createTokenAuthenticators,
   databaseSettings,
   type Lifecycle,
-  type Logger,
   loadConfig,
+  logStart,
   openTraces,
-  runPeriodically,
   runService,
-  summarizeConfig,
 } from '@svc/service-kit';
 import { z } from 'zod';
-import { type App, createApp } from './app.ts';
+import { createApp } from './app.ts';
+import { startBackgroundWork } from './background-work.ts';
 import { checkBalances } from './balances/index.ts';
 import { configSchema, jwksUrlOf, planRulesOf } from './config.ts';
-import { startEndingConsumer } from './endings/index.ts';
-import { HOLDER_SWEEP_INTERVAL_MS } from './holders/index.ts';
+import { keepRequestPartitions } from './keep-request-partitions.ts';
+import { createLeaseRecalls } from './leases/index.ts';
 import { loadPlans, openPlanOffer } from './plans/index.ts';
-import { startUsageConsumer } from './reservations/index.ts';
 
 const NAME = 'billing';
+const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));
 /** Below the timeout of callers. The SQL functions of admission and settlement set their own, lower limit. */
 const LOCK_TIMEOUT_MS = 3_500;
+const AUTH_TIMEOUT_MS = 1_000;
+const START_TRIES_MAX = 20;
+const START_RETRY_MS = 500;
 /** The check reads all reservations and entries. */
 const CHECK_TIMEOUT_MS = 3_600_000;
 
@@ -41,7 +46,7 @@ const start = async (life: Lifecycle): Promise<void> => {
   const config = loadConfig(configSchema, process.env);
   const logger = createLogger({ service: NAME, level: config.LOG_LEVEL });
   life.configure({ logger, shutdownGraceMs: config.SHUTDOWN_GRACE_MS, shutdownDelayMs: config.SHUTDOWN_DELAY_MS });
-  logger.info({ settings: summarizeConfig(configSchema, config) }, 'starting');
+  logStart(logger, { schema: configSchema, config, environment: process.env });
   await openTraces(life, { service: NAME, config, logger });
   const plans = loadPlans(config.PLANS_FILE, planRulesOf(config));
   const metrics = createMetrics(NAME);
@@ -52,7 +57,14 @@ const start = async (life: Lifecycle): Promise<void> => {
     lockTimeoutMs: LOCK_TIMEOUT_MS,
   });
   life.onStop('database', () => database.destroy());
-  await connectPatiently(database);
+  await connectPatiently(database, {
+    url: config.DATABASE_URL,
+    onWaiting: (err) => logger.warn({ err }, 'waiting for PostgreSQL'),
+  });
+  await requireMigrations(database, MIGRATIONS);
+  const keepPartitions = () =>
+    keepRequestPartitions(database, { nowMs: Date.now(), daysKept: config.REQUEST_RETENTION_DAYS });
+  await retryAtStart(keepPartitions);
   const offer = await openPlanOffer(database, plans);
   const broker = { url: config.NATS_URL, caFile: config.NATS_CA_FILE };
   const messaging = await connectMessaging({ ...broker, name: NAME, logger, metrics });
@@ -60,10 +72,19 @@ const start = async (life: Lifecycle): Promise<void> => {
   const databaseCaFile = config.DATABASE_CA_FILE;
   const relay = startRelay({ databaseUrl: config.DATABASE_URL, databaseCaFile, messaging, service: NAME });
   life.onStop('relay', () => relay.stop());
-  const revocations = await openRevocations(messaging);
+  const auth = createInternalClient({
+    baseUrl: config.AUTH_INTERNAL_URL,
+    token: config.INTERNAL_API_TOKEN,
+    timeoutMs: AUTH_TIMEOUT_MS,
+  });
+  life.onStop('auth client', auth.close);
+  const revocations = await openRevocations(messaging, { sources: [authSource(auth)] });
   life.onStop('revocations', () => revocations.stop());
   const consumers: Consumer[] = [];
+  const leaseRecalls = createLeaseRecalls({ token: config.INTERNAL_API_TOKEN, logger });
+  life.onStop('recalls of leases', leaseRecalls.close);
   const app = await createApp({
+    recallLeases: leaseRecalls.recall,
     config,
     database,
     offer,
@@ -74,6 +95,7 @@ const start = async (life: Lifecycle): Promise<void> => {
       publicBaseUrl: config.PUBLIC_BASE_URL,
       jwksUrl: jwksUrlOf(config),
       revocations,
+      auth,
       logger,
     }),
     operatorBindings: [
@@ -83,48 +105,23 @@ const start = async (life: Lifecycle): Promise<void> => {
     readAgain: () => readAgain(messaging, consumers),
     lifecycle: life,
   });
-  consumers.push(startConsumer(life, app, messaging), startEndings(life, { database, messaging }));
-  startPeriodicWork(life, app, { logger, sweepIntervalMs: config.SWEEP_INTERVAL_MS });
+  const sweepIntervalMs = config.SWEEP_INTERVAL_MS;
+  consumers.push(...startBackgroundWork(life, app, { database, messaging, logger, sweepIntervalMs, keepPartitions }));
   await life.listen(app.publicApp, { port: config.PORT, host: config.HOST });
   await life.listen(app.internalApp, { port: config.INTERNAL_PORT, host: config.HOST, internal: true });
   logger.info({ port: config.PORT }, 'ready');
 };
 
-const startConsumer = (life: Lifecycle, { settlement }: App, messaging: Messaging): Consumer => {
-  const consumer = startUsageConsumer({ ...settlement, messaging });
-  life.onStop('usage consumer', () => consumer.stop());
-  return consumer;
-};
-
-const startEndings = (life: Lifecycle, deps: Parameters<typeof startEndingConsumer>[0]): Consumer => {
-  const consumer = startEndingConsumer(deps);
-  life.onStop('consumer of account endings', () => consumer.stop());
-  return consumer;
-};
-
-const startPeriodicWork = (
-  life: Lifecycle,
-  { sweep, sweepHolders, tickPayments, paymentsIntervalMs, topUpWallets }: App,
-  { logger, sweepIntervalMs }: { readonly logger: Logger; readonly sweepIntervalMs: number },
-): void => {
-  const sweeping = runPeriodically({ name: 'sweep', intervalMs: sweepIntervalMs, run: sweep, logger });
-  life.onStop('sweep', () => sweeping.stop());
-  const watching = runPeriodically({
-    name: 'holders',
-    intervalMs: HOLDER_SWEEP_INTERVAL_MS,
-    run: sweepHolders,
-    logger,
-  });
-  life.onStop('holders', () => watching.stop());
-  const ticking = runPeriodically({ name: 'payments', intervalMs: paymentsIntervalMs, run: tickPayments, logger });
-  life.onStop('payments', () => ticking.stop());
-  const toppingUp = runPeriodically({
-    name: 'automatic top-ups',
-    intervalMs: sweepIntervalMs,
-    run: topUpWallets,
-    logger,
-  });
-  life.onStop('automatic top-ups', () => toppingUp.stop());
+/** A long read, such as the export of an account, may keep partitions from being created for a while. */
+const retryAtStart = async (work: () => Promise<void>): Promise<void> => {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (tries === START_TRIES_MAX) throw error;
+      await sleep(START_RETRY_MS);
+    }
+  }
 };
 
 /**

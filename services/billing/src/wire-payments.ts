@@ -1,21 +1,81 @@
-import type { PaymentParts, Payments } from './payment-parts.ts';
-import { countMismatchedSessions, createPaymentMeters } from './payments/index.ts';
+import { newId, type RestoreEffect } from '@svc/contracts';
+import { type Binding, type Clock, type Logger, type Metrics, systemClock } from '@svc/service-kit';
+import type { Knex } from 'knex';
+import { type Config, stripeSettingsOf } from './config.ts';
+import { createJobMeters, type Job } from './jobs/index.ts';
+import { createPaymentJobs } from './payment-jobs.ts';
+import {
+  askStripe,
+  createEventSweep,
+  createPaymentMeters,
+  createProviderMeters,
+  createStripeClient,
+  createStripeListener,
+  eventRoutes,
+  paymentInternalRoutes,
+  paymentRoutes,
+  previewReconcile,
+  type Reconciled,
+  reconcileWithStripe,
+  type StripeTransport,
+  withoutWrites,
+} from './payments/index.ts';
+import type { PlanOffer } from './plans/index.ts';
 
-/** Wires the configured payment provider. The code of the other one is not loaded. */
-export const wirePayments = async (parts: PaymentParts): Promise<Payments> => {
-  const payments = await wireProvider(parts);
-  const meters = createPaymentMeters(parts.metrics);
-  return {
-    ...payments,
-    async tick() {
-      // First, because an outage of the provider fails the rest.
-      meters.mismatched(await countMismatchedSessions(parts.database));
-      await payments.tick();
-    },
+/** Parts of the application that payments depend on. */
+export interface PaymentParts {
+  readonly config: Config;
+  readonly database: Knex;
+  readonly offer: PlanOffer;
+  readonly relay: { hint: () => void };
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Default: the clock of the machine. */
+  readonly clock?: Clock;
+  /** Sends requests to Stripe. Default: over HTTP. */
+  readonly stripeTransport?: StripeTransport;
+}
+
+export interface Payments {
+  readonly bindings: readonly Binding[];
+  readonly internalBindings: readonly Binding[];
+  /** Periodic work. Each job runs apart from the others. */
+  readonly jobs: readonly Job[];
+  /** Takes over purchases and changes since this moment, to which the database was restored. */
+  readonly reconcile: (since: Date) => Promise<Reconciled>;
+  /** Lists what `reconcile` would do, and changes nothing. */
+  readonly preview: (since: Date) => Promise<Reconciled & { readonly effects: readonly RestoreEffect[] }>;
+}
+
+/** Wires payments with Stripe, or with its stand-in, which differs in address and keys only. */
+export const wirePayments = (parts: PaymentParts): Payments => {
+  const { config, database, offer, relay, logger, metrics, clock = systemClock, stripeTransport } = parts;
+  const { webhookSecrets: secrets, ...settings } = stripeSettingsOf(config);
+  const providerMeters = createProviderMeters(metrics);
+  const stripe = createStripeClient(settings, providerMeters, stripeTransport);
+  const deps = {
+    database,
+    stripe,
+    offer,
+    relay,
+    logger,
+    newId,
+    currency: config.BILLING_CURRENCY,
+    pastDueGraceDays: config.PAST_DUE_GRACE_DAYS,
+    stepUp: { maxAgeSeconds: config.STEP_UP_MAX_AGE_SECONDS, clock },
+    jobMeters: createJobMeters(metrics),
+    paymentMeters: createPaymentMeters(metrics),
+    providerMeters,
   };
-};
-
-const wireProvider = async (parts: PaymentParts): Promise<Payments> => {
-  if (parts.config.PAYMENTS === 'stripe') return (await import('./wire-stripe.ts')).wireStripe(parts);
-  return (await import('./wire-sandbox.ts')).wireSandbox(parts);
+  const listener = createStripeListener(deps);
+  const sweep = createEventSweep({ ...deps, listener, clock });
+  const dryRun: Parameters<typeof previewReconcile>[0]['dryRun'] = (note) =>
+    createStripeClient(settings, providerMeters, withoutWrites(note, stripeTransport));
+  return {
+    bindings: [...paymentRoutes(deps), ...eventRoutes({ stripe, listener, secrets, providerMeters })],
+    internalBindings: paymentInternalRoutes(deps),
+    reconcile: (since) => askStripe(() => reconcileWithStripe(deps, since)),
+    preview: (since) => askStripe(() => previewReconcile({ ...deps, dryRun }, since)),
+    jobs: createPaymentJobs({ ...deps, sweep }, { intervalMs: config.SWEEP_INTERVAL_MS }),
+  };
 };

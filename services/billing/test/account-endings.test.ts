@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type EventEnvelope, events } from '@svc/contracts';
+import { type EventEnvelope, events, newId } from '@svc/contracts';
 import { type Consumer, connectMessaging, type Messaging } from '@svc/messaging';
+import { type TestNats, testNats } from '@svc/messaging/testing';
 import { createLogger } from '@svc/service-kit';
-import { type TestNats, testNats, waitFor } from '@svc/testing';
+import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startEndingConsumer } from '../src/endings/index.ts';
 import { type TestBilling, testBilling } from './support/billing.ts';
@@ -46,7 +47,7 @@ const announce = async (subject: string, version: number, userId: string): Promi
     subject === accountErased.subject ? 'erase' : subject === accountDeletionRequested.subject ? 'cancel' : 'keep';
   await publish(subject, version, userId);
   await waitFor(async () => (await endingOf(userId))?.wanted === wanted, { timeoutMs: 20_000 });
-  await billing.app.tickPayments();
+  await billing.tick();
 };
 const subscriptionOf = async (token: string) =>
   (await billing.call('GET', '/v1/subscriptions', { token })).body.subscription;
@@ -61,11 +62,11 @@ test('cancels the subscription for the end of its period when the deletion is re
 
 test('leaves a subscription cancelled that its owner had cancelled before', async () => {
   const { userId, token } = await billing.subscribe();
-  await billing
-    .db('sandbox_payments.subscriptions')
-    .where({ customer: userId })
-    .update({ cancel_at_period_end: true, is_announced: false });
-  await billing.app.tickPayments();
+  const portal = await billing.call('POST', '/v1/subscriptions/portal', {
+    token,
+    json: { return_url: 'https://shop.example/' },
+  });
+  await billing.call('POST', `${new URL(portal.body.url).pathname}/submit`, { form: { action: 'cancel' } });
   await announce(accountDeletionRequested.subject, 1, userId);
   await announce(accountDeletionCancelled.subject, 2, userId);
   expect(await subscriptionOf(token)).toMatchObject({ cancel_at_period_end: true });
@@ -79,10 +80,12 @@ test('ends the subscription at the erasure, and forgets the card and the setting
   });
   const session = { svc_user_id: userId };
   const sessions = await billing.db('checkout_sessions').where(session);
+  const { customer_id } = await billing.db('stripe_customers').where(session).first();
   await announce(accountDeletionRequested.subject, 1, userId);
   await announce(accountErased.subject, 2, userId);
   expect(await subscriptionOf(token)).toMatchObject({ status: 'canceled' });
-  expect(await billing.db('sandbox_payments.saved_cards').where({ customer: userId })).toEqual([]);
+  expect(billing.stripe.object(customer_id)).toEqual({ id: customer_id, object: 'customer', deleted: true });
+  expect(billing.stripe.list('payment_method').filter(({ customer }) => customer === customer_id)).toEqual([]);
   for (const table of ['alert_settings', 'auto_top_ups']) expect(await billing.db(table).where(session)).toEqual([]);
   expect(await billing.db('checkout_sessions').where(session)).toEqual(sessions);
   expect(
@@ -95,8 +98,30 @@ test('takes facts that arrive in another order in the order of their versions', 
   await publish(accountDeletionCancelled.subject, 2, userId);
   await announce(accountDeletionRequested.subject, 1, userId).catch(() => undefined);
   await waitFor(async () => (await endingOf(userId))?.wanted === 'keep', { timeoutMs: 20_000 });
-  await billing.app.tickPayments();
+  await billing.tick();
   expect(await subscriptionOf(token)).toMatchObject({ cancel_at_period_end: false });
+});
+
+test('lists the accounts whose erasure arrived since a moment, in pages by id', async () => {
+  const ids = Array.from({ length: 1_001 }, () => newId('usr')).toSorted();
+  const row = (svc_user_id: string, wanted: string, days: number) => ({
+    svc_user_id,
+    wanted,
+    is_applied: true,
+    updated_at: new Date(Date.now() - days * 86_400_000),
+  });
+  const others = [row(newId('usr'), 'erase', 40), row(newId('usr'), 'cancel', 1), row(newId('usr'), 'keep', 1)];
+  await billing.db('account_endings').insert([...ids.map((id) => row(id, 'erase', 20)), ...others]);
+  const since = new Date(Date.now() - 30 * 86_400_000).toISOString();
+  const list = async (after: Record<string, string> = {}): Promise<{ data: string[]; has_more: boolean }> => {
+    const query = new URLSearchParams({ since, ...after });
+    return JSON.parse((await billing.internal('GET', `/internal/erased-accounts?${query}`)).text);
+  };
+  const first = await list();
+  const second = await list({ after: first.data.at(-1) ?? '' });
+  expect([first.data.length, first.has_more, second.has_more]).toEqual([1_000, true, false]);
+  expect([...first.data, ...second.data]).toEqual(expect.arrayContaining(ids));
+  expect(second.data).not.toContain(others[0]?.svc_user_id);
 });
 
 test('ends the subscription and the customer at Stripe, also when it is repeated, and refunds nothing', async () => {
@@ -110,13 +135,13 @@ test('ends the subscription and the customer at Stripe, also when it is repeated
         .onConflict('svc_user_id')
         .merge();
     await want('cancel');
-    await paid.app.tickPayments();
+    await paid.tick();
     expect(await current(token)).toMatchObject({ status: 'active', cancel_at_period_end: true });
     await want('erase');
-    await paid.app.tickPayments();
+    await paid.tick();
     // As after a crash before the end was recorded.
     await want('erase');
-    await paid.app.tickPayments();
+    await paid.tick();
     expect(await current(token)).toMatchObject({ status: 'canceled' });
     expect(stripe.object(stripeId)).toMatchObject({ status: 'canceled' });
     expect(stripe.calls.some(({ method, path }) => method === 'DELETE' && path.startsWith('/v1/customers/'))).toBe(

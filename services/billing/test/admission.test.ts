@@ -23,10 +23,11 @@ const walPosition = async () => (await billing.db.raw('SELECT pg_current_wal_ins
 describe('the internal endpoint', () => {
   test('is not served on the public port', async () => {
     const { userId } = await billing.subscribe();
-    expect((await billing.call('POST', '/internal/admissions', { json: delegatedRequest(userId) })).status).toBe(404);
+    const json = { requests: [delegatedRequest(userId)] };
+    expect((await billing.call('POST', '/internal/admission-batches', { json })).status).toBe(404);
   });
   test('returns 422 for a request that breaks the contract', async () => {
-    const answer = await billing.internal('POST', '/internal/admissions', { kind: 'delegated' });
+    const answer = await billing.decide({ kind: 'delegated' });
     expect(answer.status).toBe(422);
   });
 });
@@ -111,7 +112,7 @@ describe('caps', () => {
     await billing.setClock('2026-02-28T08:00:00Z');
     expect(await verdictOf(userId)).toBe('admitted');
     await billing.setClock('2026-03-29T08:00:00Z');
-    await billing.app.tickPayments();
+    await billing.tick();
     const account = await billing.db('accounts').where({ svc_user_id: userId }).first();
     expect(account.month_start).toEqual(new Date('2026-02-28T08:00:00Z'));
     expect(account.month_end).toEqual(new Date('2026-03-31T08:00:00Z'));
@@ -215,6 +216,21 @@ describe('replay', () => {
     const stored = await billing.db('reservations').where({ svc_user_id: userId, client_id: APP });
     expect(JSON.stringify(stored)).not.toContain(idempotency_key);
   });
+  test('of an idempotency key is recognized for 48 hours', async () => {
+    await billing.setClock('2026-10-01T12:00:00Z');
+    const { userId } = await billing.subscribe();
+    const ask = async () =>
+      (await billing.admit(userId, { idempotency_key: 'order 9' })).answer.body.duplicate_of?.request_id;
+    const first = await billing.admit(userId, { idempotency_key: 'order 9' });
+    await billing.settle(first.requestId, { outcome: 'settled', cost_micros: 3 });
+    await billing.setClock('2026-10-03T11:59:59Z');
+    expect(await ask()).toBe(first.requestId);
+    await billing.setClock('2026-10-03T12:00:00Z');
+    const second = await billing.admit(userId, { idempotency_key: 'order 9' });
+    expect(second.answer.body).toMatchObject({ verdict: 'admitted' });
+    expect(await ask()).toBe(second.requestId);
+    await billing.setClock(null);
+  });
 });
 
 describe('a refusal', () => {
@@ -233,6 +249,17 @@ describe('a refusal', () => {
 });
 
 describe('accounts whose rows stay locked', () => {
+  test('are answered at once in a call with others, undecided and unchanged', async () => {
+    const [locked, free] = await Promise.all([billing.subscribe(), billing.subscribe()]);
+    const requests = [locked, free, locked].map(({ userId }) => delegatedRequest(userId));
+    const { body } = await billing.db.transaction(async (trx) => {
+      await trx('accounts').where({ svc_user_id: locked.userId }).forNoKeyUpdate().first();
+      return await billing.internal('POST', '/internal/admission-batches', { requests });
+    });
+    expect(body.decisions).toEqual([null, { verdict: 'admitted' }, null]);
+    expect(await billing.db('reservations').where({ svc_user_id: locked.userId })).toEqual([]);
+  });
+
   test('do not delay other accounts, and are decided and settled in order once unlocked', async () => {
     const subscribers = await Promise.all(Array.from({ length: 8 }, () => billing.subscribe()));
     const locked = subscribers.slice(0, 2);

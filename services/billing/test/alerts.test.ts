@@ -4,7 +4,7 @@ import { APP, testBilling } from './support/billing.ts';
 import { gatewayAccounts } from './support/gateway-accounts.ts';
 
 const billing = await testBilling();
-const { fund, ask, signIn, startTopUp } = gatewayAccounts(billing);
+const { fund, ask, signIn, settle, startTopUp } = gatewayAccounts(billing);
 afterAll(() => billing.stop());
 
 const PATH = '/v1/subscriptions/alerts';
@@ -31,8 +31,8 @@ const use = async (userId: string, cost_micros: number) => {
 };
 const spend = async (owner: Awaited<ReturnType<typeof signIn>>, cost_micros: number, more: object = {}) => {
   const { requestId, body } = await ask(owner, { hold_micros: cost_micros, ...more });
-  expect(body.verdict).toBe('admitted');
-  await billing.settle(requestId, { outcome: 'settled', cost_micros });
+  expect(body.verdict).toBe('granted');
+  await settle(requestId, { outcome: 'settled', cost_micros });
 };
 
 describe('alert settings', () => {
@@ -83,7 +83,7 @@ describe('an alert of a cap', () => {
       expect(await thresholdsOf(userId, 'weekly_cap')).toEqual([50, 100, 50]);
       expect(await thresholdsOf(userId, 'monthly_cap')).toEqual([50]);
     } finally {
-      await billing.db('test_clock').update({ at: null });
+      await billing.setClock(null);
     }
   });
 
@@ -138,17 +138,33 @@ test("publishes alerts of an API key's monthly limit, and none for a key without
   ]);
 });
 
-test('publishes an alert when the wallet falls below the amount, and again only after a top-up', async () => {
+test('publishes an alert when the wallet falls below the amount, and again only after it was above it', async () => {
   const owner = await fund(3_000_000);
   await spend(owner, 1_000_000);
   expect(await alertsOf(owner.userId)).toEqual([]);
   await spend(owner, 100_000);
   await spend(owner, 100_000);
   expect(await alertsOf(owner.userId)).toMatchObject([
-    { subject: 'wallet', threshold_percent: null, amount_micros: 1_900_000, limit_micros: 2_000_000, resets_at: null },
+    {
+      subject: 'wallet',
+      threshold_percent: null,
+      amount_micros: 1_900_000,
+      limit_micros: 2_000_000,
+      resets_at: null,
+      currency: 'EUR',
+    },
   ]);
   const { body } = await startTopUp(owner.token, 1_000_000);
   await billing.call('POST', `/sandbox/payments/sessions/${body.session_id}/complete`);
   await spend(owner, 1_000_000);
-  expect((await alertsOf(owner.userId)).map(({ amount_micros }) => amount_micros)).toEqual([1_900_000, 1_800_000]);
+  const amounts = async () => (await alertsOf(owner.userId)).map(({ amount_micros }) => amount_micros);
+  expect(await amounts()).toEqual([1_900_000, 1_800_000]);
+  const settings = (wallet_below_micros: number) =>
+    billing.call('PUT', PATH, { token: owner.token, json: { ...DEFAULTS, wallet_below_micros } });
+  await settings(2_000_001);
+  await spend(owner, 100_000);
+  expect(await amounts()).toHaveLength(2);
+  await settings(1_700_000);
+  await spend(owner, 100_000);
+  expect(await amounts()).toEqual([1_900_000, 1_800_000, 1_600_000]);
 });

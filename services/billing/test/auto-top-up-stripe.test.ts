@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { events, restoreOperations } from '@svc/contracts';
-import { testNats } from '@svc/testing';
+import { testNats } from '@svc/messaging/testing';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { checkBalances } from '../src/balances/index.ts';
 import { RETURNS } from './support/billing.ts';
@@ -35,7 +35,7 @@ const openAccount = async () => {
     stripe.list('payment_intent').filter(({ metadata }) => Object(metadata)['svc_user_id'] === userId);
   return { userId, token, balance, isEnabled, payments };
 };
-const run = () => billing.app.topUpWallets();
+const run = () => billing.topUpWallets();
 /** Moves the clock past the time after which an interrupted charge is finished. */
 const waitForTheDead = () => billing.setClock(new Date(Date.now() + 60_000));
 
@@ -62,7 +62,7 @@ test('credits a charge once if the process is killed between charge and credit',
   const { balance, payments } = await openAccount();
   const nats = await testNats();
   const charged = new Promise<void>((resolve) => {
-    stripe.onCharged = () => {
+    stripe.misbehavior.onCharged = () => {
       resolve();
       return new Promise(() => undefined);
     };
@@ -83,19 +83,19 @@ test('credits a charge once if the process is killed between charge and credit',
   await nats.stop();
   expect(await balance()).toBe(1_000_000);
 
-  stripe.onCharged = async () => undefined;
+  stripe.misbehavior.onCharged = async () => undefined;
   stripe.forgetKeys();
   await waitForTheDead();
   await Promise.all([run(), run()]);
   await run();
   expect(await balance()).toBe(11_000_000);
   expect(payments()).toHaveLength(1);
-  await billing.db('test_clock').update({ at: null });
+  await billing.setClock(null);
 });
 
 test('cancels a declined payment, turns itself off and publishes that once', async () => {
   const { userId, balance, isEnabled, payments } = await openAccount();
-  stripe.charges = 'authentication_required';
+  stripe.misbehavior.charges = 'authentication_required';
   await Promise.all([run(), run()]);
   await run();
   expect(await isEnabled()).toBe(false);
@@ -108,7 +108,7 @@ test('cancels a declined payment, turns itself off and publishes that once', asy
 
 test('waits for a payment in progress and makes no second one', async () => {
   const { balance, isEnabled, payments } = await openAccount();
-  stripe.charges = 'processing';
+  stripe.misbehavior.charges = 'processing';
   await run();
   await run();
   await waitForTheDead();
@@ -116,19 +116,19 @@ test('waits for a payment in progress and makes no second one', async () => {
   stripe.update(String(payment?.['id']), { status: 'succeeded', amount_received: 1_000 });
   await run();
   expect([await balance(), await isEnabled(), payments().length]).toEqual([11_000_000, true, 1]);
-  await billing.db('test_clock').update({ at: null });
+  await billing.setClock(null);
 });
 
 test('charges nothing while Stripe is down, and charges once when it is back', async () => {
   const { balance, payments } = await openAccount();
-  stripe.faults.push(...Array<'reset'>(3).fill('reset'));
+  stripe.misbehavior.faults.push(...Array<'reset'>(3).fill('reset'));
   await run().catch(() => undefined);
   expect(await balance()).toBe(1_000_000);
-  stripe.faults.length = 0;
+  stripe.misbehavior.faults.length = 0;
   await waitForTheDead();
   await run();
   expect([await balance(), payments().length]).toEqual([11_000_000, 1]);
-  await billing.db('test_clock').update({ at: null });
+  await billing.setClock(null);
 });
 
 test('credits a charge once that a restored database has forgotten', async () => {

@@ -6,7 +6,7 @@ import { checkBalances } from '../src/balances/index.ts';
 import { createAdmission } from '../src/reservations/admit-request.ts';
 import { createReservationMeters } from '../src/reservations/index.ts';
 import { readStanding } from '../src/reservations/read-standing.ts';
-import { settleRequests } from '../src/reservations/settle-requests.ts';
+import { applyOutcomes } from '../src/reservations/settle-requests.ts';
 import { type TestBilling, testBilling } from './support/billing.ts';
 import { ReferenceModel } from './support/reference-model.ts';
 
@@ -39,9 +39,9 @@ const step = fc.oneof(
 );
 
 /** Returns the verdict; `request_id_taken` for a 422. */
-const verdictOf = async (admission: Promise<Admission>): Promise<string> => {
+const verdictOf = async (admission: Promise<Admission | null>): Promise<string> => {
   try {
-    return (await admission).verdict;
+    return (await admission)?.verdict ?? 'busy';
   } catch (error) {
     if (error instanceof AppError && error.issues?.[0]?.loc.includes('request_id')) return 'request_id_taken';
     throw error;
@@ -55,6 +55,7 @@ test('matches the reference model, with every balance proven, after any sequence
     pastDueGraceDays: 7,
     logger: createLogger({ service: 'billing', level: 'silent' }),
     meters: createReservationMeters(createMetrics('billing')),
+    recallWallet: async () => false,
   };
   const admitRequest = createAdmission(deps);
   await fc.assert(
@@ -74,7 +75,6 @@ test('matches the reference model, with every balance proven, after any sequence
           model.sweep(now);
         } else if (act.do === 'admit') {
           const admission = admitRequest({
-            kind: 'delegated',
             request_id: ids[act.request] ?? '',
             svc_user_id: ownerOf(act.request),
             client_id: 'app_of_the_model',
@@ -87,7 +87,9 @@ test('matches the reference model, with every balance proven, after any sequence
             act.do === 'settle'
               ? { outcome: 'settled' as const, cost_micros: act.cost }
               : { outcome: act.do === 'release' ? ('released' as const) : ('uncertain' as const) };
-          const [settled] = await settleRequests(deps, [{ request_id: ids[act.request] ?? '', result }], 'call');
+          const costMicros = result.outcome === 'settled' ? result.cost_micros : null;
+          const input = { requestId: ids[act.request] ?? '', outcome: result.outcome, costMicros };
+          const [settled] = await applyOutcomes(deps, [input], 'call');
           expect(settled?.state).toBe(model.settle(act.request, result, now));
         }
         for (const { userId } of users) {

@@ -1,13 +1,19 @@
 import { newId } from '@svc/contracts';
+import { openSecretKeys, openSigningKeys, requireSecretKeys } from '@svc/secrets';
+import { waitFor } from '@svc/testing';
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openReceiptKeys } from '../src/receipts/receipt-keys.ts';
+import { settleKeyRequests } from '../src/leases/index.ts';
+import { createReceiptSigning } from '../src/receipts/index.ts';
 import { insertRequestDetails } from '../src/reservations/detail-queries.ts';
 import { APP, type TestBilling, testBilling } from './support/billing.ts';
+import { gatewayAccounts } from './support/gateway-accounts.ts';
 
 let billing: TestBilling;
+let accounts: ReturnType<typeof gatewayAccounts>;
 beforeAll(async () => {
   billing = await testBilling();
+  accounts = gatewayAccounts(billing);
 });
 afterAll(() => billing.stop());
 beforeEach(() => billing.setClock('2026-10-01T12:00:00.500Z'));
@@ -24,6 +30,7 @@ const fact = (requestId: string, more: object = {}) => ({
   input_tokens: 12,
   output_tokens: 34,
   audio_ms: null,
+  started_at: '2026-10-01T12:00:00.000Z',
   finished_at: '2026-10-01T12:00:00.000Z',
   ...more,
 });
@@ -53,7 +60,8 @@ describe('the receipt of a delegated request', () => {
   test('states the cost and verifies against the published keys, with the same claims each time', async () => {
     const { userId } = await billing.subscribe();
     const { requestId } = await billing.admit(userId);
-    expect((await receiptOf(userId, requestId)).body.detail.code).toBe('not_settled');
+    const early = await receiptOf(userId, requestId);
+    expect([early.body.detail.code, early.headers.get('retry-after')]).toEqual(['not_settled', '1']);
     await billing.setClock('2026-10-01T12:00:07.250Z');
     await billing.settle(requestId, { outcome: 'settled', cost_micros: 30 });
     await report(fact(requestId, { served_by: SERVED_BY }));
@@ -69,6 +77,7 @@ describe('the receipt of a delegated request', () => {
       outcome: 'settled',
       cost_micros: 30,
       currency: 'EUR',
+      paid_by: 'plan',
       input_tokens: 12,
       output_tokens: 34,
       cached_input_tokens: 0,
@@ -120,24 +129,24 @@ describe('the receipt of an API-key request', () => {
     const keyId = newId('key');
     const requestId = newId('req');
     await billing.db.raw(`SELECT wallet_credit(?, 1000000, 'EUR', ?)`, [userId, newId('cs')]);
-    const admission = {
-      kind: 'api_key',
-      request_id: requestId,
-      svc_user_id: userId,
-      key_id: keyId,
-      hold_micros: 100,
-      requests_per_minute: null,
-      monthly_limit_micros: null,
-    };
-    expect((await billing.internal('POST', '/internal/admissions', admission)).body.verdict).toBe('admitted');
-    await billing.settle(requestId, { outcome: 'settled', cost_micros: 40 });
-    await report(
-      fact(requestId, { kind: 'api_key', client_id: null, key_id: keyId, cost_micros: 40, served_by: SERVED_BY }),
-    );
-    const ask = (key_id: string | null, svc_user_id = userId) =>
-      billing.internal('POST', '/internal/key-receipts', { request_id: requestId, svc_user_id, key_id });
+    const asked = await accounts.ask({ userId, keyId }, { hold_micros: 100, request_id: requestId });
+    const ask = (key_id: string | null, svc_user_id = userId, has_ended = true) =>
+      billing.internal('POST', '/internal/key-receipts', { request_id: requestId, svc_user_id, key_id, has_ended });
+    expect((await ask(null, userId, false)).status).toBe(404);
+    const waiting = ask(null);
+    const outcome = accounts.outcomeOf(asked.requestId, { outcome: 'settled', cost_micros: 40 });
+    const details = { service: 'chat', input_tokens: 3, output_tokens: 4, cached_input_tokens: 1, ...SERVED_BY };
+    await settleKeyRequests(billing.db, [{ ...outcome, ...details }], 'EUR');
+    expect((await waiting).status).toBe(200);
     const { payload } = await verify((await ask(null)).body.receipt);
-    expect(payload).toMatchObject({ key_id: keyId, service: 'chat', cost_micros: 40, ...SERVED_BY });
+    expect(payload).toMatchObject({
+      key_id: keyId,
+      service: 'chat',
+      cost_micros: 40,
+      paid_by: 'wallet',
+      input_tokens: 3,
+      ...SERVED_BY,
+    });
     expect(payload).not.toHaveProperty('client_id');
     expect((await ask(keyId)).status).toBe(200);
     expect((await ask(newId('key'))).status).toBe(404);
@@ -145,24 +154,80 @@ describe('the receipt of an API-key request', () => {
   });
 });
 
-describe('receipt keys', () => {
-  const secret = Buffer.alloc(32, 3).toString('base64');
-  const at = (day: string) => openReceiptKeys(secret, () => Date.parse(day));
-
-  test('rotate every 90 days, stay published, and are published one period in advance', async () => {
-    const first = at('2026-10-02');
-    const later = at('2027-03-31');
-    expect(await first.published()).toHaveLength(2);
-    const published = await later.published();
-    expect(published).toHaveLength(4);
-    expect(published).toEqual(expect.arrayContaining([...(await first.published())]));
-    const { kid } = await later.active();
-    expect(kid).not.toBe((await first.active()).kid);
-    expect(published.map((key) => key.kid)).toContain(kid);
-    expect(JSON.stringify(published)).not.toContain('"d"');
+const openReceipts = (clock: () => number, ...secrets: string[]) =>
+  openSigningKeys({
+    secrets: openSecretKeys('RECEIPT_KEY_SECRET', secrets),
+    database: billing.db,
+    purpose: 'receipts',
+    typ: 'svc-receipt+jwt',
+    clock,
   });
 
-  test('are the same for every replica', async () => {
-    expect((await at('2026-10-02').active()).kid).toBe((await at('2026-11-02').active()).kid);
+describe('receipt keys', () => {
+  const [first, second] = [3, 4].map((byte) => Buffer.alloc(32, byte).toString('base64')) as [string, string];
+  const open = (...secrets: string[]) => openReceipts(() => Date.parse('2027-01-15'), ...secrets);
+
+  test('of replicas before and after each step of a rotation verify each other, and former ones stay published', async () => {
+    const steps = [[first], [first, second], [second, first], [second]].map((secrets) => open(...secrets));
+    const signed: unknown[] = [];
+    for (const [index, { keys, use }] of steps.entries()) {
+      signed.push(keys.active().publicKey);
+      // Operators run `svc secrets reencrypt` before they remove a secret.
+      if (index === 2) await use.beforeRemoval?.();
+      for (const other of steps.slice(Math.max(0, index - 1), index + 2)) {
+        expect(await other.keys.published()).toContainEqual(keys.active().publicKey);
+      }
+    }
+    const after = open(second).keys;
+    expect(await after.published()).toEqual(expect.arrayContaining(signed));
+    const answer = await billing.internal('POST', '/internal/operations/billing/receipt-keys/withdraw');
+    expect(answer.body).toEqual({ withdrawn: 3 });
+    expect(await after.published()).not.toContainEqual(signed[0]);
+    expect(await after.published()).toContainEqual(signed[3]);
+  });
+
+  test('need their secret: a start without it is refused until stored values have moved', async () => {
+    await expect(requireSecretKeys(billing.db, [open(second).use])).rejects.toThrow(
+      /^RECEIPT_KEY_SECRET lacks the key/,
+    );
+    const path = '/internal/operations/billing/secrets';
+    const { body } = await billing.internal('GET', path);
+    expect(body.data).toMatchObject([{ setting: 'RECEIPT_KEY_SECRET', configured: true, writes: true, values: 1 }]);
+    expect((await billing.internal('POST', `${path}/reencrypt`)).body).toEqual({ reencrypted: 0, done: true });
+  });
+});
+
+describe('callers that wait for the details of a request', () => {
+  test('share their reads, and at most 500 of them wait', async () => {
+    const { userId } = await billing.subscribe();
+    const { requestId } = await billing.admit(userId);
+    await billing.settle(requestId, { outcome: 'settled', cost_micros: 30 });
+    const { signDelegated } = createReceiptSigning({
+      database: billing.db,
+      currency: 'EUR',
+      issuer: billing.config.PUBLIC_BASE_URL,
+      receiptKeys: openReceipts(Date.now, ...billing.config.RECEIPT_KEY_SECRET).keys,
+    });
+    let queries = 0;
+    const count = () => {
+      queries += 1;
+    };
+    billing.db.on('query', count);
+    let refused = 0;
+    const signed = Promise.allSettled(
+      Array.from({ length: 600 }, () =>
+        signDelegated(requestId, { userId, clientId: APP }).catch((error: unknown) => {
+          refused += 1;
+          throw error;
+        }),
+      ),
+    );
+    await waitFor(() => refused > 0);
+    expect(refused).toBe(100);
+    await report(fact(requestId));
+    expect((await signed).filter(({ status }) => status === 'fulfilled')).toHaveLength(500);
+    billing.db.off('query', count);
+    // Thirty rounds of three reads, and a few more for those that begin at other moments.
+    expect(queries).toBeLessThan(200);
   });
 });

@@ -100,8 +100,7 @@ test('publishes a change that follows the restore with the revision of the new e
 test('frees the places of requests whose outcomes the restore has lost, although their gateway is alive', async () => {
   const { userId } = await subscribe();
   const admit = (request_id: string) =>
-    billing.internal('POST', internalRoutes.admitRequest.path, {
-      kind: 'delegated',
+    billing.decide({
       request_id,
       svc_user_id: userId,
       client_id: newId('app'),

@@ -2,6 +2,7 @@ import { newId } from '@svc/contracts';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkBalances } from '../src/balances/index.ts';
 import { RETURNS } from './support/billing.ts';
+import { gatewayAccounts } from './support/gateway-accounts.ts';
 import { stripeBilling } from './support/stripe-billing.ts';
 
 const { stripe, billing, reset, stop, signIn, confirm, pay, deliver } = await stripeBilling();
@@ -107,8 +108,8 @@ describe('a dispute', () => {
     const auto = { enabled: true, below_micros: 1, amount_micros: 5_000_000, monthly_max_micros: 5_000_000 };
     const path = '/v1/gateway/wallet/auto-top-up';
     expect((await billing.call('PUT', path, { token: owner.token, json: auto })).status).toBe(200);
-    const { requestId } = await spend(owner.userId, 4_000_000);
-    await billing.settle(requestId, { outcome: 'settled', cost_micros: 4_000_000 });
+    const { requestId, settle } = await spend(owner.userId, 4_000_000);
+    await settle(requestId, { outcome: 'settled', cost_micros: 4_000_000 });
     const id = dispute(owner, 'needs_response');
     await Promise.all([
       deliver(stripe.event('charge.dispute.created', id)),
@@ -116,8 +117,8 @@ describe('a dispute', () => {
     ]);
     expect(await owner.balance()).toBe(-4_000_000);
     expect((await billing.call('GET', path, { token: owner.token })).body.enabled).toBe(false);
-    await billing.app.topUpWallets();
-    expect(stripe.list('payment_intent')).toEqual([]);
+    await billing.topUpWallets();
+    expect(stripe.calls.filter(({ method, path }) => method === 'POST' && path === '/v1/payment_intents')).toEqual([]);
     const late = stripe.event('charge.dispute.created', id);
     stripe.update(id, { status: 'won' });
     await deliver(stripe.event('charge.dispute.closed', id));
@@ -144,15 +145,8 @@ describe('a dispute', () => {
 });
 
 const spend = async (userId: string, hold_micros: number) => {
-  const request = {
-    kind: 'api_key',
-    request_id: newId('req'),
-    svc_user_id: userId,
-    key_id: newId('key'),
-    hold_micros,
-    requests_per_minute: null,
-    monthly_limit_micros: null,
-  };
-  expect((await billing.internal('POST', '/internal/admissions', request)).body.verdict).toBe('admitted');
-  return { requestId: request.request_id };
+  const { ask, settle } = gatewayAccounts(billing);
+  const asked = await ask({ userId, keyId: newId('key') }, { hold_micros });
+  expect(asked.body.verdict).toBe('granted');
+  return { requestId: asked.requestId, settle };
 };

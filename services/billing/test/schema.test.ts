@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url';
+import { idOf } from '@svc/contracts';
 import { dumpSchema } from '@svc/database';
 import { type TestDatabase, testDatabase } from '@svc/testing';
-import type { Knex } from 'knex';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { keepRequestPartitions } from '../src/keep-request-partitions.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -19,19 +20,19 @@ test.each([
   ['reserved', 'holder_id IS NULL AND created_at', 'created_at', 'reservations_by_holder'],
   ['reserved', "holder_id IN ('gw_1', 'gw_2') AND created_at", 'created_at', 'reservations_by_holder'],
   ['uncertain', 'uncertain_at', 'uncertain_at', 'reservations_uncertain'],
-])('finds %s requests by %s through a partial index of open requests', async (state, condition, column, index) => {
-  await database.knex.raw(`
-    INSERT INTO reservations (request_id, kind, svc_user_id, client_id, service, state, estimate_micros, cost_micros, settled_by,
-      week_start, month_start, created_at, ended_at)
-    SELECT '${state}' || n, 'delegated', 'usr', 'app', 'chat', 'settled', 1, 1, 'usage', now(), now(), now(), now()
-    FROM generate_series(1, 20000) n ON CONFLICT DO NOTHING`);
-  await database.knex.raw('ANALYZE reservations');
-  const { rows } = await database.knex.raw(
-    `EXPLAIN SELECT request_id FROM reservations WHERE state = '${state}' AND ${condition} < (SELECT billing_now()) ORDER BY ${column} LIMIT 200`,
-  );
-  const plan = rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
-  expect(plan).toMatch(new RegExp(`(using|on) ${index}`));
-  expect(plan).not.toContain('Seq Scan');
+])('finds %s requests by %s in an index of open requests alone', async (state, condition, column, index) => {
+  const transaction = await database.knex.transaction();
+  try {
+    await transaction.raw('SET LOCAL enable_seqscan = off');
+    const { rows } = await transaction.raw(
+      `EXPLAIN SELECT request_id FROM reservations WHERE state = '${state}' AND ${condition} < (SELECT billing_now()) ORDER BY ${column} LIMIT 200`,
+    );
+    const plan = rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
+    expect(plan).toMatch(new RegExp(`(using|on) ${index}`));
+    expect(plan).not.toContain('ended_reservations');
+  } finally {
+    await transaction.rollback();
+  }
 });
 
 test('reads the usage history of an account by primary key, without scanning other accounts or days', async () => {
@@ -82,22 +83,49 @@ test('finds top-ups and refunds without reading the postings of usage', async ()
   expect(plan).toContain('ledger_postings_of_funds');
 });
 
-test('finds the holds of a key by its own index, and a plan without statistics can take no other', async () => {
-  const explain = async (executor: Knex): Promise<string> => {
-    const { rows } = await executor.raw(
-      `EXPLAIN SELECT sum(estimate_micros) FROM reservations
-       WHERE key_id = 'key' AND month_start = '2026-10-01Z' AND ended_at IS NULL AND state <> 'uncertain'`,
-    );
+test('finds an ended API-key request, and those of an account, through indexes of the partitions', async () => {
+  const explain = async (condition: string): Promise<string> => {
+    const { rows } = await database.knex.raw(`EXPLAIN SELECT * FROM key_requests WHERE ${condition}`);
     return rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
   };
-  expect(await explain(database.knex)).toContain('using reservations_open_by_key');
-  const transaction = await database.knex.transaction();
-  try {
-    await transaction.raw('DROP INDEX reservations_open_by_key');
-    expect(await explain(transaction)).toContain('Seq Scan');
-  } finally {
-    await transaction.rollback();
+  expect(await explain("request_id = 'req_1'")).toContain('key_requests_other_pkey');
+  expect(await explain("svc_user_id = 'usr_1'")).toContain('key_requests_other_svc_user_id_request_id_idx');
+});
+
+test('creates months of ended requests although requests came before them, moves these there, and drops them after their retention', async () => {
+  const { knex } = database;
+  const tables = ['key_requests', 'reservations', 'request_details'];
+  const at = new Date('2041-03-10T00:00:00Z');
+  const idAt = (time: string) => idOf('req', Date.parse(time), new Uint8Array(16).fill(7));
+  const early = [idAt('2041-03-10T00:00:00Z'), idAt('2041-05-31T23:59:59Z')];
+  const keep = (daysLater: number) =>
+    keepRequestPartitions(knex, { nowMs: at.getTime() + daysLater * 86_400_000, daysKept: 400 });
+  const partitionsOf = async (table: string): Promise<string[]> => {
+    const partition = knex.raw('tableoid::regclass::text AS name');
+    const rows = await knex(table).whereIn('request_id', early).orderBy('request_id').select(partition);
+    return rows.map(({ name }) => name);
+  };
+  const places = async () => (await Promise.all(tables.map(partitionsOf))).flat();
+  const inMonths = ['key_requests', 'ended_reservations', 'request_details'].flatMap((table) => [
+    `${table}_2041_03`,
+    `${table}_2041_05`,
+  ]);
+  for (const request_id of early) {
+    const times = { month_start: at, created_at: at, ended_at: at };
+    const ended = { request_id, svc_user_id: 'usr_1', key_id: 'key_1', state: 'released', cost_micros: 0 };
+    await knex('key_requests').insert({ ...ended, ...times });
+    await knex.raw(OPEN.replace("'sound'", '?'), [request_id]);
+    await knex('request_details').insert({ request_id, service: 'chat' });
   }
+  expect(await partitionsOf('reservations')).toEqual(early.map(() => 'open_reservations'));
+  await knex('reservations').whereIn('request_id', early).update({ state: 'released', ended_at: at });
+  expect(await places()).toEqual(inMonths.map((name) => name.replace(/\d{4}_\d{2}$/, 'other')));
+  for (const daysLater of [0, 400, 0]) {
+    await keep(daysLater);
+    expect(await places()).toEqual(inMonths);
+  }
+  await keep(500);
+  expect(await places()).toEqual([]);
 });
 
 /** Runs a change after `before` and rolls both back. Returns the SQLSTATE of the failure, or `done`. */
@@ -114,21 +142,19 @@ const codeOf = async (before: string, change: string): Promise<string> => {
   }
 };
 
-const OPEN = `INSERT INTO reservations (request_id, kind, svc_user_id, key_id, estimate_micros, month_start, created_at)
-  VALUES ('sound', 'api_key', 'usr', 'key', 1, now(), now())`;
-const DELEGATED = "kind = 'delegated', key_id = NULL, client_id = 'app', service = 'chat', week_start = now()";
+const OPEN = `INSERT INTO reservations (request_id, kind, svc_user_id, client_id, service, estimate_micros, week_start, month_start,
+    created_at)
+  VALUES ('sound', 'delegated', 'usr', 'app', 'chat', 1, now(), now(), now())`;
+const TOMBSTONE =
+  "kind = 'given_up', client_id = NULL, service = NULL, week_start = NULL, state = 'released', ended_at = now()";
 const SETTLED = "state = 'settled', ended_at = now(), cost_micros = 0, settled_by = 'usage'";
 
 test.each([
-  ["state = 'reserved'", 'done', [DELEGATED, SETTLED, "state = 'uncertain'", "state = 'released', ended_at = now()"]],
-  ["state = 'reserved'", '23514', ["kind = 'other'", "state = 'other'", 'estimate_micros = -1', 'key_id = NULL']],
-  [
-    "state = 'reserved'",
-    '23514',
-    ["client_id = 'app'", "service = 'chat'", 'week_start = now()', "state = 'released'"],
-  ],
+  ["state = 'reserved'", 'done', [TOMBSTONE, SETTLED, "state = 'uncertain'", "state = 'released', ended_at = now()"]],
+  ["state = 'reserved'", '23514', ["kind = 'other'", "state = 'other'", 'estimate_micros = -1', "state = 'released'"]],
+  [TOMBSTONE, '23514', ["client_id = 'app'", "service = 'chat'", 'week_start = now()']],
   ["state = 'reserved'", '23514', ['ended_at = now()', 'cost_micros = 0', "settled_by = 'usage'"]],
-  [DELEGATED, '23514', ['client_id = NULL', 'service = NULL', 'week_start = NULL', "key_id = 'key'"]],
+  ["state = 'reserved'", '23514', ['client_id = NULL', 'service = NULL', 'week_start = NULL']],
   [SETTLED, '23514', ['ended_at = NULL', 'cost_micros = NULL', 'settled_by = NULL']],
   [SETTLED, '23514', ['cost_micros = -1', "settled_by = 'other'"]],
 ])('checks a reservation: after %s, %s for %j', async (first, code, sets) => {
@@ -156,8 +182,8 @@ const ENTRY = 'INSERT INTO ledger_entries (posting_id, book, amount_micros) VALU
 test.each([
   `${POSTING} 'other', 'r', 'EUR')`,
   `${POSTING} 'top_up', 'r', 'eur')`,
-  `${ENTRY} (1, 'other', 1), (1, 'usage', -1)`,
-  `${ENTRY} (1, 'usage', 0)`,
+  `${ENTRY} (1, 'other', 1), (1, 'income', -1)`,
+  `${ENTRY} (1, 'income', 0)`,
 ])('refuses an invalid ledger row: %s', async (insert) => {
   expect(await codeOf('SELECT 1', insert)).toBe('23514');
 });

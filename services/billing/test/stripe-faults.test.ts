@@ -15,6 +15,7 @@ beforeEach(reset);
 afterEach(async () => expect(await checkBalances(billing.db)).toEqual([]));
 
 const updated = (id: string) => stripe.event('customer.subscription.updated', id);
+const waitingFor = (item: string) => billing.db('deferred_items').where({ work: 'subscriptions', item }).first();
 const liveAtStripe = (userId: string) =>
   stripe
     .list('subscription')
@@ -106,8 +107,8 @@ describe('a double checkout', () => {
     const lost = String(pay(two)['subscription']);
     await confirm(token, one);
     const refunds = stripe.list('refund').length;
-    stripe.afterRead = async (path) => {
-      if (path.includes(lost)) stripe.faults.push(500, 500, 500);
+    stripe.misbehavior.afterRead = async (path) => {
+      if (path.includes(lost)) stripe.misbehavior.faults.push(500, 500, 500);
     };
     expect((await confirm(token, two)).status).toBe(503);
     reset();
@@ -124,13 +125,13 @@ describe('the sweep', () => {
     stripe.update(stripeId, { status: 'past_due' });
     const noise = Array.from({ length: 230 }, () => stripe.event('customer.subscription.trial_will_end', stripeId));
     stripe.undelivered = [...noise, updated(stripeId)];
-    await billing.app.tickPayments();
+    await billing.tick();
     expect(await current(token)).toMatchObject({ status: 'past_due' });
     const pages = stripe.calls.filter(({ path }) => path === '/v1/events');
     expect(pages).toHaveLength(3);
     expect(pages[0]?.params).toMatchObject({ delivery_success: 'false', limit: '100' });
     stripe.calls.length = 0;
-    await billing.app.tickPayments();
+    await billing.tick();
     expect(stripe.calls.filter(({ path }) => path.startsWith('/v1/subscriptions'))).toEqual([]);
   }, 30_000);
 });
@@ -153,7 +154,8 @@ describe('Stripe prices and products', () => {
     expect(await current(token)).toMatchObject({ plan: { id: 'basic' }, status: 'active' });
     items.data[0].price.product = 'prod_unknown';
     stripe.update(stripeId, { items });
-    expect((await deliver(updated(stripeId))).status).toBe(500);
+    expect((await deliver(updated(stripeId))).status).toBe(200);
+    expect(await waitingFor(stripeId)).toMatchObject({ reason: 'price', attempts: 1 });
     await openPlanOffer(billing.db, plans);
   });
   test.each(['past_due', 'unpaid', 'paused', 'canceled'] as const)(
@@ -163,7 +165,8 @@ describe('Stripe prices and products', () => {
       const items = JSON.parse(JSON.stringify(stripe.object(stripeId)['items']));
       Object.assign(items.data[0].price, { id: 'price_unknown', product: 'prod_unknown' });
       stripe.update(stripeId, { items });
-      expect((await deliver(updated(stripeId))).status).toBe(500);
+      expect((await deliver(updated(stripeId))).status).toBe(200);
+      expect(await waitingFor(stripeId)).toMatchObject({ reason: 'price' });
       stripe.update(stripeId, { status });
       expect((await deliver(updated(stripeId))).status).toBe(200);
       expect(await current(token)).toMatchObject({ plan: { id: 'basic' }, status });
@@ -218,26 +221,26 @@ describe('a refund of a top-up', () => {
       expect(body).toEqual({ refund_id: id, state: 'refunded', amount_micros: 2_500_000, currency: 'EUR' });
     }
     expect(await balance()).toBe(7_500_000);
-    expect(paidBack()).toMatchObject([{ amount: '250', metadata: { svc_refund_id: id } }]);
+    expect(paidBack()).toMatchObject([{ amount: 250, metadata: { svc_refund_id: id } }]);
   });
   test('stays pending while Stripe is down, is retried by the periodic work, and is refunded once', async () => {
     const { refund, balance, paidBack } = await fund();
     const id = newId('req');
-    stripe.faults.push(500, 500, 500);
+    stripe.misbehavior.faults.push(500, 500, 500);
     expect((await refund(id, 1_000_000)).body.detail.code).toBe('payment_provider_unavailable');
     expect(await balance()).toBe(9_000_000);
-    await billing.app.tickPayments();
+    await billing.tick();
     expect((await refund(id, 1_000_000)).body.state).toBe('refunded');
     // Simulates a lost answer after the expiry of the idempotency key.
     await billing.db('wallet_refunds').where({ id }).update({ state: 'pending', ended_at: null });
     stripe.forgetKeys();
-    await billing.app.tickPayments();
+    await billing.tick();
     expect(paidBack()).toHaveLength(1);
     expect(await balance()).toBe(9_000_000);
   }, 30_000);
   test('is credited back if Stripe refuses it', async () => {
     const { refund, balance, paidBack } = await fund();
-    stripe.refuseRefunds = true;
+    stripe.misbehavior.refuseRefunds = true;
     expect((await refund('dispute-1', 4_000_000)).body.state).toBe('refused');
     expect((await refund('dispute-1', 4_000_000)).body.state).toBe('refused');
     expect(await balance()).toBe(10_000_000);

@@ -13,6 +13,11 @@ beforeEach(() => billing.setClock(START));
 const signIn = async (userId = newId('usr')) => ({ userId, token: await billing.tokens.consoleSession({ userId }) });
 const checkout = async (token: string, more: object = {}) =>
   billing.call('POST', '/v1/subscriptions/checkout', { token, json: { plan_id: 'basic', ...RETURNS, ...more } });
+/** Lists the active subscriptions that Stripe has for an account. */
+const paidBy = (userId: string) =>
+  billing.stripe
+    .list('subscription')
+    .filter(({ metadata, status }) => metadata['svc_user_id'] === userId && status === 'active');
 const complete = (sessionId: string) => billing.call('POST', `/sandbox/payments/sessions/${sessionId}/complete`);
 const confirm = (token: string, sessionId: string) =>
   billing.call('POST', '/v1/subscriptions/checkout/confirm', { token, json: { session_id: sessionId } });
@@ -170,11 +175,10 @@ describe('two purchases', () => {
     expect((await confirm(token, two)).body.detail.code).toBe('subscription_already_active');
     expect((await confirm(token, one)).status).toBe(200);
     expect(await current(token)).toMatchObject({ plan: { id: 'basic' }, status: 'active' });
-    const paid = await billing.db('sandbox_payments.subscriptions').where({ customer: userId, status: 'active' });
-    expect(paid).toHaveLength(1);
+    expect(paidBy(userId)).toHaveLength(1);
     const page = await billing.call('GET', `/sandbox/payments/sessions/${two}`);
     expect(page.text).toContain('è stato stornato');
-    await billing.app.tickPayments();
+    await billing.tick();
     expect(await factsOf(userId)).toHaveLength(1);
   });
   test('paid concurrently leave one live subscription', async () => {
@@ -182,12 +186,10 @@ describe('two purchases', () => {
     const sessions = await Promise.all(Array.from({ length: 4 }, () => checkout(token)));
     const answers = await Promise.all(sessions.map(({ body }) => complete(body.session_id)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409]);
-    expect(
-      await billing.db('sandbox_payments.subscriptions').where({ customer: userId, status: 'active' }),
-    ).toHaveLength(1);
+    expect(paidBy(userId)).toHaveLength(1);
     expect(await billing.db('subscriptions').where({ svc_user_id: userId })).toHaveLength(1);
   });
-  test('in succession reset the windows and continue the revisions', async () => {
+  test('in succession keep the use of the running windows, and continue the revisions', async () => {
     const { token, userId, subscriptionId } = await billing.subscribe();
     const { requestId } = await billing.admit(userId);
     await billing.settle(requestId, { outcome: 'settled', cost_micros: 1000 });
@@ -197,7 +199,8 @@ describe('two purchases', () => {
     await complete(id);
     expect((await confirm(token, id)).body.subscription).toMatchObject({ revision: 3 });
     const usage = (await billing.call('GET', '/v1/subscriptions/usage', { token })).body;
-    expect(usage.weekly).toMatchObject({ used_micros: 0, resets_at: '2026-10-10T00:00:00.000Z' });
+    expect(usage.weekly).toMatchObject({ used_micros: 1000, resets_at: '2026-10-10T00:00:00.000Z' });
+    expect(usage.monthly).toMatchObject({ used_micros: 1000, resets_at: '2026-11-03T00:00:00.000Z' });
   });
 });
 
@@ -217,6 +220,17 @@ describe('later states', () => {
       [events.subscriptionEnded.subject, 6, 'canceled', 6],
     ]);
     expect(facts.at(-1)?.payload.ended_at).toBe(START);
+    const notices = await billing
+      .db('outbox')
+      .whereLike('aggregate', `plan_notice:${subscriptionId}:%`)
+      .orderBy('seq')
+      .pluck('payload');
+    expect(notices.map(({ kind, is_unpaid }) => [kind, is_unpaid])).toEqual([
+      ['purchased', false],
+      ['payment_failed', false],
+      ['ended', true],
+      ['ended', false],
+    ]);
     expect(await current(token)).toMatchObject({ status: 'canceled', revision: 6 });
   });
   test('are refused after a final one', async () => {
@@ -252,7 +266,7 @@ describe('renewal', () => {
     const ends: string[] = [];
     for (const at of ['2026-01-31T08:00:00Z', '2026-02-28T08:00:00Z', '2026-03-31T08:00:00Z', '2026-04-30T08:00:01Z']) {
       await billing.setClock(at);
-      await billing.app.tickPayments();
+      await billing.tick();
       ends.push((await current(token)).current_period_end);
     }
     expect(ends).toEqual([
@@ -273,7 +287,7 @@ describe('renewal', () => {
     await billing.call('POST', `${new URL(portal.body.url).pathname}/submit`, { form: { action: 'cancel' } });
     expect(await current(token)).toMatchObject({ status: 'active', cancel_at_period_end: true, revision: 2 });
     await billing.setClock('2026-11-01T12:00:00Z');
-    await billing.app.tickPayments();
+    await billing.tick();
     expect(await current(token)).toMatchObject({ status: 'canceled', revision: 3 });
     expect((await factsOf(userId)).at(-1)?.payload).toMatchObject({
       status: 'canceled',

@@ -1,7 +1,8 @@
 import { events, newId, streams } from '@svc/contracts';
 import { connectMessaging, type Messaging, startRelay } from '@svc/messaging';
+import { type TestNats, testNats } from '@svc/messaging/testing';
 import { createLogger } from '@svc/service-kit';
-import { type TestNats, testNats, waitFor } from '@svc/testing';
+import { captureLogs, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkBalances } from '../src/balances/index.ts';
 import { startUsageConsumer } from '../src/reservations/index.ts';
@@ -36,6 +37,7 @@ const factOf = (userId: string, requestId: string, costMicros: number) => ({
   input_tokens: 1,
   output_tokens: 1,
   audio_ms: null,
+  started_at: '2026-10-01T12:00:00.000Z',
   finished_at: '2026-10-01T12:00:00.000Z',
 });
 const publish = async (records: object[], id = crypto.randomUUID()) => {
@@ -55,7 +57,8 @@ const accountOf = async (userId: string) => billing.db('accounts').where({ svc_u
 
 describe('the usage consumer', () => {
   test('settles each request once despite repeated and reordered reports, and stores usage that was never admitted', async () => {
-    const consumer = startUsageConsumer({ ...billing.app.settlement, messaging });
+    const logs = captureLogs();
+    const consumer = startUsageConsumer({ ...billing.app.settlement, logger: logs.logger, messaging });
     try {
       const { userId } = await billing.subscribe('full');
       const one = await billing.admit(userId);
@@ -70,6 +73,9 @@ describe('the usage consumer', () => {
       for (let time = 0; time < 3; time += 1) await publish(records, id);
       await publish([factOf(userId, two.requestId, 31)]);
       await waitFor(async () => (await accountOf(userId)).pending === 0 && (await billing.db('inbox')).length === 2);
+      const logged = logs.entries.filter(({ message }) => message === 'usage is settled');
+      const ids = logged.flatMap(({ fields }) => fields['request_ids']);
+      expect(ids).toEqual(expect.arrayContaining([one.requestId, two.requestId, stray]));
       await billing.settle(two.requestId, { outcome: 'settled', cost_micros: 31 });
       expect(await accountOf(userId)).toMatchObject({ pending: 0, week_used_micros: 42, month_used_micros: 42 });
       expect(await checkBalances(billing.db)).toEqual([]);
@@ -80,21 +86,23 @@ describe('the usage consumer', () => {
       await consumer.stop();
     }
   });
-  test('reduces the hold of an uncertain API-key request to its estimate until the cost arrives', async () => {
+  test('holds the estimate of an uncertain API-key request until its cost arrives', async () => {
     const accounts = gatewayAccounts(billing);
     const owner = await accounts.fund();
-    const { requestId } = await accounts.ask(owner);
+    const { requestId, leaseId } = await accounts.ask(owner);
     const fact = {
       ...factOf(owner.userId, requestId, 420),
       kind: 'api_key',
       client_id: null,
       key_id: owner.keyId,
+      lease: { lease_id: leaseId, hold_micros: 1_000_000 },
     };
     const consumer = startUsageConsumer({ ...billing.app.settlement, messaging });
     const held = async () => (await accounts.wallet(owner.token)).held_micros;
     try {
       expect(await held()).toBe(1_000_000);
       for (let time = 0; time < 2; time += 1) await publish([{ ...fact, outcome: 'uncertain' }]);
+      await accounts.endLease(requestId, 420);
       await waitFor(async () => (await held()) === 420);
       await publish([{ ...fact, cost_micros: 777 }]);
       await waitFor(async () => (await held()) === 0);
@@ -131,15 +139,13 @@ describe('subscription facts', () => {
     } finally {
       await relay.stop();
     }
+    // The stream keeps facts for this consumer, which no process serves here.
+    const durable = await operator.jetstream.consumers.get(streams.billing.name, 'webhook-dispatcher_subscriptions');
     const published: unknown[] = [];
-    const { state } = await messaging.manager.streams.info(streams.billing.name);
-    for (let seq = state.first_seq; seq <= state.last_seq; seq += 1) {
-      const event = (await messaging.manager.streams.getMessage(streams.billing.name, { seq }))?.json<{
-        aggregate: string;
-        version: number;
-        subject: string;
-      }>();
-      if (event?.aggregate === `subscription:${userId}`) published.push([event.subject, event.version]);
+    for await (const message of await durable.fetch({ max_messages: 1_000, expires: 2_000 })) {
+      const event = message.json<{ aggregate: string; version: number; subject: string }>();
+      if (event.aggregate === `subscription:${userId}`) published.push([event.subject, event.version]);
+      if (published.length === 3) break;
     }
     expect(published).toEqual([
       ['billing.subscription.changed.v1', 1],

@@ -86,6 +86,7 @@ describe('GET /v1/subscriptions/usage/history', () => {
     const owners = await Promise.all(Array.from({ length: 5 }, () => billing.subscribe('full')));
     const requests = await Promise.all(owners.flatMap(({ userId }) => [billing.admit(userId), billing.admit(userId)]));
     const settlements = requests.map(({ requestId }, index) => ({
+      svc_user_id: newId('usr'),
       request_id: requestId,
       result: { outcome: 'settled', cost_micros: index + 1 },
     }));

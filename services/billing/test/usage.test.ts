@@ -1,6 +1,7 @@
-import { newId } from '@svc/contracts';
+import { newId, type RequestOutcome } from '@svc/contracts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { APP, type TestBilling, testBilling } from './support/billing.ts';
+import { gatewayAccounts } from './support/gateway-accounts.ts';
 
 let billing: TestBilling;
 beforeAll(async () => {
@@ -31,6 +32,9 @@ const NO_BUDGET = {
   expires_at: null,
 };
 
+/** Extra use until it is set. */
+const NO_EXTRA = { enabled: false, used_micros: 0, limit_micros: 0 };
+
 describe('usage', () => {
   test('is empty without a subscription, for the owner and for an app', async () => {
     const userId = newId('usr');
@@ -39,6 +43,7 @@ describe('usage', () => {
     const accessToken = await billing.tokens.accessToken({ userId });
     expect((await billing.call('GET', '/v1/integrations/usage', { token: accessToken })).body).toEqual({
       ...NOTHING,
+      extra: NO_EXTRA,
       app: NO_BUDGET,
     });
   });
@@ -61,6 +66,7 @@ describe('usage', () => {
     const accessToken = await billing.tokens.accessToken({ userId, scope: 'usage:read' });
     expect((await billing.call('GET', '/v1/integrations/usage', { token: accessToken })).body).toEqual({
       ...expected,
+      extra: NO_EXTRA,
       app: NO_BUDGET,
     });
     await billing.setClock('2026-10-08T12:00:00Z');
@@ -71,30 +77,34 @@ describe('usage', () => {
       resets_at: '2026-10-15T12:00:00.000Z',
     });
   });
-  test('returns request states to the gateway, in the given order', async () => {
-    const { userId } = await billing.subscribe();
-    const admit = async (outcome?: object): Promise<string> => {
-      const { requestId } = await billing.admit(userId);
-      if (outcome !== undefined) await billing.settle(requestId, outcome as never);
+  test('returns states of API-key requests that have ended to the gateway, in the given order', async () => {
+    const accounts = gatewayAccounts(billing);
+    const owner = await accounts.fund();
+    const request = async (result?: RequestOutcome): Promise<string> => {
+      const { requestId } = await accounts.ask(owner, { hold_micros: 100 });
+      if (result !== undefined) await accounts.settle(requestId, result);
       return requestId;
     };
-    const settled = await admit({ outcome: 'settled', cost_micros: 9 });
-    const released = await admit({ outcome: 'released' });
-    const uncertain = await admit({ outcome: 'uncertain' });
-    const reserved = await admit();
-    const states = async (request_ids: string[]) =>
-      await billing.internal('POST', '/internal/request-states', { request_ids });
-    expect((await states([reserved, newId('req'), settled, uncertain, released, settled])).body.states).toEqual([
-      { state: 'reserved', cost_micros: null },
+    const settled = await request({ outcome: 'settled', cost_micros: 9 });
+    const released = await request({ outcome: 'released' });
+    const uncertain = await request({ outcome: 'uncertain' });
+    const running = await request();
+    const states = async (request_ids: string[], svc_user_id = owner.userId) =>
+      await billing.internal('POST', '/internal/request-states', { svc_user_id, request_ids });
+    expect((await states([running, newId('req'), settled, uncertain, released, settled])).body.states).toEqual([
+      null,
       null,
       { state: 'settled', cost_micros: 9 },
       { state: 'uncertain', cost_micros: null },
       { state: 'released', cost_micros: 0 },
       { state: 'settled', cost_micros: 9 },
     ]);
-    await billing.internal('POST', `/internal/operations/billing/uncertain-reservations/${uncertain}/settle`, {
-      cost_micros: null,
-    });
+    expect((await states([settled], newId('usr'))).body.states).toEqual([null]);
+    const operations = '/internal/operations/billing/uncertain-reservations';
+    expect((await billing.internal('GET', `${operations}?limit=100`)).body.data).toContainEqual(
+      expect.objectContaining({ request_id: uncertain, svc_user_id: owner.userId, estimate_micros: 100 }),
+    );
+    await billing.internal('POST', `${operations}/${uncertain}/settle`, { cost_micros: null });
     expect((await states([uncertain])).body.states).toEqual([{ state: 'settled', cost_micros: 100 }]);
     expect((await states([])).status).toBe(422);
   });
@@ -137,6 +147,7 @@ describe('GET /v1/integrations/usage/requests/{request_id}', () => {
       request_id,
       state: 'reserved',
       cost_micros: null,
+      paid_by: 'plan',
       created_at,
       settled_at: null,
     });
@@ -145,6 +156,7 @@ describe('GET /v1/integrations/usage/requests/{request_id}', () => {
       request_id,
       state: 'uncertain',
       cost_micros: null,
+      paid_by: 'plan',
       created_at,
       settled_at: null,
     });
@@ -154,6 +166,7 @@ describe('GET /v1/integrations/usage/requests/{request_id}', () => {
       request_id,
       state: 'settled',
       cost_micros: 12,
+      paid_by: 'plan',
       created_at,
       settled_at: '2026-10-01T12:05:00.000Z',
     });

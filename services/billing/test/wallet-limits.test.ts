@@ -1,10 +1,9 @@
-import { newId } from '@svc/contracts';
+import { type LeaseAnswer, newId } from '@svc/contracts';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkBalances } from '../src/balances/index.ts';
-import { admitKeyRequests, type KeyDecision } from '../src/reservations/admission-queries.ts';
 import { type TestBilling, testBilling } from './support/billing.ts';
-import { type GatewayAccount, gatewayAccounts, keyRequest } from './support/gateway-accounts.ts';
+import { type GatewayAccount, gatewayAccounts, leaseAsk } from './support/gateway-accounts.ts';
 
 let billing: TestBilling;
 let accounts: ReturnType<typeof gatewayAccounts>;
@@ -16,49 +15,69 @@ afterAll(() => billing.stop());
 beforeEach(() => billing.setClock('2026-10-15T12:00:00Z'));
 afterEach(async () => expect(await checkBalances(billing.db)).toEqual([]));
 
-const settled = (cost_micros: number) => ({ outcome: 'settled', cost_micros });
+const settled = (cost_micros: number) => ({ outcome: 'settled' as const, cost_micros });
 const budgetOf = (keyId: string) => billing.db('key_budgets').where({ key_id: keyId }).first();
 const writtenOffOf = async (requestId: string): Promise<number> =>
-  (await billing.db('reservations').where({ request_id: requestId }).first()).written_off_micros;
+  (await billing.db('key_requests').where({ request_id: requestId }).first()).written_off_micros;
 
 describe('an API-key request', () => {
   test('is refused without a wallet, and beyond the available balance', async () => {
-    expect((await accounts.ask(await accounts.signIn())).body).toEqual({ verdict: 'insufficient_balance' });
+    const without = await accounts.signIn();
+    const refusal = { verdict: 'insufficient_balance', available_micros: 0 };
+    // A request that costs nothing would count in no minute.
+    for (const hold_micros of [1, 0]) expect((await accounts.ask(without, { hold_micros })).body).toEqual(refusal);
     const owner = await accounts.fund();
     await accounts.ask(owner, { hold_micros: 6_000_000 });
     expect((await accounts.ask(owner, { hold_micros: 4_000_001 })).body.verdict).toBe('insufficient_balance');
-    expect((await accounts.ask(owner, { hold_micros: 4_000_000 })).body.verdict).toBe('admitted');
+    expect((await accounts.ask(owner, { hold_micros: 4_000_000 })).body.verdict).toBe('granted');
   });
   test('is refused beyond the exact rate limit, with the time of the reset', async () => {
     const owner = await accounts.fund();
     const limits = { requests_per_minute: 5, hold_micros: 1 };
     const answers = await Promise.all(Array.from({ length: 40 }, () => accounts.ask(owner, limits)));
-    expect(answers.filter(({ body }) => body.verdict === 'admitted')).toHaveLength(5);
+    expect(answers.filter(({ body }) => body.verdict === 'granted')).toHaveLength(5);
     expect(answers.filter(({ body }) => body.verdict === 'rate_limit_exceeded')).toHaveLength(35);
     await billing.setClock('2026-10-15T12:00:59.500Z');
-    expect((await accounts.ask(owner, limits)).body).toEqual({
-      verdict: 'rate_limit_exceeded',
-      resets_at: '2026-10-15T12:01:00.000Z',
-      rate_limit: { limit: 5, remaining: 0, reset_ms: 500 },
-    });
+    const refused = await accounts.ask(owner, limits);
+    expect(refused.body).toEqual({ verdict: 'rate_limit_exceeded', resets_at: '2026-10-15T12:01:00.000Z' });
+    expect(refused.answer).toMatchObject({ requests_left: 0, minute_ends_in_ms: 500 });
     await billing.setClock('2026-10-15T12:01:00Z');
-    expect((await accounts.ask(owner, limits)).body).toEqual({
-      verdict: 'admitted',
-      rate_limit: { limit: 5, remaining: 4, reset_ms: 60_000 },
-    });
+    const granted = await accounts.ask(owner, limits);
+    expect(granted.body.verdict).toBe('granted');
+    expect(granted.answer).toMatchObject({ requests_left: 4, minute_ends_in_ms: 60_000 });
   });
   test('is refused once its key has reached the monthly limit, until the calendar month ends', async () => {
     const owner = await accounts.fund();
     const limits = { monthly_limit_micros: 500_000, hold_micros: 500_000 };
     const { requestId } = await accounts.ask(owner, limits);
-    await billing.settle(requestId, { outcome: 'settled', cost_micros: 500_000 });
+    await accounts.settle(requestId, { outcome: 'settled', cost_micros: 500_000 });
     expect((await accounts.ask(owner, limits)).body).toEqual({
       verdict: 'key_monthly_limit_exceeded',
+      available_micros: 0,
       resets_at: '2026-11-01T00:00:00.000Z',
     });
-    expect((await accounts.ask({ ...owner, keyId: newId('key') }, limits)).body.verdict).toBe('admitted');
+    expect((await accounts.ask({ ...owner, keyId: newId('key') }, limits)).body.verdict).toBe('granted');
     await billing.setClock('2026-11-01T00:00:00Z');
-    expect((await accounts.ask(owner, limits)).body.verdict).toBe('admitted');
+    expect((await accounts.ask(owner, limits)).body.verdict).toBe('granted');
+  });
+  test('gets what wallet and month have left if it accepts that, and else learns how much it is', async () => {
+    const owner = await accounts.fund();
+    const month = { monthly_limit_micros: 500_000 };
+    const ask = async (hold_micros: number, micros_least: number, limits: object = month) =>
+      (await accounts.ask(owner, { hold_micros, micros_least, ...limits })).body;
+    expect(await ask(400_000, 100_000)).toEqual({ verdict: 'granted' });
+    expect(await ask(400_000, 100_001)).toMatchObject({
+      verdict: 'key_monthly_limit_exceeded',
+      available_micros: 100_000,
+    });
+    expect(await ask(400_000, 100_000)).toEqual({ verdict: 'granted', micros: 100_000 });
+    const other = { ...owner, keyId: newId('key') };
+    expect((await accounts.ask(other, { hold_micros: 20_000_000, micros_least: 1 })).body).toEqual({
+      verdict: 'granted',
+      micros: 9_500_000,
+    });
+    expect(await ask(10, 1, {})).toEqual({ verdict: 'insufficient_balance', available_micros: 0 });
+    expect((await accounts.wallet(owner.token)).held_micros).toBe(10_000_000);
   });
 });
 
@@ -66,10 +85,10 @@ describe('the limit of a wallet or key', () => {
   test('admits concurrent requests only up to the balance', async () => {
     const owner = await accounts.fund();
     const answers = await Promise.all(Array.from({ length: 60 }, () => accounts.ask(owner)));
-    const admitted = answers.filter(({ body }) => body.verdict === 'admitted');
+    const admitted = answers.filter(({ body }) => body.verdict === 'granted');
     expect(admitted).toHaveLength(10);
     await Promise.all(
-      admitted.map(({ requestId }) => billing.settle(requestId, { outcome: 'settled', cost_micros: 1_000_000 })),
+      admitted.map(({ requestId }) => accounts.settle(requestId, { outcome: 'settled', cost_micros: 1_000_000 })),
     );
     expect(await accounts.wallet(owner.token)).toEqual({ balance_micros: 0, held_micros: 0, currency: 'EUR' });
   });
@@ -77,54 +96,37 @@ describe('the limit of a wallet or key', () => {
     ['the wallet', {}, 'insufficient_balance'],
     ['the rate limit', { requests_per_minute: 10 }, 'rate_limit_exceeded'],
   ])('is not exceeded by concurrent requests of many replicas: %s', async (_limit, limits, refusal) => {
-    const { userId, keyId, token } = await accounts.fund();
-    const holdMicros = refusal === 'insufficient_balance' ? 1_000_000 : 0;
-    // Each request twice, on separate connections.
-    const ids = Array.from({ length: 30 }, () => newId('req'));
-    const admitOne = async (requestId: string) => {
-      const request = { request_id: requestId, hold_micros: holdMicros, ...limits };
-      const [answer] = await admitKeyRequests(billing.db, [keyRequest({ userId, keyId }, request)]);
-      return [requestId, answer?.verdict] as const;
-    };
-    await admitOne(ids[0] ?? '');
-    const answers = await Promise.all([...ids, ...ids].map(admitOne));
-    const admitted = new Set(answers.filter(([, verdict]) => verdict === 'admitted').map(([id]) => id));
-    expect(admitted.size).toBe(10);
-    expect(answers.filter(([id, verdict]) => !admitted.has(id) && verdict === refusal)).toHaveLength(40);
-    expect((await accounts.wallet(token)).held_micros).toBe(10 * holdMicros);
+    const owner = await accounts.fund();
+    const hold_micros = refusal === 'insufficient_balance' ? 1_000_000 : 0;
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, () => accounts.ask(owner, { hold_micros, ...limits })),
+    );
+    const verdicts = answers.map(({ body }) => body.verdict);
+    expect(verdicts.filter((verdict) => verdict === 'granted')).toHaveLength(10);
+    expect(verdicts.filter((verdict) => verdict === refusal)).toHaveLength(20);
+    expect((await accounts.wallet(owner.token)).held_micros).toBe(10 * hold_micros);
   });
-  test('decides on a batch as on the same requests one by one', async () => {
-    const holds = fc.array(fc.constantFrom(0, 1_000_000, 3_000_000, 6_000_000), { minLength: 6, maxLength: 6 });
-    const rates = fc.array(fc.constantFrom(null, 2, 3), { minLength: 2, maxLength: 2 });
-    const calls = fc.array(fc.record({ id: fc.nat(5), key: fc.nat(1) }), { minLength: 1, maxLength: 10 });
+  test('grants the same requests of a batch as one by one, on one lease or several', async () => {
+    const holds = fc.array(fc.constantFrom(0, 1_000_000, 3_000_000, 6_000_000), { minLength: 1, maxLength: 10 });
+    const rate = fc.constantFrom(undefined, 2, 3);
     await fc.assert(
-      fc.asyncProperty(holds, rates, calls, async (holdOf, rateOf, requests) => {
-        const inputsOf = ({ userId, keyId }: { userId: string; keyId: string }) =>
-          requests.map(({ id, key }) =>
-            keyRequest(
-              { userId, keyId: `${keyId}-${key}` },
-              {
-                request_id: `${userId}-${id}`,
-                hold_micros: holdOf[id] ?? 0,
-                requests_per_minute: rateOf[key] ?? null,
-              },
-            ),
-          );
-        const summarize = ({ verdict, rate_remaining }: KeyDecision, place: number) => {
-          const isLimited = typeof rateOf[requests[place]?.key ?? 0] === 'number';
-          return { verdict, ...(isLimited ? { rate_remaining } : {}) };
-        };
+      fc.asyncProperty(holds, rate, async (holdOf, perMinute) => {
+        const limits = perMinute === undefined ? {} : { requests_per_minute: perMinute };
+        const asksOf = (owner: GatewayAccount) =>
+          holdOf.map((hold_micros) => leaseAsk(owner, { hold_micros, ...limits }));
         const each = await accounts.fund();
         const together = await accounts.fund();
-        const oneByOne: object[] = [];
-        // A batch is decided in the order of the keys.
-        const turns = [...inputsOf(each).entries()].sort(([, a], [, b]) => a.key_id.localeCompare(b.key_id));
-        for (const [place, input] of turns) {
-          for (const answer of await admitKeyRequests(billing.db, [input])) oneByOne[place] = summarize(answer, place);
-        }
-        expect((await admitKeyRequests(billing.db, inputsOf(together))).map(summarize)).toEqual(oneByOne);
-        const { held_micros } = await accounts.wallet(each.token);
-        expect((await accounts.wallet(together.token)).held_micros).toBe(held_micros);
+        const grantsOf = ({ decisions }: LeaseAnswer) => decisions.map(({ verdict }) => verdict === 'granted');
+        const oneByOne: boolean[][] = [];
+        for (const ask of asksOf(each)) oneByOne.push(grantsOf(await accounts.sendOne(ask)));
+        expect((await accounts.send(asksOf(together))).map(grantsOf)).toEqual(oneByOne);
+        const onOneLease = await accounts.fund();
+        const [first, ...others] = asksOf(onOneLease);
+        if (first === undefined) throw new Error('there is at least one request');
+        const needs = [...first.needs, ...others.flatMap((other) => other.needs)];
+        expect(grantsOf(await accounts.sendOne({ ...first, needs }))).toEqual(oneByOne.flat());
+        const held = await Promise.all([each, together, onOneLease].map(({ token }) => accounts.wallet(token)));
+        expect(new Set(held.map(({ held_micros }) => held_micros)).size).toBe(1);
         expect(await checkBalances(billing.db)).toEqual([]);
       }),
       { numRuns: 25 },
@@ -136,7 +138,7 @@ describe('a cost above the hold', () => {
   test('takes the available balance beyond the hold, and writes off the rest', async () => {
     const owner = await accounts.fund(1_000_000);
     const { requestId } = await accounts.ask(owner, { hold_micros: 600_000 });
-    await billing.settle(requestId, settled(12_600_000));
+    await accounts.settle(requestId, settled(12_600_000));
     expect(await accounts.wallet(owner.token)).toMatchObject({ balance_micros: 0, held_micros: 0 });
     expect(await accounts.postedOf(requestId)).toEqual([
       ['settlement', 'income', 12_600_000],
@@ -150,9 +152,9 @@ describe('a cost above the hold', () => {
     const owner = await accounts.fund(1_000_000);
     const other = await accounts.ask(owner, { hold_micros: 300_000 });
     const { requestId } = await accounts.ask(owner, { hold_micros: 500_000 });
-    await billing.settle(requestId, settled(5_000_000));
+    await accounts.settle(requestId, settled(5_000_000));
     expect(await accounts.wallet(owner.token)).toMatchObject({ balance_micros: 300_000, held_micros: 300_000 });
-    await billing.settle(other.requestId, settled(300_000));
+    await accounts.settle(other.requestId, settled(300_000));
     expect(await accounts.wallet(owner.token)).toMatchObject({ balance_micros: 0, held_micros: 0 });
   });
 
@@ -161,9 +163,9 @@ describe('a cost above the hold', () => {
     const limit = { monthly_limit_micros: 1_000_000 };
     const other = await accounts.ask(owner, { ...limit, hold_micros: 300_000 });
     const { requestId } = await accounts.ask(owner, { ...limit, hold_micros: 100_000 });
-    await billing.settle(requestId, settled(5_000_000));
+    await accounts.settle(requestId, settled(5_000_000));
     expect(await budgetOf(owner.keyId)).toMatchObject({ month_used_micros: 700_000 });
-    await billing.settle(other.requestId, settled(300_000));
+    await accounts.settle(other.requestId, settled(300_000));
     expect(await budgetOf(owner.keyId)).toMatchObject({ month_used_micros: 1_000_000 });
     expect(await accounts.wallet(owner.token)).toMatchObject({ balance_micros: 9_000_000, held_micros: 0 });
   });
@@ -171,10 +173,10 @@ describe('a cost above the hold', () => {
   test('writes off the part of a late true cost that the wallet no longer covers', async () => {
     const owner = await accounts.fund(1_000_000);
     const { requestId } = await accounts.ask(owner, { hold_micros: 1_000_000 });
-    await billing.settle(requestId, { outcome: 'uncertain' });
+    await accounts.settle(requestId, { outcome: 'uncertain' });
     await billing.setClock('2026-10-16T13:00:00Z');
     await billing.app.sweep();
-    await billing.settle(requestId, settled(1_500_000));
+    await accounts.settle(requestId, settled(1_500_000));
     expect(await writtenOffOf(requestId)).toBe(500_000);
     expect(await accounts.wallet(owner.token)).toMatchObject({ balance_micros: 0, held_micros: 0 });
     expect(await accounts.postedOf(requestId)).toEqual([
@@ -193,22 +195,23 @@ describe('the monthly limit of a key', () => {
     const first = await accounts.ask(owner, { ...limit, hold_micros: 600_000 });
     expect((await accounts.ask(owner, { ...limit, hold_micros: 400_001 })).body).toEqual({
       verdict: 'key_monthly_limit_exceeded',
+      available_micros: 400_000,
       resets_at: '2026-11-01T00:00:00.000Z',
     });
-    expect((await accounts.ask(owner, { ...limit, hold_micros: 400_000 })).body.verdict).toBe('admitted');
-    await billing.settle(first.requestId, settled(100_000));
-    expect((await accounts.ask(owner, { ...limit, hold_micros: 500_000 })).body.verdict).toBe('admitted');
+    expect((await accounts.ask(owner, { ...limit, hold_micros: 400_000 })).body.verdict).toBe('granted');
+    await accounts.settle(first.requestId, settled(100_000));
+    expect((await accounts.ask(owner, { ...limit, hold_micros: 500_000 })).body.verdict).toBe('granted');
   });
 
   test('counts an uncertain request at its estimate', async () => {
     const owner = await accounts.fund();
     const limit = { monthly_limit_micros: 1_000_000 };
     const { requestId } = await accounts.ask(owner, { ...limit, hold_micros: 900_000 });
-    await billing.settle(requestId, { outcome: 'uncertain' });
+    await accounts.settle(requestId, { outcome: 'uncertain' });
     expect((await accounts.ask(owner, { ...limit, hold_micros: 100_001 })).body.verdict).toBe(
       'key_monthly_limit_exceeded',
     );
-    expect((await accounts.ask(owner, { ...limit, hold_micros: 100_000 })).body.verdict).toBe('admitted');
+    expect((await accounts.ask(owner, { ...limit, hold_micros: 100_000 })).body.verdict).toBe('granted');
   });
 
   test('is not exceeded by a hundred concurrent requests', async () => {
@@ -216,9 +219,9 @@ describe('the monthly limit of a key', () => {
     const answers = await Promise.all(
       Array.from({ length: 100 }, () => accounts.ask(owner, { monthly_limit_micros: 10, hold_micros: 3 })),
     );
-    const admitted = answers.filter(({ body }) => body.verdict === 'admitted');
+    const admitted = answers.filter(({ body }) => body.verdict === 'granted');
     expect(admitted).toHaveLength(3);
-    await Promise.all(admitted.map(({ requestId }) => billing.settle(requestId, settled(84))));
+    await Promise.all(admitted.map(({ requestId }) => accounts.settle(requestId, settled(84))));
     expect((await budgetOf(owner.keyId)).month_used_micros).toBeLessThanOrEqual(10);
   });
 
@@ -227,8 +230,8 @@ describe('the monthly limit of a key', () => {
     const limit = { monthly_limit_micros: 1_000_000, hold_micros: 1_000_000 };
     const { requestId } = await accounts.ask(owner, limit);
     await billing.setClock('2026-11-01T00:00:00Z');
-    expect((await accounts.ask(owner, limit)).body.verdict).toBe('admitted');
-    await billing.settle(requestId, settled(1_000_000));
+    expect((await accounts.ask(owner, limit)).body.verdict).toBe('granted');
+    await accounts.settle(requestId, settled(1_000_000));
     expect(await budgetOf(owner.keyId)).toMatchObject({ month_used_micros: 0 });
   });
 });
@@ -244,13 +247,13 @@ test('keeps wallets at or above zero and keys within their limit under any mix o
   const play = async (
     owner: GatewayAccount,
     keyId: string,
-    { hold, cost, end }: { hold: number; cost: number; end: string },
+    { hold, cost, end }: { hold: number; cost: number; end: 'settled' | 'released' | 'uncertain' | 'late' },
   ) => {
     const request = { monthly_limit_micros: limitMicros, hold_micros: hold };
     const { requestId, body } = await accounts.ask({ ...owner, keyId }, request);
-    if (body.verdict !== 'admitted') return;
-    if (end === 'late') await billing.settle(requestId, { outcome: 'uncertain' });
-    await billing.settle(requestId, end === 'settled' || end === 'late' ? settled(cost) : { outcome: end });
+    if (body.verdict !== 'granted') return;
+    if (end === 'late') await accounts.settle(requestId, { outcome: 'uncertain' });
+    await accounts.settle(requestId, end === 'settled' || end === 'late' ? settled(cost) : { outcome: end });
   };
   await fc.assert(
     fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 12 }), async (actions) => {

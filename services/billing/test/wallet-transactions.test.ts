@@ -1,6 +1,5 @@
 import { newId } from '@svc/contracts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { settleReservations } from '../src/reservations/settlement-queries.ts';
 import { type TestBilling, testBilling } from './support/billing.ts';
 import { type GatewayAccount, gatewayAccounts } from './support/gateway-accounts.ts';
 
@@ -23,7 +22,7 @@ afterAll(() => billing.stop());
 
 const use = async (costMicros: number) => {
   const { requestId } = await accounts.ask(owner, { hold_micros: 1_000 });
-  await settleReservations(billing.db, [{ requestId, outcome: 'settled', costMicros }], 'EUR');
+  await accounts.settle(requestId, { outcome: 'settled', cost_micros: costMicros });
 };
 const topUp = async (amountMicros: number) => {
   const { body } = await accounts.startTopUp(owner.token, amountMicros);

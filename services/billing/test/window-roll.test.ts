@@ -72,11 +72,12 @@ test('counts use in the windows of its admission across month ends, leap days, l
           now = new Date(Math.max(since, now.getTime() - act.minutes * 60_000));
         }
         await billing.setClock(now);
-        if (act.do === 'renew') await billing.app.tickPayments();
+        if (act.do === 'renew') await billing.tick();
         if (act.do === 'plan') {
-          await billing.db('sandbox_payments.portal_sessions').update({ expires_at: '2040-01-01' });
+          const { pathname } = new URL(portal.body.url);
+          billing.stripe.update(pathname.split('/').at(-1) ?? '', { created: Date.parse('2040-01-01') / 1000 });
           const form = { action: 'change_plan', plan_id: act.plan };
-          await billing.call('POST', `${new URL(portal.body.url).pathname}/submit`, { form });
+          await billing.call('POST', `${pathname}/submit`, { form });
         }
         if (act.do === 'spend') {
           const { requestId, answer } = await billing.admit(userId);

@@ -12,6 +12,14 @@ export const configSchema = z.object({
   LOG_LEVEL,
   SHUTDOWN_GRACE_MS,
   SHUTDOWN_DELAY_MS,
+  TERMS_URL: setting.url({
+    description: 'Terms of service, which the public pages link to.',
+    optional: true,
+  }),
+  PRIVACY_URL: setting.url({
+    description: 'Privacy policy, which the public pages link to.',
+    optional: true,
+  }),
   SAMPLE_APP_URL: setting.url({
     description: 'Address of a sample app that people can connect. Without it, they are led to the quick start.',
     optional: true,

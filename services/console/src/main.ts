@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { createLogger, createMetrics, type Lifecycle, loadConfig, runService, summarizeConfig } from '@svc/service-kit';
+import { createLogger, createMetrics, type Lifecycle, loadConfig, logStart, runService } from '@svc/service-kit';
 import { configSchema } from './config.ts';
-import { createAssetStore, createInternalHandler, createWebHandler } from './server/index.ts';
+import { createAssetStore, createInternalHandler, createPublicPages, createWebHandler } from './server/index.ts';
 
 const NAME = 'console';
 /** Beside the bundled server in production, in `dist/` beside the sources in development. */
@@ -17,11 +17,20 @@ const start = async (life: Lifecycle): Promise<void> => {
   const config = loadConfig(configSchema, process.env);
   const logger = createLogger({ service: NAME, level: config.LOG_LEVEL });
   life.configure({ logger, shutdownGraceMs: config.SHUTDOWN_GRACE_MS, shutdownDelayMs: config.SHUTDOWN_DELAY_MS });
-  logger.info({ settings: summarizeConfig(configSchema, config) }, 'starting');
+  logStart(logger, { schema: configSchema, config, environment: process.env });
   const metrics = createMetrics(NAME);
   const assets = createAssetStore(findDirectory());
   const isHttps = config.PUBLIC_BASE_URL.startsWith('https:');
-  const web = createWebHandler({ assets, logger, metrics, isHttps, sampleAppUrl: config.SAMPLE_APP_URL });
+  const publication = { termsUrl: config.TERMS_URL, privacyUrl: config.PRIVACY_URL };
+  const findPublicPage = createPublicPages(publication, { isHttps });
+  const web = createWebHandler({
+    assets,
+    logger,
+    metrics,
+    isHttps,
+    findPublicPage,
+    sampleAppUrl: config.SAMPLE_APP_URL,
+  });
   await life.listen(web, { port: config.PORT, host: config.HOST });
   const internal = createInternalHandler({ assets, metrics, life });
   await life.listen(internal, { port: config.INTERNAL_PORT, host: config.HOST, internal: true });

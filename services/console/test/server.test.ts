@@ -6,10 +6,13 @@ import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { createLogger, createMetrics, type Listener, listen } from '@svc/service-kit';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
-import { createAssetStore, createInternalHandler, createWebHandler } from '../src/server/index.ts';
+import { createAssetStore, createInternalHandler, createPublicPages, createWebHandler } from '../src/server/index.ts';
 import { rawRequest } from './support/raw-request.ts';
 
 const NAVIGATION = { accept: 'text/html,application/xhtml+xml', 'sec-fetch-mode': 'navigate' };
+
+const SIGNED_IN = { ...NAVIGATION, cookie: 'svc_device=x; svc_signed_in=1' };
+const PUBLICATION = { termsUrl: 'https://operator.example/terms', privacyUrl: undefined };
 
 const startWeb = (directory: string, isHttps = false, sampleAppUrl?: string): Promise<Listener> =>
   listen(
@@ -18,6 +21,7 @@ const startWeb = (directory: string, isHttps = false, sampleAppUrl?: string): Pr
       logger: createLogger({ service: 'console', level: 'fatal' }),
       metrics: createMetrics('console'),
       isHttps,
+      findPublicPage: createPublicPages(PUBLICATION, { isHttps }),
       sampleAppUrl,
     }),
     { port: 0, host: '127.0.0.1' },
@@ -32,21 +36,45 @@ describe('the built pages', () => {
   const get = (path: string, headers?: Record<string, string>, method?: string) =>
     rawRequest(`${web.url}${path}`, headers, method);
   const scriptPath = async (): Promise<string> =>
-    /src="(\/assets\/[^"]+\.js)"/.exec((await get('/', NAVIGATION)).text)?.[1] ?? '';
+    /src="(\/assets\/[^"]+\.js)"/.exec((await get('/', SIGNED_IN)).text)?.[1] ?? '';
 
-  test.each(['/', '/apps/app_1/webhook', '/plans/return?session_id=cs_1', '/sign-in'])(
-    'serve the single page at %s',
-    async (path) => {
-      const answer = await get(path, NAVIGATION);
-      expect(answer.status).toBe(200);
-      expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
-      expect(answer.headers['cache-control']).toBe('no-cache');
-      expect(answer.text).toContain('<div id="root">');
-    },
-  );
+  test.each([
+    ['/', SIGNED_IN],
+    ['/no-such-page', SIGNED_IN],
+    ['/apps/app_1/webhook', NAVIGATION],
+    ['/plans/return?session_id=cs_1', NAVIGATION],
+    ['/reset-password', NAVIGATION],
+  ])('serve the single page at %s', async (path, headers) => {
+    const answer = await get(path, headers);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(answer.headers['cache-control']).toBe('no-cache');
+    expect(answer.text).toContain('<div id="root">');
+  });
+
+  test('show visitors who are not signed in what the product is, in their language and within 60 KB', async () => {
+    const italian = await get('/', { ...NAVIGATION, 'accept-language': 'it-IT,it;q=0.9' });
+    expect(italian.text).toContain('<html lang="it">');
+    const answer = await get('/?locale=en', { ...NAVIGATION, 'accept-encoding': 'gzip' });
+    const text = gunzipSync(answer.bytes).toString();
+    expect(answer.headers.vary).toBe('Accept-Encoding, Accept-Language, Cookie');
+    for (const path of ['/prices?locale=en', '/docs', '/sign-in?locale=en', 'https://operator.example/terms']) {
+      expect(text).toContain(`href="${path}"`);
+    }
+    expect(text).not.toContain('>Privacy<');
+    expect(text).not.toMatch(/<script|style="/);
+    const font = await get(/href="(\/assets\/[^"]+\.woff2)"/.exec(text)?.[1] ?? '');
+    expect(answer.bytes.length + font.bytes.length).toBeLessThan(60_000);
+  });
+
+  test('show a 404 page in place of the sign-in at an unknown address', async () => {
+    const answer = await get('/no-such-page', { ...NAVIGATION, 'accept-language': 'en' });
+    expect(answer.status).toBe(404);
+    expect(answer.text).toContain('Page not found');
+  });
 
   test('have a policy that allows no inline content and no other site', async () => {
-    const answer = await get('/', NAVIGATION);
+    const answer = await get('/', SIGNED_IN);
     const policy = answer.headers['content-security-policy'] ?? '';
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("script-src 'self'");
@@ -190,7 +218,7 @@ describe('before and after a build', () => {
 
     await mkdir(pages);
     await writeFile(join(pages, 'index.html'), '<h1>one</h1>');
-    expect((await rawRequest(web.url, NAVIGATION)).text).toBe('<h1>one</h1>');
+    expect((await rawRequest(web.url, SIGNED_IN)).text).toBe('<h1>one</h1>');
     expect((await probe('/readyz')).status).toBe(200);
     expect((await probe('/metrics')).text).toContain('process_cpu_seconds_total');
     expect((await probe('/elsewhere')).status).toBe(404);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { routes as contract } from '@svc/contracts';
 import { isConnectionFailure } from '@svc/database';
 import { type Consumer, inboxRoutes, outboxRoutes, readAgain, restoreRoutes } from '@svc/messaging';
+import { type SecretKeys, secretRoutes } from '@svc/secrets';
 import {
   type ApiKeyCaller,
   type Authenticate,
@@ -10,6 +11,7 @@ import {
   createMetrics,
   createServiceApp,
   createTokenAuthenticators,
+  type InternalAppOptions,
   type Lifecycle,
   type Logger,
   type Metrics,
@@ -18,11 +20,13 @@ import {
 import type { Knex } from 'knex';
 import {
   type ApiKeyDeps,
+  apiKeyInternalRoutes,
   apiKeyRoutes,
+  apiKeyText,
   batchKeyFinds,
   createKeyAuthenticator,
+  createKeyDigests,
   createLastUseTracker,
-  KEY_PREFIX,
   startAccessConsumer,
   startErasureConsumer,
 } from './api-keys/index.ts';
@@ -31,26 +35,27 @@ import { createCompletionMeters } from './completions/index.ts';
 import type { Config } from './config.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { createActivityCounter, delegatedRoutes } from './delegated/index.ts';
-import { createKeyStandings, gatewayRoutes } from './gateway/index.ts';
-import { createHolder, type Holder } from './holder/index.ts';
-import { createInFlight, type InFlight } from './in-flight.ts';
-import type { InferenceDeps } from './inference-deps.ts';
-import { jsonTaskTable } from './json-task-table.ts';
-import { openJsonTasks, openTextMemory } from './large-json/index.ts';
+import { gatewayRoutes, priceInternalRoutes } from './gateway/routes.ts';
+import { createHolder, reachableUrl } from './holder/index.ts';
+import { createInFlight } from './in-flight.ts';
+import { type LeaseBook, leaseRoutes } from './leases/index.ts';
+import { openInference } from './open-inference.ts';
+import { openLeases } from './open-leases.ts';
+import { openSecrets } from './open-secrets.ts';
 import { openUsage } from './open-usage.ts';
 import { personalDataRoutes } from './personal-data/index.ts';
-import { createProviderClient, createRouteGates, type RouteGates } from './providers/index.ts';
-import { openRoutesFile, type ReadProviderKey, type RoutesInForce, routesOperatorRoutes } from './routes/index.ts';
-import { createOpenStreams } from './streaming/index.ts';
+import { provenanceOperatorRoutes, provenanceRoutes } from './provenance/index.ts';
+import {
+  openRoutesFile,
+  type ReadProviderKey,
+  type RoutesInForce,
+  type RouteTable,
+  routesOperatorRoutes,
+  watchCertifications,
+} from './routes/index.ts';
 import { type UsageWriter, usageRoutes } from './usage-records/index.ts';
 
 const SERVICE = 'inference-gateway';
-/** Generous: providers send events of up to about a megabyte. */
-const EVENT_BYTES_MAX = 4 * 1024 * 1024;
-/** The worker's module is next to this one, both in the source tree and in a bundle. */
-const WORKER_FILE = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url).href;
-/** Slightly less than the timeout of a shutdown step. */
-const STOP_STEP_MS = 9_000;
 
 export interface AppOptions {
   readonly config: Config;
@@ -71,10 +76,10 @@ export interface App {
 export const startApp = async (life: Lifecycle, options: AppOptions): Promise<App> => {
   const { config, logger, clock } = options;
   const metrics = createMetrics(SERVICE);
-  const { providerKey } = options;
-  const routes = await openRoutesFile({ file: config.ROUTES_FILE, providerKey, clock, logger });
-  life.onStop('routes file', routes.stop);
+  const routes = await openRoutes(life, { ...options, metrics });
   const connections = await openConnections(life, { service: SERVICE, config, logger, metrics, clock });
+  const secrets = await openSecrets(connections.database, options);
+  const proofKeys = secrets.proofs.keys;
   const billing = openBilling(life, options);
   const inFlight = createInFlight();
   const mustBeIdle = [inFlight.isIdle];
@@ -87,7 +92,18 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
   life.onStop('holder', holder.stop);
   const usage = openUsage(life, connections, { holderId: holder.id, config, billing, logger, metrics });
   mustBeIdle.push(usage.isIdle);
-  const deps = openInference(life, { ...options, metrics, billing, holder, inFlight, usage, routes });
+  const leases = openLeases(life, { ...connections, config, logger, metrics, billing, holder });
+  const deps = openInference(life, {
+    ...options,
+    metrics,
+    billing,
+    holder,
+    inFlight,
+    usage,
+    routes,
+    leases,
+    proofKeys,
+  });
   const common = {
     service: SERVICE,
     logger,
@@ -100,24 +116,8 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
     startErasureConsumer(connections),
   ];
   life.onStop('consumers', async () => void (await Promise.all(consumers.map((consumer) => consumer.stop()))));
-  const internal = createInternalApp({
-    ...common,
-    bindings: [
-      ...routesOperatorRoutes({ routes, providerKey, clock }),
-      ...personalDataRoutes({ url: config.DATABASE_URL, caFile: config.DATABASE_CA_FILE }),
-      ...outboxRoutes({ service: SERVICE, ...connections }),
-      ...restoreRoutes({
-        service: SERVICE,
-        database: connections.database,
-        readAgain: () => readAgain(connections.messaging, consumers),
-      }),
-      ...inboxRoutes({ service: SERVICE, ...connections, consumers: () => consumers }),
-    ],
-    tokens: config.INTERNAL_API_TOKENS,
-    lifecycle: life,
-    ready: async () => ({ database: await canQuery(connections.database), usage_records: usage.hasRoom() }),
-  });
-  const keys = openApiKeys(life, connections, { ...options, billing });
+  const internal = createInternal(life, options, { connections, common, consumers, usage, leases, routes, secrets });
+  const keys = openApiKeys(life, connections, { ...options, billing, pepper: secrets.pepper });
   const activity = createActivityCounter({ ...connections, clock, logger });
   life.onStop('activity of apps', activity.stop);
   const app = createServiceApp({
@@ -126,7 +126,8 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
       ...delegatedRoutes({ ...deps, activity }),
       ...gatewayRoutes(deps),
       ...apiKeyRoutes(keys.deps),
-      ...usageRoutes({ database: connections.database, billing: deps.billing }),
+      ...provenanceRoutes({ keys: proofKeys }),
+      ...usageRoutes({ database: connections.database, billing, usage }),
     ],
     authenticate: authenticators(tokenAuthenticators(connections, options), keys.authenticate),
     stepUp: { maxAgeSeconds: config.STEP_UP_MAX_AGE_SECONDS, clock: () => new Date(clock()) },
@@ -138,15 +139,74 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
     port: config.INTERNAL_PORT,
     internal: true,
   });
+  holder.start(reachableUrl({ host: config.HOST, port: internalListener.port }));
   const listener = await life.listen(app, { host: config.HOST, port: config.PORT });
   return { url: listener.url, internalUrl: internalListener.url, routes };
 };
 
-const tokenAuthenticators = ({ revocations }: Connections, { config, clock, logger }: AppOptions) =>
+interface InternalParts {
+  readonly connections: Connections;
+  readonly common: Omit<InternalAppOptions, 'bindings' | 'tokens' | 'ready' | 'lifecycle'>;
+  readonly consumers: readonly Consumer[];
+  readonly usage: UsageWriter;
+  readonly leases: LeaseBook;
+  readonly routes: RoutesInForce;
+  readonly secrets: Awaited<ReturnType<typeof openSecrets>>;
+}
+
+/** Builds the application of the internal port. */
+const createInternal = (
+  life: Lifecycle,
+  { config, providerKey, clock }: AppOptions,
+  { connections, common, consumers, usage, leases, routes, secrets: { proofs, secrets } }: InternalParts,
+) =>
+  createInternalApp({
+    ...common,
+    bindings: [
+      ...leaseRoutes({ leases }),
+      ...apiKeyInternalRoutes(connections),
+      ...priceInternalRoutes({ routes: routes.table, clock, currency: config.BILLING_CURRENCY }),
+      ...routesOperatorRoutes({ routes, providerKey, clock }),
+      ...personalDataRoutes({ url: config.DATABASE_URL, caFile: config.DATABASE_CA_FILE }),
+      ...outboxRoutes({ service: SERVICE, ...connections }),
+      ...restoreRoutes({
+        service: SERVICE,
+        database: connections.database,
+        readAgain: () => readAgain(connections.messaging, consumers),
+      }),
+      ...inboxRoutes({ service: SERVICE, ...connections, consumers: () => consumers }),
+      ...provenanceOperatorRoutes({ withdrawKeys: proofs.withdraw }),
+      ...secretRoutes({ service: SERVICE, database: connections.database, uses: secrets }),
+    ],
+    tokens: config.INTERNAL_API_TOKENS,
+    lifecycle: life,
+    ready: async () => ({ database: await canQuery(connections.database), usage_records: usage.hasRoom() }),
+  });
+
+/** Opens the routes file. Counters by route start at zero, so that alerts see their first count. */
+const openRoutes = async (
+  life: Lifecycle,
+  options: AppOptions & { readonly metrics: Metrics },
+): Promise<RoutesInForce> => {
+  const { config, metrics, providerKey, clock, logger } = options;
+  const certifications = watchCertifications({ metrics, clock, logger });
+  life.onStop('certifications of routes', certifications.stop);
+  const meters = createCompletionMeters(metrics);
+  const onLoad = (table: RouteTable): void => {
+    certifications.follow(table);
+    for (const { routeId } of table.certifications) meters.implausibleUsage.inc({ route: routeId }, 0);
+  };
+  const routes = await openRoutesFile({ file: config.ROUTES_FILE, providerKey, clock, logger, onLoad });
+  life.onStop('routes file', routes.stop);
+  return routes;
+};
+
+const tokenAuthenticators = ({ revocations, auth }: Connections, { config, clock, logger }: AppOptions) =>
   createTokenAuthenticators({
     publicBaseUrl: config.PUBLIC_BASE_URL,
     jwksUrl: config.JWKS_URL ?? `${config.AUTH_INTERNAL_URL}${contract.getJwks.path}`,
     revocations,
+    auth,
     clock: () => new Date(clock()),
     logger,
   });
@@ -156,22 +216,22 @@ const authenticators = (tokens: TokenAuthenticators, apiKey: Authenticate<ApiKey
   ...tokens,
   api_key: apiKey,
   session_or_api_key: (credential, presentation) =>
-    credential.startsWith(KEY_PREFIX) ? apiKey(credential) : tokens.console_session(credential, presentation),
+    credential.startsWith(apiKeyText.prefix) ? apiKey(credential) : tokens.console_session(credential, presentation),
 });
 
 const openApiKeys = (
   life: Lifecycle,
   { database, relay, revocations }: Connections,
-  { config, clock, logger, billing }: AppOptions & Pick<ApiKeyDeps, 'billing'>,
+  { pepper, clock, logger, billing }: AppOptions & Pick<ApiKeyDeps, 'billing'> & { readonly pepper: SecretKeys },
 ): { readonly deps: ApiKeyDeps; readonly authenticate: Authenticate<ApiKeyCaller> } => {
-  const pepper = config.API_KEY_PEPPER;
+  const digests = createKeyDigests(pepper);
   const lastUses = createLastUseTracker({ database, clock, logger });
   life.onStop('last uses of keys', lastUses.stop);
   return {
-    deps: { database, relay, revocations, billing, pepper, clock },
+    deps: { database, relay, revocations, billing, digests, clock },
     authenticate: createKeyAuthenticator({
       find: batchKeyFinds(database),
-      pepper,
+      digests,
       revocations,
       onUse: lastUses.note,
       clock,
@@ -188,59 +248,6 @@ const openBilling = (life: Lifecycle, { config, logger }: AppOptions): BillingCl
   });
   life.onStop('billing client', () => billing.close());
   return billing;
-};
-
-const openInference = (
-  life: Lifecycle,
-  options: AppOptions & {
-    readonly metrics: Metrics;
-    readonly billing: BillingClient;
-    readonly holder: Holder;
-    readonly inFlight: InFlight;
-    readonly usage: UsageWriter;
-    readonly routes: RoutesInForce;
-  },
-): InferenceDeps => {
-  const { config, logger, clock, billing, holder, inFlight, usage, routes } = options;
-  const json = openJsonTasks({ tasks: jsonTaskTable, workerFile: WORKER_FILE, logger, metrics: options.metrics });
-  life.onStop('JSON workers', () => json.close());
-  const providers = createProviderClient({ connectTimeoutMs: config.UPSTREAM_CONNECT_TIMEOUT_MS });
-  life.onStop('providers', () => providers.close());
-  life.onStop('requests whose callers have left', () => inFlight.idle(STOP_STEP_MS));
-  return {
-    billing,
-    holder,
-    usage,
-    routes: routes.table,
-    providers,
-    gates: openGates(options),
-    inFlight,
-    streams: createOpenStreams(options.metrics),
-    upstreamLimits: {
-      firstByteTimeoutMs: config.UPSTREAM_FIRST_BYTE_TIMEOUT_MS,
-      idleTimeoutMs: config.UPSTREAM_IDLE_TIMEOUT_MS,
-      totalTimeoutMs: config.UPSTREAM_TOTAL_TIMEOUT_MS,
-    },
-    streamLimits: { eventBytesMax: EVENT_BYTES_MAX, clientIdleTimeoutMs: config.CLIENT_IDLE_TIMEOUT_MS },
-    ingressRegion: config.INGRESS_REGION,
-    manageUrl: `${config.PUBLIC_BASE_URL}/connections`,
-    json,
-    requestMemory: openTextMemory(),
-    answerMemory: openTextMemory(),
-    keyStandings: createKeyStandings({ readStanding: billing.keyStanding, clock }),
-    meters: createCompletionMeters(options.metrics),
-    clock,
-  };
-};
-
-const openGates = (options: AppOptions & { readonly metrics: Metrics }): RouteGates => {
-  const { config, clock, logger, metrics } = options;
-  const limits = {
-    inFlightMax: config.ROUTE_IN_FLIGHT_MAX,
-    failuresMax: config.ROUTE_FAILURES_MAX,
-    pauseMs: config.ROUTE_PAUSE_MS,
-  };
-  return createRouteGates({ limits, clock, logger, metrics });
 };
 
 const canQuery = async (database: Knex): Promise<boolean> =>

@@ -1,13 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   ADMISSIONS_MAX,
   type Admission,
-  type AdmissionRequest,
+  type DelegatedAdmissionRequest,
   type HolderRenewal,
   internalRoutes,
+  type KeyReceiptRequest,
   type KeySpending,
-  type KeyStandingRequest,
+  type LeaseAnswer,
+  type LeaseAsk,
   newId,
-  type RequestOutcome,
   type RequestState,
   type SettlementsRequest,
 } from '@svc/contracts';
@@ -16,33 +18,27 @@ import { AppError, batchCalls, createInternalClient, type InternalClient, type L
 /** Client of billing's internal routes. */
 export interface BillingClient {
   /** Asks billing to admit a request. Throws `service_unavailable` if billing returns no decision. */
-  readonly admit: (request: AdmissionRequest) => Promise<Admission>;
-  /** Asks billing if a key can spend anything now. Throws `service_unavailable` if billing does not respond. */
-  readonly keyStanding: (request: KeyStandingRequest, account: KeyAccount) => Promise<Admission>;
+  readonly admit: (request: DelegatedAdmissionRequest) => Promise<Admission>;
+  /** Reports leases of API keys and asks for their requests. Returns the answers in their order. Throws AppError. */
+  readonly askLeases: (holderId: string, asks: readonly LeaseAsk[]) => Promise<readonly LeaseAnswer[]>;
   /** Reads the spending of keys of one account. Throws `service_unavailable` if billing does not respond. */
   readonly keySpending: (keyIds: readonly string[], account: KeyAccount) => Promise<KeySpending>;
   /** Reports an outcome ahead of its fact. Resolves within the timeout, with true on success; never rejects. */
-  readonly settle: (requestId: string, result: RequestOutcome) => Promise<boolean>;
+  readonly settle: (settlement: Settlement) => Promise<boolean>;
   /** Reads the services of the user's paid period. Throws `service_unavailable` if billing does not respond. */
   readonly entitlements: (userId: string, requestId: string) => Promise<PlanServices>;
-  /** Reads the states of requests in the given order; null for a request that was never admitted. Throws AppError. */
+  /** Reads the states of an account's API-key requests in the given order; null for one that has not ended. Throws AppError. */
   readonly requestStates: (
     requestIds: readonly string[],
-    requestId: string,
+    account: KeyAccount,
   ) => Promise<readonly (RequestState | null)[]>;
-  /** Renews the lease of this process and reports the cost so far of its requests. Throws AppError. */
+  /** Renews the lease of this process. Throws AppError. */
   readonly renewHolder: (holderId: string, renewal: HolderRenewal) => Promise<void>;
   /** Ends the lease of this process. Throws AppError. */
   readonly endHolder: (holderId: string) => Promise<void>;
   /** Signs the receipt of an API-key request. Throws `not_found`, `not_settled` or `service_unavailable`. */
-  readonly signReceipt: (owner: ReceiptOwner, requestId: string) => Promise<string>;
+  readonly signReceipt: (request: KeyReceiptRequest) => Promise<string>;
   readonly close: () => Promise<void>;
-}
-
-/** An account, and optionally the only key whose requests may be read. */
-export interface ReceiptOwner {
-  readonly userId: string;
-  readonly keyId: string | null;
 }
 
 /** The account of a key, and the request id used in logs. */
@@ -51,7 +47,7 @@ export interface KeyAccount {
   readonly requestId: string;
 }
 
-type Settlement = SettlementsRequest['settlements'][number];
+export type Settlement = SettlementsRequest['settlements'][number];
 
 export interface PlanServices {
   readonly chat: boolean;
@@ -69,11 +65,17 @@ export interface BillingClientOptions {
 const SETTLEMENT_TIMEOUT_MS = 300;
 
 /**
- * Concurrent calls of one kind. Requests of the same turn of the event loop share a call, which spreads its cost. An
- * account whose rows are locked delays only the requests in its own batch.
+ * Concurrent calls of one kind. Requests of the same turn of the event loop share a call, which spreads its cost. Billing
+ * leaves an account whose row is locked undecided, so that it delays no other.
  */
 const CALLS_MAX = 4;
 const WAITING_MAX = 5_000;
+/** Waiting admissions of one account, so that a flood on it leaves room for the others. */
+const WAITING_PER_ACCOUNT_MAX = 500;
+
+/** Pauses before billing is asked again about a request that it left undecided, because its account was locked. */
+const RETRY_MS_MIN = 5;
+const RETRY_MS_MAX = 200;
 
 /** Leaves time for two retries before the lease expires. */
 const HOLDER_TIMEOUT_MS = 1_000;
@@ -83,27 +85,23 @@ export const createBillingClient = (options: BillingClientOptions): BillingClien
   const client = createInternalClient({ ...options, timeoutMs: options.admissionTimeoutMs });
   const settle = batchSettlements(client, options.logger);
   return {
-    admit: batchAdmissions(client),
-    keyStanding: async (body, { userId, requestId }) => {
-      const params = { svc_user_id: userId };
-      const call = client.call(internalRoutes.readKeyStanding, { params, body, requestId });
-      // Billing's previous release lacks this route. The admission decides anyway.
-      return await call.then((answer) => answer.body, admittedIfNotFound);
-    },
+    admit: batchAdmissions(client, options.admissionTimeoutMs),
+    askLeases: async (holder_id, asks) =>
+      (await client.call(internalRoutes.askLeases, { body: { holder_id, asks: [...asks] } })).body.answers,
     keySpending: async (keyIds, { userId, requestId }) => {
       const params = { svc_user_id: userId };
       const body = { key_ids: [...keyIds] };
       const call = client.call(internalRoutes.readKeySpending, { params, body, requestId });
       return (await call.catch(failUnavailable)).body;
     },
-    settle: (requestId, result) => settle({ request_id: requestId, result }),
+    settle,
     entitlements: async (userId, requestId) => {
       const params = { svc_user_id: userId };
       const call = client.call(internalRoutes.getEntitlements, { params, requestId });
       return (await call.catch(failUnavailable)).body.services;
     },
-    requestStates: async (requestIds, requestId) => {
-      const body = { request_ids: [...requestIds] };
+    requestStates: async (requestIds, { userId, requestId }) => {
+      const body = { svc_user_id: userId, request_ids: [...requestIds] };
       return (await client.call(internalRoutes.readRequestStates, { body, requestId })).body.states;
     },
     renewHolder: async (holder_id, body) => {
@@ -112,8 +110,7 @@ export const createBillingClient = (options: BillingClientOptions): BillingClien
     endHolder: async (holder_id) => {
       await client.call(internalRoutes.endHolder, { params: { holder_id }, ...holderCall() });
     },
-    signReceipt: async ({ userId, keyId }, requestId) => {
-      const body = { request_id: requestId, svc_user_id: userId, key_id: keyId };
+    signReceipt: async (body) => {
       const call = client.call(internalRoutes.signKeyReceipt, { body });
       return (await call.catch(keepReceiptRefusal)).body.receipt;
     },
@@ -121,37 +118,29 @@ export const createBillingClient = (options: BillingClientOptions): BillingClien
   };
 };
 
-const batchAdmissions = (client: InternalClient): BillingClient['admit'] => {
-  const admit = batchCalls<AdmissionRequest, Admission | null>({
+const batchAdmissions = (client: InternalClient, deadlineMs: number): BillingClient['admit'] => {
+  const admit = batchCalls<DelegatedAdmissionRequest, Admission | null>({
     run: async (requests) => {
       const requestId = requests[0]?.request_id ?? newId('req');
       const call = client.call(internalRoutes.admitRequests, { body: { requests: [...requests] }, requestId });
-      return (await call.catch(admitOneByOne(client, requests))).body.decisions;
+      return (await call).body.decisions;
     },
     keyOf: ({ svc_user_id }) => svc_user_id,
     callsMax: ADMISSIONS_MAX,
     batchesMax: CALLS_MAX,
     waitingMax: WAITING_MAX,
+    waitingPerKeyMax: WAITING_PER_ACCOUNT_MAX,
+    deadlineMs,
   });
   return async (request) => {
-    const decision = await admit(request).catch(failUnavailable);
-    return decision ?? failUnavailable(new Error('billing could not decide the request'));
+    const untilMs = performance.now() + deadlineMs;
+    for (let delayMs = RETRY_MS_MIN; ; delayMs = Math.min(delayMs * 2, RETRY_MS_MAX)) {
+      const decision = await admit(request).catch(failUnavailable);
+      if (decision !== null) return decision;
+      if (performance.now() >= untilMs) return failUnavailable(new Error('billing could not decide the request'));
+      await sleep(delayMs);
+    }
   };
-};
-
-/** Falls back to single admissions if billing's previous release lacks the batch route. */
-const admitOneByOne = (client: InternalClient, requests: readonly AdmissionRequest[]) => async (error: unknown) => {
-  if (!isNotFound(error)) throw error;
-  const decisions = await Promise.all(
-    requests.map(async (body) => {
-      const call = client.call(internalRoutes.admitRequest, { body, requestId: body.request_id });
-      return await call.then(
-        (answer) => answer.body,
-        () => null,
-      );
-    }),
-  );
-  return { body: { decisions } };
 };
 
 const batchSettlements = (client: InternalClient, logger: Logger): ((settlement: Settlement) => Promise<boolean>) => {
@@ -166,6 +155,7 @@ const batchSettlements = (client: InternalClient, logger: Logger): ((settlement:
     callsMax: ADMISSIONS_MAX,
     batchesMax: CALLS_MAX,
     waitingMax: WAITING_MAX,
+    deadlineMs: SETTLEMENT_TIMEOUT_MS,
   });
   return (settlement) =>
     report(settlement).catch((error: unknown) => {
@@ -175,18 +165,11 @@ const batchSettlements = (client: InternalClient, logger: Logger): ((settlement:
     });
 };
 
-const isNotFound = (error: unknown): boolean => error instanceof AppError && error.code === 'not_found';
-
 const holderCall = () => ({ requestId: newId('req'), timeoutMs: HOLDER_TIMEOUT_MS });
-
-const admittedIfNotFound = (error: unknown): Admission => {
-  if (isNotFound(error)) return { verdict: 'admitted' };
-  return failUnavailable(error);
-};
 
 const keepReceiptRefusal = (error: unknown): never => {
   if (error instanceof AppError && (error.code === 'not_found' || error.code === 'not_settled')) {
-    throw new AppError(error.code);
+    throw new AppError(error.code, undefined, { headers: error.headers });
   }
   return failUnavailable(error);
 };

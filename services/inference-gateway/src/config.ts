@@ -1,25 +1,33 @@
-import { callingSettings, commonSettings, setting } from '@svc/service-kit';
+import { PAYABLE_CURRENCY } from '@svc/contracts';
+import { secretKeysSetting } from '@svc/secrets';
+import { commonSettings, setting } from '@svc/service-kit';
 import { z } from 'zod';
 
 const DAY_MS = 86_400_000;
-const PEPPER_CHARACTERS_MIN = 32;
 
 /** Settings from the environment. The keys of providers are read from variables that the routes file names. */
 export const configSchema = z.object({
   ...commonSettings,
-  ...callingSettings,
   DATABASE_POOL_MAX: setting.integer({
     description: 'Maximum size of the database connection pool of one process.',
     min: 2,
     max: 200,
     default: 10,
   }),
-  AUTH_INTERNAL_URL: setting.url({ description: "URL of auth's internal listener, which serves the signing keys." }),
+  AUTH_INTERNAL_URL: setting.url({
+    description: "Auth's internal listener: the signing keys, and revocations while NATS is silent.",
+  }),
   JWKS_URL: setting.url({
     description: "URL of the signing keys, if they are not read from auth's internal listener.",
     optional: true,
   }),
   BILLING_INTERNAL_URL: setting.url({ description: "URL of billing's internal listener." }),
+  BILLING_CURRENCY: setting.string({
+    description: 'Currency of prices, as billing has it.',
+    pattern: PAYABLE_CURRENCY,
+    expected: 'the ISO 4217 code of a currency that Stripe charges, in upper case',
+    default: 'EUR',
+  }),
   ROUTES_FILE: setting.string({
     description: 'Path of the routes file (YAML): providers, routes and the routes of delegated inference.',
   }),
@@ -34,11 +42,7 @@ export const configSchema = z.object({
     expected: 'up to 64 printable ASCII characters without blanks',
     default: 'local',
   }),
-  API_KEY_PEPPER: setting.string({
-    description: 'Secret used to hash API keys. Changing it invalidates every key.',
-    lengthMin: PEPPER_CHARACTERS_MIN,
-    secret: true,
-  }),
+  API_KEY_PEPPER: secretKeysSetting({ description: 'Protects the stored digests of API keys.' }),
   ADMISSION_TIMEOUT_MS: setting.integer({
     description: "Timeout of billing's admission of a request, in milliseconds.",
     min: 50,
@@ -97,6 +101,16 @@ export const configSchema = z.object({
     min: 100,
     max: DAY_MS,
     default: 60_000,
+  }),
+  STREAM_KEEP_ALIVE_MS: setting.integer({
+    description:
+      'Longest silence of a stream towards its caller, in milliseconds; then it gets the headers, if they are known, and a comment. Shorter than the idle timeout of proxies, which is often 60 s.',
+    min: 10,
+    max: 3_600_000,
+    default: 15_000,
+  }),
+  PROVENANCE_KEY_SECRET: secretKeysSetting({
+    description: 'Keys of proofs are derived from it, a new key every 90 days. The same for all replicas.',
   }),
   USAGE_QUEUE_RECORDS_MAX: setting.integer({
     description: 'Maximum queued usage records. New requests are refused while the queue is full.',

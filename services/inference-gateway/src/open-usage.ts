@@ -39,7 +39,7 @@ export const openUsage = (
     logger,
     meters: createUsageMeters(metrics),
   };
-  const journal = openJournals(life, options, (text) => replayUsage({ ...deps, signal: life.signal }, text));
+  const journal = openJournals(life, options, (segments) => replayUsage({ ...deps, signal: life.signal }, segments));
   const queueRecordsMax = config.USAGE_QUEUE_RECORDS_MAX;
   const usage = createUsageWriter({ ...deps, queueRecordsMax, journal, metrics });
   life.onStop('usage records', () => usage.drain(STOP_STEP_MS));
@@ -49,7 +49,7 @@ export const openUsage = (
 const openJournals = (
   life: Lifecycle,
   { holderId, config, logger, metrics }: UsageOptions,
-  replay: (text: string) => Promise<void>,
+  replay: (segments: readonly string[]) => Promise<void>,
 ): Journal | undefined => {
   const directory = config.USAGE_JOURNAL_DIR;
   if (directory === undefined) {

@@ -47,14 +47,14 @@ const isDeleted = async (id: string): Promise<boolean> =>
 const publishRevocation = (through: string) =>
   messaging.jetstream.publish(`$KV.revocations.keys.${userId}`, JSON.stringify({ revoked_through: through }));
 
-const publishFact = async (through: string) => {
+const publishFact = async (through: string, more: object = {}) => {
   const fact = {
     id: randomUUID(),
     subject: events.accountAccessEnded.subject,
     aggregate: `access_end:${randomUUID()}`,
     version: 1,
     occurred_at: new Date().toISOString(),
-    data: { svc_user_id: userId, sessions_revoked_through: through },
+    data: { svc_user_id: userId, sessions_revoked_through: through, ...more },
   };
   await messaging.jetstream.publish(fact.subject, JSON.stringify(fact));
 };
@@ -85,6 +85,32 @@ describe('the end of all access to an account', () => {
     await publishFact(sessionId);
     await factIsHandled(sessionId);
     expect([await isDeleted(id), await statusOf(key)]).toEqual([false, 200]);
+  });
+
+  test('deletes only keys that were created or rotated since a moment, and revokes them one by one', async () => {
+    const kept = await newKey();
+    const rotated = await newKey();
+    const added = await newKey();
+    const old = new Date(Date.now() - 48 * 3_600_000);
+    const api = gateway.database.knex('api_keys');
+    await api.clone().whereIn('id', [kept.id, rotated.id]).update({ created_at: old, secret_created_at: old });
+    const rotation = await fetch(`${gateway.url}/v1/gateway/keys/${rotated.id}/rotate`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${session}` },
+    });
+    expect(rotation.status).toBe(200);
+    const { key } = JSON.parse(await rotation.text());
+    expect([await statusOf(kept.key), await statusOf(key), await statusOf(added.key)]).toEqual([200, 200, 200]);
+    const since = new Date(Date.now() - 24 * 3_600_000).toISOString();
+    await publishFact(sessionId, { keys_added_since: since });
+    await waitFor(async () => (await statusOf(added.key)) === 401 && (await statusOf(key)) === 401);
+    expect([await isDeleted(kept.id), await isDeleted(rotated.id), await isDeleted(added.id)]).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    expect(await statusOf(kept.key)).toBe(200);
+    expect((await createKey()).status).toBe(401);
   });
 
   test('returns 401 if an ended session creates a key before its revocation has arrived', async () => {

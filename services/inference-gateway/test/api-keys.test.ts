@@ -1,5 +1,5 @@
 import { newId } from '@svc/contracts';
-import { waitFor } from '@svc/testing';
+import { internalCredentialFor, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGateway, type TestGateway } from './support/start-gateway.ts';
 
@@ -27,6 +27,19 @@ const create = async (fields: object = {}) =>
   json(await call('POST', '/v1/gateway/keys', { name: 'A key', ...fields }));
 const list = async (token = session) => (await json(await call('GET', '/v1/gateway/keys', undefined, token))).data;
 const models = (key: string) => call('GET', '/v1/models', undefined, key);
+
+test('tells auth the name of a key, deleted or not, and nothing about those of other accounts', async () => {
+  const { id } = await create({ name: 'Production' });
+  const nameOf = async (owner: string) => {
+    const path = `/internal/accounts/${owner}/keys/${id}/name`;
+    const headers = { authorization: `Bearer ${internalCredentialFor('GET', path)}` };
+    return await json(await fetch(`${gateway.internalUrl}${path}`, { headers }));
+  };
+  expect(await nameOf(userId)).toEqual({ name: 'Production' });
+  await call('DELETE', `/v1/gateway/keys/${id}`);
+  expect(await nameOf(userId)).toEqual({ name: 'Production' });
+  expect(await nameOf(newId('usr'))).toEqual({ name: null });
+});
 
 test('returns reauthentication_required for each change of keys if the person authenticated too long ago', async () => {
   const auth_time = Math.floor(Date.now() / 1000) - 901;
@@ -57,12 +70,22 @@ describe('create', () => {
     expect(JSON.stringify(listed)).not.toContain(created.key);
   });
 
-  test('leaves one fact for the mail to its owner, without any part of the key or its name', async () => {
-    const { id, created_at } = await create({ name: 'A private name' });
+  test('leads by Location to the key, which its owner alone can get', async () => {
+    const answer = await call('POST', '/v1/gateway/keys', { name: 'A key' });
+    const location = answer.headers.get('location') ?? '';
+    const { id } = await json(answer);
+    const got = await call('GET', location);
+    expect([got.status, await json(got)]).toEqual([200, (await list()).find((one: { id: string }) => one.id === id)]);
+    const stranger = await gateway.tokens.consoleSession({ userId: newId('usr') });
+    expect((await call('GET', location, undefined, stranger)).status).toBe(404);
+  });
+
+  test('leaves one fact for its owner, with the name and the prefix that lists show, and without the key', async () => {
+    const { id, created_at, prefix, key } = await create({ name: 'Production' });
     const facts = await gateway.database.knex('outbox').where({ aggregate: `key:${id}` });
-    const data = { svc_user_id: userId, key_id: id, created_at };
+    const data = { svc_user_id: userId, key_id: id, name: 'Production', prefix, created_at };
     expect(facts).toMatchObject([{ subject: 'inference.key.created.v1', payload: data }]);
-    expect(JSON.stringify(facts)).not.toContain('A private name');
+    expect(JSON.stringify(facts)).not.toContain(key);
   });
 
   test('returns 403 email_not_verified to a session whose token says that the address is not confirmed', async () => {

@@ -1,4 +1,4 @@
-import { type AdmissionRequest, newId } from '@svc/contracts';
+import { type DelegatedAdmissionRequest, newId } from '@svc/contracts';
 import { createLogger } from '@svc/service-kit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type BillingClient, createBillingClient } from '../src/billing-client.ts';
@@ -19,25 +19,23 @@ afterEach(async () => {
   await billing.stop();
 });
 
-const question = (): AdmissionRequest => ({
-  kind: 'api_key',
+const question = (): DelegatedAdmissionRequest => ({
   request_id: newId('req'),
   svc_user_id: newId('usr'),
-  key_id: newId('key'),
-  hold_micros: 1,
-  requests_per_minute: null,
-  monthly_limit_micros: null,
+  client_id: newId('app'),
+  service: 'chat',
+  estimate_micros: 1,
 });
 const unavailable = { code: 'service_unavailable' };
 
 test('returns each request its own decision', async () => {
   billing.decide = (request) => ({
-    verdict: request.request_id === refused.request_id ? 'insufficient_balance' : 'admitted',
+    verdict: request.request_id === refused.request_id ? 'weekly_limit_exceeded' : 'admitted',
   });
   const questions = Array.from({ length: 200 }, question);
   const refused = questions[7] ?? question();
   const verdicts = (await Promise.all(questions.map(client.admit))).map(({ verdict }) => verdict);
-  expect(verdicts.indexOf('insufficient_balance')).toBe(7);
+  expect(verdicts.indexOf('weekly_limit_exceeded')).toBe(7);
   expect(verdicts.filter((verdict) => verdict === 'admitted')).toHaveLength(199);
 });
 
@@ -52,11 +50,47 @@ test('does not delay other requests while billing is slow to decide one', async 
   expect(await waiting).toEqual({ verdict: 'admitted' });
 });
 
+test('asks again about a request that billing left undecided, until its deadline', async () => {
+  billing.undecidedCount = 3;
+  expect(await client.admit(question())).toEqual({ verdict: 'admitted' });
+  expect([billing.undecidedCount, billing.admissions.length]).toEqual([0, 1]);
+  billing.undecidedCount = Number.POSITIVE_INFINITY;
+  const hasty = open(50);
+  await expect(hasty.admit(question())).rejects.toMatchObject(unavailable);
+  await hasty.close();
+});
+
 test('throws service_unavailable on timeout', async () => {
   billing.hold = () => new Promise(() => undefined);
   const hasty = open(50);
   await expect(hasty.admit(question())).rejects.toMatchObject(unavailable);
   await hasty.close();
+});
+
+test('refuses every waiting admission at its deadline while billing hangs', async () => {
+  billing.hold = () => new Promise(() => undefined);
+  const hasty = open(100);
+  const refused = Array.from({ length: 2_000 }, () => hasty.admit(question()).catch(({ code }) => code));
+  expect(new Set(await Promise.all(refused))).toEqual(new Set(['service_unavailable']));
+  // Four batches of 64 run at once. Those that start when the first ones time out are the last.
+  expect(billing.waiting).toBeLessThanOrEqual(2 * 4 * 64);
+  await hasty.close();
+});
+
+test('keeps room for other accounts while one account floods', async () => {
+  const flooding = newId('usr');
+  const held = Promise.withResolvers<void>();
+  billing.hold = () => held.promise;
+  const flood = Array.from({ length: 6_000 }, () =>
+    client.admit({ ...question(), svc_user_id: flooding }).then(
+      ({ verdict }) => verdict,
+      ({ code }) => code,
+    ),
+  );
+  billing.hold = undefined;
+  expect(await client.admit(question())).toEqual({ verdict: 'admitted' });
+  held.resolve();
+  expect((await Promise.all(flood)).filter((verdict) => verdict === 'admitted')).toHaveLength(500);
 });
 
 test.each([
@@ -67,24 +101,15 @@ test.each([
   billing.outage = outage;
   await expect(client.admit(question())).rejects.toMatchObject(unavailable);
   await expect(client.entitlements(newId('usr'), newId('req'))).rejects.toMatchObject(unavailable);
-  await expect(client.keyStanding(standing(), { userId: newId('usr'), requestId: newId('req') })).rejects.toMatchObject(
-    unavailable,
-  );
   billing.outage = undefined;
   expect(await client.admit(question())).toEqual({ verdict: 'admitted' });
-});
-
-test('treats a key as admitted if billing lacks the route', async () => {
-  billing.outage = 404;
-  const answer = await client.keyStanding(standing(), { userId: newId('usr'), requestId: newId('req') });
-  expect(answer).toEqual({ verdict: 'admitted' });
 });
 
 test('returns false if billing never confirms an outcome', async () => {
   const held = Promise.withResolvers<void>();
   billing.holdSettlement = () => held.promise;
-  expect(await client.settle(newId('req'), { outcome: 'released' })).toBe(false);
+  expect(
+    await client.settle({ request_id: newId('req'), svc_user_id: newId('usr'), result: { outcome: 'released' } }),
+  ).toBe(false);
   held.resolve();
 });
-
-const standing = () => ({ key_id: newId('key'), requests_per_minute: null, monthly_limit_micros: null });

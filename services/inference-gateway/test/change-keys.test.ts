@@ -234,7 +234,7 @@ describe('tokens per minute', () => {
     const { key } = await create({ tokens_per_minute: 500 });
     await chat(key, {}, { max_tokens: 20 });
     const limited = gateway.billing.admissions.at(-1);
-    expect(limited).toMatchObject({ tokens_per_minute: 500, tokens: expect.any(Number) });
+    expect(limited).toMatchObject({ limits: { tokens_per_minute: 500 }, tokens: expect.any(Number) });
     if (limited?.kind !== 'api_key') throw new Error('not the admission of an API key');
     expect(limited.tokens_least).toBe(limited.tokens);
     await chat(key);
@@ -246,13 +246,13 @@ describe('tokens per minute', () => {
 
   test('returns the remaining tokens in headers, and 429 with Retry-After for a refusal', async () => {
     const { key } = await create({ tokens_per_minute: 500 });
-    const token_limit = { limit: 500, remaining: 40, reset_ms: 12_500 };
-    gateway.billing.decide = () => ({ verdict: 'admitted', token_limit });
+    const rest = { tokens_left: 40, minute_ends_in_ms: 12_500 };
+    gateway.billing.decide = () => ({ verdict: 'granted', ...rest });
     const served = await chat(key);
     expect(served.headers.get('x-ratelimit-limit-tokens')).toBe('500');
     expect(served.headers.get('x-ratelimit-remaining-tokens')).toBe('40');
-    expect(served.headers.get('x-ratelimit-reset-tokens')).toBe('12.5s');
-    gateway.billing.decide = () => ({ verdict: 'rate_limit_exceeded', token_limit });
+    expect(served.headers.get('x-ratelimit-reset-tokens')).toMatch(/^12\.[1-5]\d*s$/);
+    gateway.billing.decide = () => ({ verdict: 'rate_limit_exceeded', ...rest });
     const refused = await chat(key);
     expect(refused.status).toBe(429);
     expect(refused.headers.get('retry-after')).toBe('13');
@@ -276,6 +276,23 @@ describe('unknown paths', () => {
       });
     },
   );
+
+  test('say that the base URL lacks /v1, with and without a key', async () => {
+    for (const path of ['/chat/completions', '/models']) {
+      const answer = await call(path === '/models' ? 'GET' : 'POST', path, path === '/models' ? undefined : {});
+      expect([answer.status, (await json(answer)).error.message]).toEqual([
+        404,
+        `Your base URL lacks /v1: this endpoint is /v1${path}.`,
+      ]);
+    }
+  });
+
+  test('have the envelope of the Messages format for its clients', async () => {
+    expect(await json(await call('POST', '/v1/messages', {}))).toMatchObject({
+      type: 'error',
+      error: { type: 'not_found_error', message: expect.stringContaining('POST /v1/chat/completions') },
+    });
+  });
 
   test('return our own error shape for a console session', async () => {
     expect(await json(await call('POST', '/v1/gateway/nothing', {}))).toMatchObject({ detail: { code: 'not_found' } });

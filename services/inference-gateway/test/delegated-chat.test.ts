@@ -328,15 +328,17 @@ describe('a refusal by billing', () => {
     expect(gateway.provider.counts().requests).toBe(0);
   });
 
-  test.each(['connection_paused', 'app_budget_expired', 'app_limit_exceeded'] as const)(
-    'names the page that lifts %s',
-    async (verdict) => {
-      gateway.billing.decide = () => ({ verdict });
-      const { detail } = await json(await ask('Hello'));
-      expect(detail.manage_url).toBe(`${gateway.tokens.publicBaseUrl}/connections`);
-      expect(detail.resets_at).toBe(verdict === 'app_limit_exceeded' ? null : undefined);
-    },
-  );
+  test.each([
+    ['subscription_inactive', '/plans'],
+    ['connection_paused', '/connections'],
+    ['app_budget_expired', '/connections'],
+    ['app_limit_exceeded', '/connections'],
+  ] as const)('names the page that lifts %s', async (verdict, page) => {
+    gateway.billing.decide = () => ({ verdict });
+    const { detail } = await json(await ask('Hello'));
+    expect(detail.manage_url).toBe(`${gateway.tokens.publicBaseUrl}${page}`);
+    expect(detail.resets_at).toBe(verdict === 'app_limit_exceeded' ? null : undefined);
+  });
 
   test('of a duplicate names the first request', async () => {
     const first = { request_id: `req_${'0'.repeat(26)}`, state: 'reserved' as const };
@@ -376,4 +378,24 @@ describe('capabilities', () => {
     gateway.billing.outage = 500;
     expect((await capabilities()).status).toBe(503);
   });
+});
+
+test('records nothing of a request that is refused because too many of its account wait', async () => {
+  const held = Promise.withResolvers<void>();
+  gateway.billing.hold = () => held.promise;
+  const refused: string[] = [];
+  const asked = Array.from({ length: 600 }, async () => {
+    const answer = await ask('Hello');
+    if (answer.status === 503) refused.push(idOf(answer));
+    await answer.text();
+    return answer;
+  });
+  await waitFor(() => refused.length > 0);
+  const unsent = [...refused];
+  held.resolve();
+  gateway.billing.hold = undefined;
+  await Promise.all(asked);
+  const last = await ask('Hello');
+  await recordOf(idOf(last));
+  expect(await gateway.database.knex('usage_records').whereIn('request_id', unsent)).toEqual([]);
 });

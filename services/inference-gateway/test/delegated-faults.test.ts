@@ -244,7 +244,7 @@ describe('a stream that breaks off', () => {
     };
     await useRaw();
     const answer = await ask('Hello', { stream: true });
-    expect(await answer.text()).not.toContain('[DONE]');
+    expect((await answer.text()).includes('[DONE]')).toBe(outcome === 'settled');
     expect(await recordOf(idOf(answer))).toMatchObject({ outcome });
   });
 
@@ -262,7 +262,7 @@ describe('a stream that breaks off', () => {
 });
 
 describe('unusual answers', () => {
-  test('drops usage counts that are not numbers, and estimates the usage', async () => {
+  test('drops usage with counts that are not numbers, and estimates it', async () => {
     const usage = { prompt_tokens: 'EVIL', completion_tokens: -1, total_tokens: 7 };
     const choices = [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }];
     raw.handle = (_req, res) =>
@@ -271,7 +271,7 @@ describe('unusual answers', () => {
         .end(JSON.stringify({ id: 'x', model: 'm', choices, usage }));
     await useRaw();
     const answer = await ask('Hello');
-    expect((await json(answer)).usage).toEqual({ total_tokens: 7 });
+    expect((await json(answer)).usage).toBeUndefined();
     expect(await recordOf(idOf(answer))).toMatchObject({ outcome: 'settled', is_estimated: true });
   });
 });

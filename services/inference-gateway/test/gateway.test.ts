@@ -1,14 +1,23 @@
+import { writeFile } from 'node:fs/promises';
 import { costOfTokens, newId } from '@svc/contracts';
 import { freePort, waitFor } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type RawProvider, startRawProvider } from './support/raw-provider.ts';
 import { useProviders } from './support/routes-in-force.ts';
-import { PRICE, startGateway, type TestGateway } from './support/start-gateway.ts';
+import {
+  createKey,
+  PRICE,
+  provider,
+  route,
+  routesYaml,
+  startGateway,
+  type TestGateway,
+} from './support/start-gateway.ts';
 
 let gateway: TestGateway;
 let raw: RawProvider;
 let key: string;
-let session: string;
+let _session: string;
 const userId = newId('usr');
 
 beforeAll(async () => {
@@ -16,13 +25,8 @@ beforeAll(async () => {
     startGateway({ environment: { UPSTREAM_FIRST_BYTE_TIMEOUT_MS: '600', UPSTREAM_IDLE_TIMEOUT_MS: '600' } }),
     startRawProvider(),
   ]);
-  session = await gateway.tokens.consoleSession({ userId });
-  const created = await fetch(`${gateway.url}/v1/gateway/keys`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${session}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'Test', requests_per_minute: 100 }),
-  });
-  key = (await json(created)).key;
+  _session = await gateway.tokens.consoleSession({ userId });
+  key = await createKey(gateway, { userId, settings: { requests_per_minute: 100 } });
 });
 afterAll(async () => {
   await gateway.stop();
@@ -108,7 +112,7 @@ describe('compliance metadata', () => {
     expect(hidden.some((chunk) => chunk.usage)).toBe(false);
   });
 
-  test.each(['1', '3', 'header', ''])('returns 400 for mode "%s" before admission', async (mode) => {
+  test.each(['1', '3', 'header'])('returns 400 for mode "%s" before admission', async (mode) => {
     const before = gateway.billing.admissions.length;
     const answer = await chat('Hello', {}, { 'x-svc-compliance': mode });
     expect(answer.status).toBe(400);
@@ -276,9 +280,27 @@ describe('other endpoints', () => {
     const body = await json(answer);
     expect(body.object).toBe('list');
     expect(body.data.map(({ id }: { id: string }) => id)).toEqual(['svc-chat', 'svc-completion', 'svc-embedding']);
+    const price = { ...PRICE, cached_input_micros_per_million: PRICE.input_micros_per_million };
+    expect(body.data[0]).toMatchObject({ max_output_tokens: 4096, price: { ...price, currency: 'EUR' } });
+    const prices = await json(await fetch(`${gateway.url}/v1/gateway/prices`));
+    expect(prices.data[0]).toEqual({ id: 'svc-chat', service: 'chat', max_output_tokens: 4096, price });
+    expect(prices.delegated.chat).toEqual(price);
   });
 
-  test.each(['%ff', '%', 'nothing'])('return 404 for the unknown model %s', async (name) => {
+  test('return a model with a slash in its id, encoded or not', async () => {
+    const routes = [route('acme-eu', { model: 'acme/eu-chat-1', provider: 'sandbox' })];
+    const providers = [provider('sandbox', `${gateway.provider.url}/v1`)];
+    await writeFile(gateway.routesFile, routesYaml({ providers, routes }));
+    expect(await gateway.reload()).toBe(true);
+    for (const name of ['acme%2Feu-chat-1', 'acme/eu-chat-1']) {
+      const answer = await fetch(`${gateway.url}/v1/models/${name}`, { headers: { authorization: `Bearer ${key}` } });
+      expect([answer.status, (await json(answer)).id]).toEqual([200, 'acme/eu-chat-1']);
+    }
+    await writeFile(gateway.routesFile, gateway.routesText);
+    expect(await gateway.reload()).toBe(true);
+  });
+
+  test.each(['%ff', '%', 'nothing', 'no/thing'])('return 404 for the unknown model %s', async (name) => {
     const answer = await fetch(`${gateway.url}/v1/models/${name}`, { headers: { authorization: `Bearer ${key}` } });
     expect(answer.status).toBe(404);
     expect((await json(answer)).error).toMatchObject({ type: expect.any(String), code: expect.any(String) });
@@ -321,7 +343,7 @@ describe('admission', () => {
     await answer.text();
     const admission = admissionOf(answer);
     const record = await recordOf(idOf(answer));
-    expect(admission).toMatchObject({ kind: 'api_key', svc_user_id: userId, requests_per_minute: 100 });
+    expect(admission).toMatchObject({ kind: 'api_key', svc_user_id: userId, limits: { requests_per_minute: 100 } });
     expect(admission?.kind === 'api_key' && admission.hold_micros).toBeGreaterThanOrEqual(
       Math.max(record.cost_micros, costOfTokens(PRICE, { input: 0, output: 300 })),
     );
@@ -345,14 +367,11 @@ describe('admission', () => {
   });
 
   test('returns the rate limit headers', async () => {
-    gateway.billing.decide = () => ({
-      verdict: 'admitted',
-      rate_limit: { limit: 100, remaining: 99, reset_ms: 1_500 },
-    });
+    gateway.billing.decide = () => ({ verdict: 'granted', requests_left: 99, minute_ends_in_ms: 1_500 });
     const answer = await chat('Hello');
     expect(answer.headers.get('x-ratelimit-limit-requests')).toBe('100');
     expect(answer.headers.get('x-ratelimit-remaining-requests')).toBe('99');
-    expect(answer.headers.get('x-ratelimit-reset-requests')).toBe('1.5s');
+    expect(answer.headers.get('x-ratelimit-reset-requests')).toMatch(/^1\.[1-5]\d*s$/);
     await answer.text();
   });
 
@@ -362,13 +381,44 @@ describe('admission', () => {
     ['rate_limit_exceeded', 429],
   ] as const)('refused with %s returns %i and forwards nothing', async (verdict, status) => {
     gateway.provider.resetCounts();
-    gateway.billing.decide = () => ({ verdict, rate_limit: { limit: 100, remaining: 0, reset_ms: 1_500 } });
+    gateway.billing.decide = () => ({ verdict, requests_left: 0, minute_ends_in_ms: 1_500 });
     const answer = await chat('Hello');
     expect(answer.status).toBe(status);
     expect((await json(answer)).error.code).toBe(verdict);
     expect(answer.headers.get('x-ratelimit-remaining-requests')).toBe('0');
     expect(answer.headers.get('retry-after')).toBe(status === 429 ? '2' : null);
     expect(gateway.provider.counts().requests).toBe(0);
+  });
+
+  test('publishes the first refusal by the monthly limit of a key, once in the month', async () => {
+    const limited = await createKey(gateway, { userId, settings: { name: 'Nightly', monthly_limit_micros: 5_000 } });
+    const facts = () =>
+      gateway.database
+        .knex('outbox')
+        .where({ subject: 'inference.key.limit_reached.v1' })
+        .orderBy('seq')
+        .select('aggregate', 'payload');
+    const refuse = async (resets_at: string) => {
+      gateway.billing.decide = () => ({ verdict: 'key_monthly_limit_exceeded', resets_at });
+      const answers = await Promise.all(
+        Array.from({ length: 5 }, () => chat('Hello', {}, { authorization: `Bearer ${limited}` })),
+      );
+      expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(402));
+    };
+    await refuse('2026-12-01T00:00:00.000Z');
+    await waitFor(async () => (await facts()).length === 1);
+    await refuse('2026-12-01T00:00:00.000Z');
+    await refuse('2027-01-01T00:00:00.000Z');
+    await waitFor(async () => (await facts()).length === 2);
+    const [first, second] = await facts();
+    expect(first.payload).toMatchObject({
+      svc_user_id: userId,
+      name: 'Nightly',
+      spent_micros: 0,
+      limit_micros: 5_000,
+      resets_at: '2026-12-01T00:00:00.000Z',
+    });
+    expect(second.payload).toMatchObject({ key_id: first.payload.key_id, resets_at: '2027-01-01T00:00:00.000Z' });
   });
 
   test('returns 503 and forwards nothing if billing fails', async () => {
@@ -403,7 +453,11 @@ describe('invalid requests', () => {
       404,
       { code: 'model_not_found', param: 'model' },
     ]);
-    expect((await post('/embeddings', { model: 'svc-chat', input: 'x' })).status).toBe(404);
+    const elsewhere = await post('/embeddings', { model: 'svc-chat', input: 'x' });
+    expect([elsewhere.status, (await json(elsewhere)).error.message]).toEqual([
+      404,
+      'The model svc-chat is not served here, but at /v1/chat/completions and /v1/responses.',
+    ]);
   });
 
   test('return 413 for a body beyond 32 MiB', async () => {

@@ -1,12 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { newId } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { eventStream, type RawProvider, startRawProvider } from './support/raw-provider.ts';
 import { useProviders } from './support/routes-in-force.ts';
-import { startGateway, type TestGateway } from './support/start-gateway.ts';
+import { createKey, startGateway, type TestGateway } from './support/start-gateway.ts';
 
 /** Provider answers crafted to cost memory, time or money. */
 
@@ -18,13 +17,7 @@ let token: string;
 
 beforeAll(async () => {
   [gateway, raw] = await Promise.all([startGateway(), startRawProvider()]);
-  const session = await gateway.tokens.consoleSession({ userId: newId('usr') });
-  const created = await fetch(`${gateway.url}/v1/gateway/keys`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${session}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'Test' }),
-  });
-  key = JSON.parse(await created.text()).key;
+  key = await createKey(gateway);
   token = await gateway.tokens.accessToken();
   await useProviders(gateway, { raw: `${raw.url}/v1` });
 });
@@ -67,6 +60,11 @@ const askForStream = (caller: Caller): Promise<Response> => ask(caller, ',"strea
 const codeOf = async (answer: Response): Promise<string> => {
   const body = JSON.parse(await answer.text());
   return (body.error ?? body.detail).code;
+};
+const implausibleCount = async (): Promise<number> => {
+  const metrics = await (await fetch(`${gateway.internalUrl}/metrics`)).text();
+  const counts = metrics.matchAll(/^upstream_usage_implausible_total\{[^}]*\} (\d+)$/gm);
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 };
 const recordOf = (answer: Response) =>
   waitFor(() =>
@@ -178,15 +176,18 @@ describe.each(CALLERS)('an endless answer, for $name', (caller) => {
     expect(await written.promise).toBeLessThan(32 * MEBIBYTE);
   });
 
-  test('in JSON is a definite failure beyond 32 MiB', async () => {
+  test('in JSON beyond 32 MiB returns 502 without a retry, and is charged by bytes, at most its hold', async () => {
     const written = Promise.withResolvers<number>();
     raw.handle = (_req, res) => {
       res.writeHead(200, { 'content-type': 'application/json' }).write('{"choices":["');
       void writeForever(res, 'x'.repeat(MEBIBYTE)).then(written.resolve);
     };
     const answer = await ask(caller);
+    expect(answer.headers.get('x-should-retry')).toBe('false');
     expect([answer.status, await codeOf(answer)]).toEqual([502, 'upstream_error']);
-    expect(await recordOf(answer)).toMatchObject({ outcome: 'released', cost_micros: 0 });
+    const record = await recordOf(answer);
+    expect(record).toMatchObject({ outcome: 'settled', is_estimated: true, output_tokens: 4_096, status: 502 });
+    expect(record.cost_micros).toBeGreaterThan(0);
     expect(await written.promise).toBeLessThan(64 * MEBIBYTE);
   });
 
@@ -274,6 +275,43 @@ describe.each(CALLERS)('usage, for $name', (caller) => {
     const streamed = await askForStream(caller);
     await streamed.text();
     expect(await recordOf(streamed)).toMatchObject({ outcome: 'settled', is_estimated: true, output_tokens: 100 });
+  });
+
+  test("is estimated by bytes if the output exceeds the request's own limit, at most the hold, and counted", async () => {
+    const content = 'x'.repeat(4_000);
+    const usage = { prompt_tokens: 5, completion_tokens: 51, total_tokens: 56 };
+    const limit = ',"max_tokens":40,"max_completion_tokens":50';
+    const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }];
+    raw.handle = (_req, res) =>
+      res
+        .writeHead(200, { 'content-type': 'application/json', 'x-request-id': 'upstream-1' })
+        .end(JSON.stringify({ id: 'a', model: 'sandbox-chat-1', choices, usage }));
+    const before = await implausibleCount();
+    const whole = await ask(caller, limit);
+    expect(whole.status).toBe(200);
+    expect(await recordOf(whole)).toMatchObject({ outcome: 'settled', is_estimated: true, output_tokens: 50 });
+    raw.handle = (_req, res) =>
+      eventStream(res).end(`${text(content)}${FINISH.replace(JSON.stringify(USAGE), JSON.stringify(usage))}${DONE}`);
+    const streamed = await ask(caller, `${limit},"stream":true`);
+    await streamed.text();
+    expect(await recordOf(streamed)).toMatchObject({ outcome: 'settled', is_estimated: true, output_tokens: 50 });
+    expect((await implausibleCount()) - before).toBe(2);
+  });
+
+  test('is believed up to the own limit of the request', async () => {
+    raw.handle = (_req, res) => eventStream(res).end(`${text('x')}${FINISH}${DONE}`);
+    const answer = await ask(caller, ',"max_tokens":7,"stream":true');
+    await answer.text();
+    expect(await recordOf(answer)).toMatchObject({ outcome: 'settled', is_estimated: false, output_tokens: 7 });
+  });
+
+  test('is that of the last chunk with usage, if several end the stream', async () => {
+    const usage = (tokens: number) =>
+      event({ choices: [], usage: { prompt_tokens: 5, completion_tokens: tokens, total_tokens: 5 + tokens } });
+    raw.handle = (_req, res) => eventStream(res).end(`${text('x')}${FINISH}${usage(8)}${usage(9)}${DONE}`);
+    const answer = await askForStream(caller);
+    await answer.text();
+    expect(await recordOf(answer)).toMatchObject({ outcome: 'settled', is_estimated: false, output_tokens: 9 });
   });
 
   test('is the last one, if the provider reports a running count', async () => {

@@ -51,6 +51,7 @@ test('rejects if a task throws, and continues with the next one', async () => {
     id: 'a',
     created: 1,
     contextTokensMax: 1,
+    digestsMessages: false,
   });
   await expect(damaged).rejects.toMatchObject({ reason: 'garbled' });
   expect((await tasks.run('digestRequest', toText(request(10)), OPTIONS)).ok).toBe(true);

@@ -190,13 +190,41 @@ describe('an answer that ends while database and billing are down', SLOW, () => 
   });
 });
 
+test('leaves a request that it was serving uncertain, at the cost of its input and on its lease', SLOW, async () => {
+  const running = await start();
+  await byKey(running);
+  const before = around.billing.admissions.length;
+  const served = around.provider.counts().requests;
+  const serving = byKey(running, { messages: [{ role: 'user', content: 'Hello [[delay_ms=60000]]' }] }).catch(
+    () => undefined,
+  );
+  await waitFor(() => around.billing.admissions.length > before);
+  const admission = around.billing.admissions.at(-1);
+  if (admission?.kind !== 'api_key') throw new Error('the last admission is of a key');
+  await waitFor(() => around.provider.counts().requests > served);
+  await kill(running);
+  await serving;
+  await start();
+  const row = await waitFor(() =>
+    around.database.knex('usage_records').where({ request_id: admission.request_id }).first(),
+  );
+  expect(row).toMatchObject({ outcome: 'uncertain', cost_micros: admission.estimate_micros, status: 500 });
+  const payloads = await around.database
+    .knex('outbox')
+    .where({ subject: 'inference.usage.recorded.v1' })
+    .pluck('payload');
+  const fact = payloads.flatMap(({ records }) => records).find(({ request_id }) => request_id === admission.request_id);
+  expect(fact.lease).toEqual({ lease_id: admission.lease_id, hold_micros: admission.hold_micros });
+});
+
 test('serves requests while the journal cannot be written, and counts the failures', async () => {
   const running = await start();
   await rm(volume, { recursive: true });
   const answers = [await byKey(running), await byApp(running)];
   await expectExact(answers);
   const metrics = await (await fetch(`${running.internalUrl}/metrics`)).text();
-  expect(metrics).toMatch(/usage_journal_failures_total\{[^}]*\} 2/);
+  // The request of the key is journaled when it begins, too.
+  expect(metrics).toMatch(/usage_journal_failures_total\{[^}]*\} 3/);
 });
 
 test('leaves no files on its volume after an orderly shutdown', async () => {

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { newId } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { eventStream, type RawProvider, startRawProvider } from './support/raw-provider.ts';
 import { useProviders } from './support/routes-in-force.ts';
-import { startGateway, type TestGateway } from './support/start-gateway.ts';
+import { createKey, startGateway, type TestGateway } from './support/start-gateway.ts';
 
 /** Large and adversarial JSON from callers and providers. Its shape is limited, and workers read it. */
 
@@ -18,13 +19,7 @@ const userId = newId('usr');
 
 beforeAll(async () => {
   [gateway, raw] = await Promise.all([startGateway(), startRawProvider()]);
-  const session = await gateway.tokens.consoleSession({ userId });
-  const created = await fetch(`${gateway.url}/v1/gateway/keys`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${session}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'Test' }),
-  });
-  key = JSON.parse(await created.text()).key;
+  key = await createKey(gateway, { userId });
   token = await gateway.tokens.accessToken();
 });
 afterAll(async () => {
@@ -164,10 +159,7 @@ describe('a key without available balance', () => {
     gateway.billing.decide = () => ({ verdict: 'insufficient_balance' });
     await chat(messages('{"role":"user","content":"Hi"}'));
     gateway.billing.decide = () => ({ verdict: 'admitted' });
-    gateway.billing.standing = () => ({
-      verdict: 'rate_limit_exceeded',
-      rate_limit: { limit: 1, remaining: 0, reset_ms: 30_000 },
-    });
+    gateway.billing.standing = () => ({ verdict: 'rate_limit_exceeded', minute_ends_in_ms: 30_000 });
     await expectRefusal(429);
   });
 });
@@ -175,19 +167,44 @@ describe('a key without available balance', () => {
 describe("a provider's answer", () => {
   const complex = (): string => `{"choices":[${'{},'.repeat(5_000_000)}{}]}`;
 
-  test.each(ENDPOINTS)('with too many values is a definite failure, 502, for %s', async (_name, path, credential) => {
+  test.each(ENDPOINTS)(
+    'with too many values returns 502 without a retry, and is charged, for %s',
+    async (_name, path, credential) => {
+      await useProviders(gateway, { raw: `${raw.url}/v1` });
+      playAnswer(complex());
+      const answer = await post(
+        path,
+        credential(),
+        '{"model":"svc-chat","messages":[{}]}'.replace(path.includes('integrations') ? '"model":"svc-chat",' : '', ''),
+      );
+      expect(answer.status).toBe(502);
+      expect(answer.headers.get('x-should-retry')).toBe('false');
+      const text = await answer.text();
+      expect(text).toContain('upstream_error');
+      expect(text).not.toContain('Nothing was billed');
+      expect(raw.bodies).toHaveLength(1);
+      const id = answer.headers.get('x-request-id') ?? '';
+      const record = await waitFor(() => gateway.database.knex('usage_records').where({ request_id: id }).first());
+      expect(record).toMatchObject({ outcome: 'settled', is_estimated: true, status: 502 });
+      expect(record.cost_micros).toBeGreaterThan(0);
+    },
+  );
+
+  test('to a recording with too many values returns 502 without a retry, and the frames are charged', async () => {
     await useProviders(gateway, { raw: `${raw.url}/v1` });
-    playAnswer(complex());
-    const answer = await post(
-      path,
-      credential(),
-      '{"model":"svc-chat","messages":[{}]}'.replace(path.includes('integrations') ? '"model":"svc-chat",' : '', ''),
-    );
-    expect(answer.status).toBe(502);
-    expect(await codeOf(answer)).toBe('upstream_error');
+    playAnswer(`{"text":"x","segments":[${'{},'.repeat(600_000)}{}]}`);
+    const body = new FormData();
+    body.set('file', new Blob([await readFile(new URL('../src/audio/fixtures/a.mp3', import.meta.url))]), 'a.mp3');
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await fetch(`${gateway.url}/v1/integrations/inference/audio/transcriptions`, {
+      method: 'POST',
+      headers,
+      body,
+    });
+    expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([502, 'false']);
     const id = answer.headers.get('x-request-id') ?? '';
     const record = await waitFor(() => gateway.database.knex('usage_records').where({ request_id: id }).first());
-    expect(record).toMatchObject({ outcome: 'released', cost_micros: 0 });
+    expect(record).toMatchObject({ audio_ms: 3_384, outcome: 'settled', status: 502 });
   });
 
   test.each(ENDPOINTS)('of several megabytes is relayed, for %s', async (_name, path, credential) => {

@@ -1,22 +1,15 @@
-import { newId } from '@svc/contracts';
+import { costOfTokens } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startGateway, type TestGateway } from './support/start-gateway.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createKey, PRICE, startGateway, type TestGateway } from './support/start-gateway.ts';
 
 let gateway: TestGateway;
 let client: OpenAI;
 
 beforeAll(async () => {
   gateway = await startGateway();
-  const session = await gateway.tokens.consoleSession({ userId: newId('usr') });
-  const created = await fetch(`${gateway.url}/v1/gateway/keys`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${session}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'Test' }),
-  });
-  const { key } = JSON.parse(await created.text());
-  client = new OpenAI({ apiKey: key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+  client = new OpenAI({ apiKey: await createKey(gateway), baseURL: `${gateway.url}/v1`, maxRetries: 0 });
 });
 afterAll(() => gateway.stop());
 
@@ -179,6 +172,89 @@ describe('the openai SDK, with only base URL and key changed', () => {
     await expect(unknown).rejects.toBeInstanceOf(OpenAI.NotFoundError);
     await expect(unknown).rejects.toMatchObject({ code: 'model_not_found', param: 'model' });
     await expect(client.models.retrieve('x'.repeat(129))).rejects.toBeInstanceOf(OpenAI.BadRequestError);
+  });
+
+  describe('a wallet that does not cover the request', () => {
+    const outputPrice = (tokens: number): number => costOfTokens(PRICE, { input: 0, output: tokens });
+    const least = () => {
+      const admission = gateway.billing.admissions.at(-1);
+      if (admission?.kind !== 'api_key') throw new Error('no API-key request was admitted');
+      return { least: admission.micros_least ?? admission.hold_micros, most: admission.hold_micros };
+    };
+    /** Grants the least amount and that of some more tokens, once the gateway has given back what it does not use. */
+    const grantFitted = (tokens: number) => {
+      gateway.billing.decide = (request) =>
+        request.kind === 'api_key' && request.micros_least !== undefined
+          ? { verdict: 'granted', micros: request.micros_least + outputPrice(tokens) }
+          : { verdict: 'insufficient_balance', available_micros: 1 };
+    };
+    const long = `[[echo]] ${'word '.repeat(1_000)}`;
+    afterEach(() => {
+      gateway.billing.decide = () => ({ verdict: 'admitted' });
+    });
+
+    test('gets as many tokens as the rest pays for: chat, completions and responses, also streamed', async () => {
+      grantFitted(44);
+      const chat = await client.chat.completions.create({ model: 'svc-chat', messages: messages(long) });
+      const { least: holdMin, most } = least();
+      expect(most - holdMin).toBe(outputPrice(4_096 - 256));
+      expect([chat.usage?.completion_tokens, chat.choices[0]?.finish_reason]).toEqual([300, 'length']);
+      const stream = await client.chat.completions.create({
+        model: 'svc-chat',
+        stream: true,
+        stream_options: { include_usage: true },
+        messages: messages(long),
+      });
+      const usages: (number | undefined)[] = [];
+      for await (const { usage } of stream) if (usage) usages.push(usage.completion_tokens);
+      const completion = await client.completions.create({ model: 'svc-completion', prompt: long });
+      const response = await client.responses.create({ model: 'svc-chat', input: long });
+      expect([...usages, completion.usage?.completion_tokens, response.usage?.output_tokens]).toEqual([300, 300, 300]);
+      expect(response.status).toBe('incomplete');
+    });
+
+    test('divides the tokens among the answers of a request', async () => {
+      grantFitted(3 * 44);
+      const answer = await client.chat.completions.create({ model: 'svc-chat', n: 3, messages: messages(long) });
+      expect([300, 900]).toContain(answer.usage?.completion_tokens);
+      expect(answer.choices[0]?.finish_reason).toBe('length');
+    });
+
+    test('is refused with amounts, and an output limit that would fit, which its message names', async () => {
+      const refuse = (verdict: 'insufficient_balance' | 'key_monthly_limit_exceeded', spare: number) => {
+        gateway.billing.decide = (request) => ({
+          verdict,
+          available_micros: request.kind === 'api_key' ? (request.micros_least ?? request.hold_micros) + spare : 0,
+        });
+      };
+      refuse('insufficient_balance', -1);
+      const ask = (more: object = {}) =>
+        client.chat.completions.create({ model: 'svc-chat', messages: messages('Hi'), ...more });
+      const unlimited: unknown = await ask().catch((error: unknown) => error);
+      const { least: needed } = least();
+      expect(unlimited).toMatchObject({
+        status: 402,
+        code: 'insufficient_balance',
+        type: 'insufficient_quota',
+        error: { available_micros: needed - 1, needed_micros: needed, affordable_output_tokens: 0 },
+      });
+      expect(String(unlimited)).toContain(`needs ${needed} micros, and ${needed - 1} are left.`);
+      refuse('key_monthly_limit_exceeded', -outputPrice(1_000));
+      const limited: unknown = await ask({ max_tokens: 3_000 }).catch((error: unknown) => error);
+      expect(limited).toMatchObject({
+        code: 'key_monthly_limit_exceeded',
+        error: { needed_micros: least().most, affordable_output_tokens: 2_000 },
+      });
+      expect(String(limited)).toContain('An output limit of 2000 tokens would fit.');
+      gateway.billing.decide = () => ({ verdict: 'admitted' });
+      await expect(ask({ max_tokens: 2_000 })).resolves.toBeDefined();
+      gateway.billing.standing = () => ({ verdict: 'insufficient_balance', available_micros: 0 });
+      const unread: unknown = await ask({ user: 'x'.repeat(20_000) }).catch((error: unknown) => error);
+      gateway.billing.standing = () => ({ verdict: 'admitted' });
+      expect(unread).toMatchObject({
+        error: { available_micros: 0, needed_micros: null, affordable_output_tokens: 0 },
+      });
+    });
   });
 
   test('throws its own error classes', async () => {

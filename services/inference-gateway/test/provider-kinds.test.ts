@@ -1,10 +1,9 @@
 import { writeFile } from 'node:fs/promises';
-import { newId } from '@svc/contracts';
 import { traceCollector, waitFor } from '@svc/testing';
 import { startTracing } from '@svc/tracing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RecordedProvider, startRecordedProvider } from './support/recorded-provider.ts';
-import { route, routesYaml, startGateway, type TestGateway } from './support/start-gateway.ts';
+import { createKey, route, routesYaml, startGateway, type TestGateway } from './support/start-gateway.ts';
 
 /** Recorded answers of every kind of provider, through the whole gateway. */
 const OFFERINGS = {
@@ -51,13 +50,7 @@ beforeAll(async () => {
   provider = await startRecordedProvider();
   gateway = await startGateway({ routes: () => routes('mistral', 'mistral') });
   token = await gateway.tokens.accessToken();
-  const session = await gateway.tokens.consoleSession({ userId: newId('usr') });
-  const created = await fetch(`${gateway.url}/v1/gateway/keys`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${session}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'Test' }),
-  });
-  key = JSON.parse(await created.text()).key;
+  key = await createKey(gateway);
 });
 afterAll(async () => {
   await gateway.stop();
@@ -88,7 +81,7 @@ const transcribe = async (name: Offering, played: string, fields: Record<string,
   provider.play = played;
   const form = new FormData();
   for (const [field, value] of Object.entries(fields)) form.append(field, value);
-  form.append('file', new Blob([Buffer.alloc(1_000)], { type: 'audio/mpeg' }), 'a.mp3');
+  form.append('file', new Blob([Buffer.alloc(10_000)], { type: 'audio/mpeg' }), 'a.mp3');
   const answer = await fetch(`${gateway.url}/v1/integrations/inference/audio/transcriptions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}` },

@@ -1,12 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { newId } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
 import OpenAI, { APIError } from 'openai';
 import type { Response as OpenAIResponse, ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { eventStream, type RawProvider, startRawProvider } from './support/raw-provider.ts';
 import { useProviders } from './support/routes-in-force.ts';
-import { startGateway, type TestGateway } from './support/start-gateway.ts';
+import { createKey, startGateway, type TestGateway } from './support/start-gateway.ts';
 
 let gateway: TestGateway;
 let raw: RawProvider;
@@ -15,13 +14,7 @@ let key: string;
 
 beforeAll(async () => {
   [gateway, raw] = await Promise.all([startGateway(), startRawProvider()]);
-  const session = await gateway.tokens.consoleSession({ userId: newId('usr') });
-  const created = await fetch(`${gateway.url}/v1/gateway/keys`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${session}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'Test' }),
-  });
-  key = JSON.parse(await created.text()).key;
+  key = await createKey(gateway);
   client = new OpenAI({ apiKey: key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
 });
 afterAll(async () => {
@@ -32,10 +25,12 @@ afterEach(() => useProviders(gateway, { sandbox: `${gateway.provider.url}/v1` })
 
 const MODEL = 'sandbox-chat-1';
 const post = (body: object, headers: Record<string, string> = {}) =>
+  postText(JSON.stringify({ model: 'svc-chat', ...body }), headers);
+const postText = (body: string, headers: Record<string, string> = {}) =>
   fetch(`${gateway.url}/v1/responses`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify({ model: 'svc-chat', ...body }),
+    body,
   });
 const json = async (answer: Response) => JSON.parse(await answer.text());
 const eventsOf = (text: string) =>
@@ -174,6 +169,56 @@ describe('a response', () => {
     await play((res) => res.writeHead(500, { 'content-type': 'application/json' }).end('{"error":{"message":"down"}}'));
     const failed = await post({ input: 'Hi' });
     expect([failed.status, (await json(failed)).error.code]).toEqual([503, 'upstream_unavailable']);
+  });
+});
+
+describe('values that are only passed on', () => {
+  /** Numbers that parsing changes, integer keys that it sorts, and members that it drops. */
+  const SCHEMA =
+    '{ "type":"object",\n"properties":{"2":{"const":9007199254740993},"1":{"maximum":9223372036854775807,"multipleOf":1.0,"x":1e400}},\n"x":1,"x":2 }';
+  const COMPACT = SCHEMA.replaceAll(/[ \n]/g, '');
+  const REQUEST = `{"model":"svc-chat","input":[{"role":"user","content":"Hi"},{"type":"function_call","call_id":"c","name":"f","arguments":${SCHEMA}}],
+    "tools":[{"type":"function","name":"f","parameters":${SCHEMA}}],"temperature":1.0,"top_p":0.10,"max_output_tokens":16,
+    "text":{"format":{"type":"json_schema","name":"n","schema":${SCHEMA}}},"stop":null,"tool_choice":null`;
+
+  test('reach the provider as the caller wrote them', async () => {
+    await playAnswer({ message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' });
+    expect((await postText(`${REQUEST}}`)).status).toBe(200);
+    const body = String(raw.bodies.at(-1));
+    expect(body).toContain(`"parameters":${SCHEMA}`);
+    expect(body).toContain(`"schema":${SCHEMA}`);
+    expect(body).toContain('"temperature":1.0,"top_p":0.10');
+    expect(sent().messages[1].tool_calls[0].function.arguments).toBe(SCHEMA);
+  });
+
+  test('are echoed as the caller wrote them, without line ends that would break an event', async () => {
+    await playStream(chunk({ content: 'ok' }, {}, 'stop'), usageChunk, 'data: [DONE]\n\n');
+    const text = await (await postText(`${REQUEST},"stream":true}`)).text();
+    expect(eventsOf(text).at(-1)).toMatchObject({ type: 'response.completed' });
+    expect(text).toContain(`"temperature":1.0,"text":{"format":{"type":"json_schema","name":"n","schema":${COMPACT}}}`);
+    expect(text).toContain(`"tools":[{"type":"function","name":"f","parameters":${COMPACT}}]`);
+  });
+
+  test('reach the caller as the provider wrote them: arguments that are an object', async () => {
+    const args = '{"b":9007199254740993,"a":1.0}';
+    const call = (part: string) =>
+      `{"index":0,"${part}":{"tool_calls":[{"id":"c","function":{"name":"f","arguments":${args}}}]},"finish_reason":"tool_calls"}`;
+    const answer = (part: string) =>
+      `{"id":"c1","model":"${MODEL}","choices":[${call(part)}],"usage":${JSON.stringify(usage)}}`;
+    await play((res) =>
+      res.writeHead(200, { 'content-type': 'application/json', 'x-request-id': 'upstream-1' }).end(answer('message')),
+    );
+    expect((await json(await post({ input: 'Hi' }))).output[0].arguments).toBe(args);
+    await playStream(`data: ${answer('delta')}\n\n`, 'data: [DONE]\n\n');
+    const { events } = await stream({ input: 'Hi' });
+    expect(events.at(-1).response.output[0].arguments).toBe(args);
+  });
+
+  test('that are empty count as absent', async () => {
+    await playAnswer({ message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' });
+    const empty = { previous_response_id: '', conversation: {}, prompt: null, tools: [], tool_choice: '', user: '' };
+    expect((await post({ input: 'Hi', ...empty })).status).toBe(200);
+    expect(Object.keys(sent()).sort()).toEqual(['messages', 'model']);
   });
 });
 

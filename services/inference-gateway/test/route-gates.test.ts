@@ -1,10 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { newId } from '@svc/contracts';
 import { freePort, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { eventStream, type RawProvider, startRawProvider } from './support/raw-provider.ts';
 import { useProviders } from './support/routes-in-force.ts';
-import { startGateway, type TestGateway } from './support/start-gateway.ts';
+import { createKey, startGateway, type TestGateway } from './support/start-gateway.ts';
 
 const PAUSE_MS = 60_000;
 const FAILURES_MAX = 3;
@@ -21,14 +20,8 @@ beforeAll(async () => {
     ROUTE_PAUSE_MS: String(PAUSE_MS),
   };
   [gateway, raw] = await Promise.all([startGateway({ environment, clock: () => nowMs }), startRawProvider()]);
-  const session = await gateway.tokens.consoleSession({ userId: newId('usr') });
   token = await gateway.tokens.accessToken();
-  const created = await fetch(`${gateway.url}/v1/gateway/keys`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${session}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'Test' }),
-  });
-  key = JSON.parse(await created.text()).key;
+  key = await createKey(gateway);
 });
 afterAll(async () => {
   await gateway.stop();

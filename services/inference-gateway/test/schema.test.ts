@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { dumpSchema } from '@svc/database';
 import { type TestDatabase, testDatabase } from '@svc/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SECTIONS } from '../src/personal-data/sections.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -29,4 +30,14 @@ test.each(['svc_user_id', 'key_id'])('reads a page of the usage list by %s from 
   const plan = rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
   expect(plan).toContain('Index');
   expect(plan).not.toMatch(/Seq Scan|Sort Key/);
+});
+
+test.each(SECTIONS)('exports the section $name of a person through an index', async ({ sql }) => {
+  const plan = await database.knex.transaction(async (trx) => {
+    // A sequential scan is then planned only where no index fits.
+    await trx.raw('SET LOCAL enable_seqscan = off');
+    const { rows } = await trx.raw(`EXPLAIN ${sql.replaceAll('$1', "'usr_1'")}`);
+    return rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
+  });
+  expect(plan).not.toContain('Seq Scan');
 });

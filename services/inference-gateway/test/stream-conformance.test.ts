@@ -1,11 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import { newId } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventStream, type RawProvider, startRawProvider } from './support/raw-provider.ts';
 import { useProviders } from './support/routes-in-force.ts';
-import { startGateway, type TestGateway } from './support/start-gateway.ts';
+import { createKey, startGateway, type TestGateway } from './support/start-gateway.ts';
 
 let gateway: TestGateway;
 let raw: RawProvider;
@@ -15,13 +14,7 @@ let token: string;
 beforeAll(async () => {
   [gateway, raw] = await Promise.all([startGateway(), startRawProvider()]);
   token = await gateway.tokens.accessToken();
-  const session = await gateway.tokens.consoleSession({ userId: newId('usr') });
-  const created = await fetch(`${gateway.url}/v1/gateway/keys`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${session}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'Test' }),
-  });
-  key = JSON.parse(await created.text()).key;
+  key = await createKey(gateway);
   await useProviders(gateway, { raw: raw.url });
 });
 afterAll(async () => {
@@ -43,6 +36,7 @@ const plain = (mode = 'headers') => {
   return post('/v1/chat/completions', key, { body, headers: { 'x-svc-compliance': mode } });
 };
 const delegated = (body: object = {}) => post('/v1/integrations/inference/chat/completions', token, { body });
+const responses = () => post('/v1/responses', key, { body: { model: 'svc-chat', input: 'Hi' } });
 const contentOf = (text: string): string =>
   text
     .split('\n\n')
@@ -135,6 +129,18 @@ describe('an unusual stream', () => {
     ['neither [DONE] nor a finish reason', `data: ${chunk('å日🙂')}\n\n`, 'uncertain'],
     ['neither [DONE] nor a finish reason, but usage', `data: ${chunk('å日🙂')}\n\ndata: ${USAGE}\n\n`, 'settled'],
     ['a chunk after [DONE]', `${SHORT}data: ${chunk('more')}\n\n`, 'settled'],
+    ['a blank after [DONE]', SHORT.replace('[DONE]', '[DONE] '), 'settled'],
+    ['[DONE] in a CRLF line with a tab', SHORT.replace('data: [DONE]\n\n', 'data: [DONE]\t\r\n\r\n'), 'settled'],
+    ['empty events', SHORT.replaceAll('data: {', 'data:\n\ndata: \n\ndata\n\ndata: {'), 'settled'],
+    ['values that say nothing', `data: null\n\ndata: {}\n\ndata: []\n\ndata: ""\n\n${SHORT}`, 'settled'],
+    ['a ping that is not JSON', SHORT.replace('data: [DONE]', 'event: ping\ndata: now\n\ndata: [DONE]'), 'settled'],
+    ['a byte-order mark', `\ufeff${SHORT}`, 'settled'],
+    ['error: null', SHORT.replaceAll('"choices"', '"error":null,"choices"'), 'settled'],
+    ['an empty error', SHORT.replaceAll('"choices"', '"error":{},"choices"'), 'settled'],
+    ['empty usage in each chunk', SHORT.replaceAll('"choices":[{', '"usage":{},"choices":[{'), 'settled'],
+    ['an empty text as usage', SHORT.replaceAll('"choices":[{', '"usage":"","choices":[{'), 'settled'],
+    ['a number too large in a dropped member', SHORT.replaceAll('"choices"', '"x":1e999,"choices"'), 'settled'],
+    ['a repeated dropped member', SHORT.replaceAll('"choices"', '"x":{"a":1,"a":2},"x":3,"choices"'), 'settled'],
     ['an object that is not a chunk', SHORT.replace('data: [DONE]', 'data: {"id":1}\n\ndata: [DONE]'), 'settled'],
   ])('is relayed and settled by its completeness: %s', async (_name, text, outcome) => {
     play(Buffer.from(text));
@@ -145,6 +151,53 @@ describe('an unusual stream', () => {
     expect(seen.endsWith('data: [DONE]\n\n')).not.toBe(seen.includes('"error"'));
   });
 
+  describe('that is cut off or damaged after the finish reasons and the usage', () => {
+    const WHOLE = SHORT.replace('data: [DONE]\n\n', '');
+    const second = chunk('', 'stop').replace('"index":0', '"index":1');
+    const secondText = chunk('x').replace('"index":0', '"index":1');
+    /** Sends a text, then resets the connection. */
+    const playAndBreak = (text: string): void => {
+      raw.handle = (_req, res) => {
+        eventStream(res).write(text, () => setTimeout(() => res.destroy(), 20));
+      };
+    };
+
+    test('is a whole answer for every kind of caller', async () => {
+      playAndBreak(WHOLE);
+      for (const ask of [() => delegated(), () => plain('2'), responses]) {
+        const { answer, text } = await ask();
+        expect(text).not.toContain('"error":{');
+        expect(text).toMatch(/data: \[DONE\]\n\n$|event: response.completed/);
+        expect(await outcomeOf(answer)).toBe('settled');
+      }
+      const { answer, text } = await plain();
+      expect([text, await outcomeOf(answer)]).toEqual([WHOLE, 'settled']);
+    });
+
+    test('is whole with an unreadable event at its end', async () => {
+      play(Buffer.from(`${WHOLE}data: {"choices":\n\n`));
+      const { answer, text } = await delegated();
+      expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+      expect(await outcomeOf(answer)).toBe('settled');
+    });
+
+    test.each([
+      ['without usage', `data: ${chunk('å日🙂')}\n\ndata: ${chunk('', 'stop')}\n\n`],
+      ['with one of two choices open', WHOLE.replace(': é', `: é\n\ndata: ${secondText}`)],
+      ['with an error at its end', `${WHOLE}data: {"error":{"message":"no"}}\n\n`],
+    ])('is no whole answer %s', async (_name, text) => {
+      playAndBreak(text);
+      const { text: seen } = await delegated();
+      expect(seen).toContain('upstream_timeout_uncertain');
+      expect(seen).not.toContain('[DONE]');
+    });
+
+    test('is whole once every choice has ended', async () => {
+      playAndBreak(WHOLE.replace(': é', `: é\n\ndata: ${secondText}\n\ndata: ${second}`));
+      expect((await delegated()).text.endsWith('data: [DONE]\n\n')).toBe(true);
+    });
+  });
+
   test.each([
     ['missing choices', USAGE.replace('"choices":[],', '')],
     ['null choices', USAGE.replace('"choices":[]', '"choices":null')],
@@ -153,7 +206,7 @@ describe('an unusual stream', () => {
     play(Buffer.from(text));
     expect((await plain()).text).toBe(text);
     const { answer, text: seen } = await delegated({ stream_options: { include_usage: true } });
-    expect(seen).toContain('"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":7}');
+    expect(seen).toContain('"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":7,"total_tokens":12}');
     expect(seen.endsWith('data: [DONE]\n\n')).toBe(true);
     expect(await outcomeOf(answer)).toBe('settled');
   });

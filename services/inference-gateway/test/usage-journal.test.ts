@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { newId } from '@svc/contracts';
 import { createLogger, createMetrics } from '@svc/service-kit';
 import { type TestDatabase, testDatabase, waitFor } from '@svc/testing';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createJournalMeters, type Journal, openJournal, takeOverJournals } from '../src/usage-journal/index.ts';
+import { lockJournal } from '../src/usage-journal/lock-journal.ts';
 import {
   createUsageMeters,
   keepUsagePartitions,
@@ -64,6 +67,7 @@ const newRecord = (): UsageRecord => ({
   keyId: newId('key'),
   service: 'chat',
   model: 'svc-chat',
+  lease: { lease_id: randomUUID(), hold_micros: 100 },
   ingressRegion: 'test',
   isStreamed: false,
   startedAtMs: NOW,
@@ -80,7 +84,7 @@ const journalAndDie = async (records: readonly UsageRecord[], owner = randomUUID
   await running.kill();
   processes.splice(processes.indexOf(running), 1);
 };
-const takeOver = (replay = (text: string) => replayUsage(deps, text)) =>
+const takeOver = (replay = (segments: readonly string[]) => replayUsage(deps, segments)) =>
   takeOverJournals({ directory, owner: randomUUID(), replay, signal: new AbortController().signal, logger, meters });
 const idsOf = (records: readonly UsageRecord[]) => records.map(({ requestId }) => requestId);
 /** Returns the costs in the usage records. */
@@ -99,6 +103,9 @@ const factsOf = async (records: readonly UsageRecord[]): Promise<string[]> => {
     .sort();
 };
 const files = () => readdir(directory);
+
+/** Far below a segment, and enough to fill one in a few turns. */
+const LINES_AT_ONCE = 20;
 
 describe('the journal of a dead process', () => {
   test('is recorded, with each outcome reported once, and its files are deleted', async () => {
@@ -125,8 +132,8 @@ describe('the journal of a dead process', () => {
   test('is replayed again if its successor died halfway, without reporting an outcome twice', async () => {
     const records = Array.from({ length: 300 }, newRecord);
     await journalAndDie(records);
-    await takeOver(async (text) => {
-      await replayUsage(deps, text.slice(0, text.length / 2));
+    await takeOver(async ([text = '']) => {
+      await replayUsage(deps, [text.slice(0, text.length / 2)]);
       throw new Error('killed');
     });
     const before = (await factsOf(records)).length;
@@ -140,8 +147,8 @@ describe('the journal of a dead process', () => {
   test('is replayed again if its successor died before it deleted the segment', async () => {
     const records = [newRecord(), newRecord()];
     await journalAndDie(records);
-    await takeOver(async (text) => {
-      await replayUsage(deps, text);
+    await takeOver(async (segments) => {
+      await replayUsage(deps, segments);
       throw new Error('killed');
     });
     await takeOver();
@@ -150,10 +157,20 @@ describe('the journal of a dead process', () => {
 
   test('does not report outcomes that the process itself had recorded', async () => {
     const records = [newRecord(), newRecord(), newRecord()];
-    await replayUsage(deps, `${toJournalLine(records[1] ?? newRecord())}\n`);
+    await replayUsage(deps, [`${toJournalLine(records[1] ?? newRecord())}\n`]);
     await journalAndDie(records);
     await takeOver();
     expect(await factsOf(records)).toEqual(idsOf(records).sort());
+  });
+
+  test('keeps the last line of a request, in whichever segment it is', async () => {
+    const ended = newRecord();
+    const begun = { ...ended, outcome: 'uncertain' as const, costMicros: 1 };
+    const other = newRecord();
+    const toText = (...records: UsageRecord[]) => records.map((record) => `${toJournalLine(record)}\n`).join('');
+    await replayUsage(deps, [toText(begun, other), toText(ended)]);
+    expect(await factsOf([ended, other])).toEqual(idsOf([ended, other]).sort());
+    expect(await costsOf([ended])).toEqual([ended.costMicros]);
   });
 
   test('loses only torn or damaged lines', async () => {
@@ -201,6 +218,22 @@ describe('the journal of a live process', () => {
     expect(await factsOf([record])).toEqual([record.requestId]);
   });
 
+  test('is locked again if a successor deletes the lock file between its creation and the lock', () => {
+    const file = join(directory, 'a.lock');
+    const { exec } = DatabaseSync.prototype;
+    const successor = vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementationOnce(function (
+      this: DatabaseSync,
+      sql,
+    ) {
+      rmSync(file);
+      exec.call(this, sql);
+    });
+    const journal = open('a');
+    successor.mockRestore();
+    expect(lockJournal(file)).toBeUndefined();
+    expect(journal.append('{}')).toBeDefined();
+  });
+
   test('can only be read by its owner', async () => {
     const journal = open(randomUUID());
     journal.append(toJournalLine(newRecord()));
@@ -214,7 +247,36 @@ describe('the journal of a live process', () => {
     const entries = Array.from({ length: 5_000 }, () => journal.append(line));
     expect((await files()).length).toBeGreaterThan(8);
     for (const entry of entries) entry?.release();
-    await waitFor(async () => (await files()).length <= 2);
+    const sizes = async () =>
+      Promise.all((await files()).map(async (name) => (await stat(join(directory, name))).size));
+    await waitFor(async () => (await sizes()).filter((bytes) => bytes > 0).length <= 1);
+  });
+
+  test('creates the file of the next segment while the current one fills', async () => {
+    const journal = open(randomUUID());
+    const line = toJournalLine(newRecord());
+    const append = () => journal.append(line);
+    await waitFor(async () => {
+      for (let count = 0; count < LINES_AT_ONCE; count += 1) append();
+      return (await files()).length === 3;
+    });
+    const before = await files();
+    // Less than the rest of the current segment and all of the next one.
+    for (let bytes = 0; bytes < 300 * 1024; bytes += line.length + 1) append();
+    const sizes = before.map(async (name) => (await stat(join(directory, name))).size);
+    expect((await Promise.all(sizes)).filter((bytes) => bytes > 0)).toHaveLength(2);
+  });
+
+  test('deletes an unused file of the next segment when it is closed', async () => {
+    const journal = open(randomUUID());
+    const line = toJournalLine(newRecord());
+    await waitFor(async () => {
+      for (let count = 0; count < LINES_AT_ONCE; count += 1) journal.append(line)?.release();
+      return (await files()).length === 3;
+    });
+    journal.close();
+    // The last creation may still be on its way.
+    await waitFor(async () => (await files()).length === 0);
   });
 
   test('deletes its files when it is closed, unless lines are unreleased', async () => {

@@ -1,7 +1,7 @@
 import { newId } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { startGateway, type TestGateway } from './support/start-gateway.ts';
+import { createKey, startGateway, type TestGateway } from './support/start-gateway.ts';
 
 let gateway: TestGateway;
 let key: string;
@@ -11,12 +11,7 @@ const userId = newId('usr');
 beforeAll(async () => {
   gateway = await startGateway();
   session = await gateway.tokens.consoleSession({ userId });
-  const created = await fetch(`${gateway.url}/v1/gateway/keys`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${session}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'Test', requests_per_minute: 100 }),
-  });
-  key = (await json(created)).key;
+  key = await createKey(gateway, { userId, settings: { requests_per_minute: 100 } });
   const embedding = post('/embeddings', { model: 'svc-embedding', input: 'text' });
   const answers = await Promise.all([embedding, chat('[[reset]]'), ...Array.from({ length: 20 }, () => chat('hello'))]);
   await Promise.all(answers.map((answer) => answer.text()));

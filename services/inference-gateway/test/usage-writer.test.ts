@@ -30,7 +30,7 @@ const writerOn = (knex: TestDatabase['knex'], queueRecordsMax = 10_000): UsageWr
   return createUsageWriter({
     database: knex,
     relay: { hint: () => (hints += 1) },
-    settle: async (requestId) => settled.push(requestId) > 0,
+    settle: async ({ request_id }) => settled.push(request_id) > 0,
     meters: createUsageMeters(metrics),
     queueRecordsMax,
     logger,
@@ -56,6 +56,7 @@ const record = (changes: Partial<UsageRecord> = {}): UsageRecord => ({
   ingressRegion: 'test',
   isStreamed: false,
   startedAtMs: NOW,
+  lease: null,
   ...releasedEnd(503, NOW + 5),
   ...changes,
 });
@@ -196,5 +197,17 @@ describe('partitions', () => {
       'usage_records_2027_04',
       'usage_records_other',
     ]);
+  });
+
+  test('wait shortly for a long read, so that records do not queue behind them', async () => {
+    const reading = await database.knex.transaction();
+    await reading.raw('SELECT count(*) FROM usage_records');
+    const startedAtMs = performance.now();
+    const later = { nowMs: Date.parse('2028-02-01T00:00:00Z'), monthsKept: 30 };
+    await expect(keepUsagePartitions(database.knex, later)).rejects.toThrow('lock timeout');
+    expect(performance.now() - startedAtMs).toBeLessThan(3_000);
+    await reading.rollback();
+    await keepUsagePartitions(database.knex, later);
+    expect(await names()).toContain('usage_records_2028_04');
   });
 });

@@ -3,6 +3,7 @@ import { newId, routes } from '@svc/contracts';
 import { isConnectionFailure } from '@svc/database';
 import { createPinnedAgent, createSystemLookup, type Lookup, parseAllowTargets } from '@svc/destinations';
 import {
+  authSource,
   type Consumer,
   inboxRoutes,
   type Messaging,
@@ -11,6 +12,7 @@ import {
   restoreRoutes,
   shareHints,
 } from '@svc/messaging';
+import { openSecretKeys, requireSecretKeys, secretRoutes } from '@svc/secrets';
 import {
   type Binding,
   type Clock,
@@ -31,8 +33,14 @@ import { analyticsRoutes } from './analytics/index.ts';
 import { type AuthClient, createAuthClient } from './auth-client.ts';
 import { createBillingClient } from './billing-client.ts';
 import type { Config } from './config.ts';
-import { configurationOperatorRoutes, configurationRoutes, createDeliveryTargets } from './configurations/index.ts';
+import {
+  configurationRoutes,
+  createDeliveryTargets,
+  listConfigurations,
+  signingSecretUse,
+} from './configurations/index.ts';
 import { startWorker } from './deliveries/index.ts';
+import { startLaneClearing } from './ended-lanes/index.ts';
 import {
   eventRoutes,
   type LocalWorker,
@@ -45,10 +53,12 @@ import {
   startConnectionConsumer,
   startDisconnectionConsumer,
   startErasureConsumer,
+  startKeyConsumer,
   startSubscriptionConsumer,
+  startWalletConsumer,
 } from './facts/index.ts';
 import { personalDataRoutes } from './personal-data/index.ts';
-import { createSecretBox, parseEncryptionKeys, type SecretBox } from './signatures/index.ts';
+import { createSecretBox, type SecretBox } from './signatures/index.ts';
 
 /** Dependencies of the application. Tests pass their own. */
 export interface AppDeps {
@@ -74,39 +84,47 @@ const INTERNAL_TIMEOUT_MS = 2_000;
 /** Wires the slices and starts worker and consumers. `life` stops them, the consumers first. */
 export const createApp = async (deps: AppDeps): Promise<App> => {
   const { config, database, messaging, logger, life, clock = systemClock, lookup = createSystemLookup() } = deps;
-  const secretBox = createSecretBox(parseEncryptionKeys(config.WEBHOOK_ENCRYPTION_KEY));
+  const encryptionKeys = openSecretKeys('WEBHOOK_ENCRYPTION_KEY', config.WEBHOOK_ENCRYPTION_KEY);
+  const secrets = [signingSecretUse(encryptionKeys)];
+  await requireSecretKeys(database, secrets);
+  const secretBox = createSecretBox(encryptionKeys);
   const destinations = { lookup, allowTargets: parseAllowTargets(config.WEBHOOK_ALLOW_TARGETS) };
   const worker = openWorker(deps, { ...destinations, clock, secretBox });
   const retentionDays = config.WEBHOOK_EVENT_RETENTION_DAYS;
   const pruning = startEventPruning({ database, clock, logger, retentionDays });
   life.onStop('pruning', pruning.stop);
-  const auth = createAuthClient(openClient(deps, config.AUTH_INTERNAL_URL));
+  const authClient = openClient(deps, config.AUTH_INTERNAL_URL);
+  const auth = createAuthClient(authClient);
+  const clearing = startLaneClearing({ database, logger });
+  life.onStop('ended lanes', clearing.stop);
   const alarms = startLaneAlarms({ database, logger, mailOwner: auth.mailOwner });
   life.onStop('lane alarms', alarms.stop);
   const billing = createBillingClient(openClient(deps, config.BILLING_INTERNAL_URL));
   const storing = { database, clock, newId, worker };
-  const facts = { ...storing, messaging, readSnapshots: billing.readSnapshots };
+  const facts = { ...storing, messaging, billing };
   const consumers: readonly Consumer[] = [
     startConnectionConsumer(facts),
     startDisconnectionConsumer(facts),
     startSubscriptionConsumer(facts),
     startActivityConsumer(facts),
+    startWalletConsumer(facts),
+    startKeyConsumer(facts),
     startErasureConsumer(facts),
   ];
   life.onStop('consumers', async () => {
     await Promise.all(consumers.map((consumer) => consumer.stop()));
   });
-  const revocations = await openRevocations(messaging);
+  const revocations = await openRevocations(messaging, { sources: [authSource(authClient)] });
   life.onStop('revocations', () => revocations.stop());
   return {
-    publicApp: createPublicApp(deps, { revocations, clock, auth }, [
+    publicApp: createPublicApp(deps, { revocations, clock, auth, authClient }, [
       ...configurationRoutes({ ...destinations, database, secretBox, clock, auth }),
       ...eventRoutes({ ...storing, auth }),
       ...analyticsRoutes({ database, auth, clock }),
     ]),
     internalApp: createPrivateApp(deps, [
-      ...configurationOperatorRoutes({ database, secretBox }),
-      ...laneOperatorRoutes({ database }),
+      ...secretRoutes({ service: SERVICE, database, uses: secrets }),
+      ...laneOperatorRoutes({ database, worker, listUrls: (ownerIds) => listConfigurations(database, ownerIds) }),
       ...personalDataRoutes(
         { url: config.DATABASE_URL, caFile: config.DATABASE_CA_FILE },
         { retentionDays: config.WEBHOOK_EVENT_RETENTION_DAYS },
@@ -129,8 +147,8 @@ const openWorker = (deps: AppDeps, { secretBox, ...parts }: WorkerParts): LocalW
   const { config, database, messaging, logger, metrics, life, random = Math.random } = deps;
   const agent = createPinnedAgent({ extraCaFile: config.WEBHOOK_EXTRA_CA_FILE });
   life.onStop('receiver connections', agent.destroy);
-  const targets = createDeliveryTargets(database, secretBox, (clientId, error) => {
-    logger.error({ client_id: clientId, err: error }, 'a signing secret cannot be opened');
+  const targets = createDeliveryTargets(database, secretBox, (ownerId, error) => {
+    logger.error({ owner_id: ownerId, err: error }, 'a signing secret cannot be opened');
   });
   const schedule = { baseMs: config.WEBHOOK_BACKOFF_BASE_MS, random };
   const slots = config.WEBHOOK_SLOTS;
@@ -151,17 +169,19 @@ interface PublicParts {
   readonly revocations: RevocationView;
   readonly clock: Clock;
   readonly auth: AuthClient;
+  readonly authClient: InternalClient;
 }
 
 const createPublicApp = (
   { config, logger, metrics }: AppDeps,
-  { revocations, clock, auth }: PublicParts,
+  { revocations, clock, auth, authClient }: PublicParts,
   bindings: readonly Binding[],
 ): RequestListener => {
   const { console_session } = createTokenAuthenticators({
     publicBaseUrl: config.PUBLIC_BASE_URL,
     jwksUrl: config.JWKS_URL ?? `${config.AUTH_INTERNAL_URL}${routes.getJwks.path}`,
     revocations,
+    auth: authClient,
     clock,
     logger,
   });

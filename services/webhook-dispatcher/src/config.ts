@@ -1,15 +1,14 @@
 import { parseAllowTargets } from '@svc/destinations';
-import { callingSettings, commonSettings, setting } from '@svc/service-kit';
+import { secretKeysSetting } from '@svc/secrets';
+import { commonSettings, setting, whenValid } from '@svc/service-kit';
 import { z } from 'zod';
-import { parseEncryptionKeys } from './signatures/index.ts';
 
 /** Environment of the service. `main.ts` parses it once. */
 export const configSchema = z
   .object({
     ...commonSettings,
-    ...callingSettings,
     AUTH_INTERNAL_URL: setting.url({
-      description: "Auth's internal listener: owners of apps, and the signing keys of tokens.",
+      description: "Auth's internal listener: owners of apps, the signing keys, and revocations while NATS is silent.",
     }),
     JWKS_URL: setting.url({
       description: 'Address of the signing keys; by default the public path below AUTH_INTERNAL_URL.',
@@ -18,17 +17,12 @@ export const configSchema = z
     BILLING_INTERNAL_URL: setting.url({
       description: "Billing's internal listener: a user's subscription at the time of a connection.",
     }),
-    WEBHOOK_ENCRYPTION_KEY: setting.list({
-      description:
-        'Encrypts signing secrets at rest: `[id:]key` with 32 bytes in hex or base64. The first key encrypts, each one decrypts; `svc signing-secrets reencrypt` encrypts every secret with the first.',
-      itemsMin: 1,
-      secret: true,
-    }),
+    WEBHOOK_ENCRYPTION_KEY: secretKeysSetting({ description: 'Encrypts signing secrets at rest.' }),
     WEBHOOK_ALLOW_TARGETS: setting.list({
       description: 'Receivers, as `host:port`, that may have private addresses; for local and on-premises receivers.',
       default: [],
     }),
-    WEBHOOK_EXTRA_CA_FILE: setting.string({
+    WEBHOOK_EXTRA_CA_FILE: setting.certificateFile({
       description: 'PEM file with certificate authorities that are trusted beside the system ones.',
       optional: true,
     }),
@@ -59,16 +53,13 @@ export const configSchema = z
     }),
   })
   .superRefine((config, context) => {
-    const check = (name: string, parse: () => unknown) => {
-      try {
-        parse();
-      } catch (error) {
-        // Both parsers throw TypeErrors with our own texts.
-        context.addIssue({ code: 'custom', path: [name], message: error instanceof Error ? error.message : '' });
-      }
-    };
-    check('WEBHOOK_ENCRYPTION_KEY', () => parseEncryptionKeys(config.WEBHOOK_ENCRYPTION_KEY));
-    check('WEBHOOK_ALLOW_TARGETS', () => parseAllowTargets(config.WEBHOOK_ALLOW_TARGETS));
-  });
+    try {
+      parseAllowTargets(config.WEBHOOK_ALLOW_TARGETS);
+    } catch (error) {
+      // The parser throws TypeErrors with our own texts.
+      const message = error instanceof Error ? error.message : '';
+      context.addIssue({ code: 'custom', path: ['WEBHOOK_ALLOW_TARGETS'], message });
+    }
+  }, whenValid('WEBHOOK_ALLOW_TARGETS'));
 
 export type Config = z.infer<typeof configSchema>;

@@ -41,7 +41,7 @@ test('a suspended app gets the end of each connection, in order and without a ga
   await waitFor(async () => (await facts.sentTo(owner.clientId)).length === 800, { timeoutMs: 20_000 });
   const rows = await world.database
     .knex('events')
-    .where({ client_id: owner.clientId })
+    .where({ owner_id: owner.clientId })
     .orderBy('sequence')
     .select('body', 'sequence');
   expect(rows.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 800 }, (_, index) => index + 1));
@@ -89,13 +89,17 @@ test('a deleted app takes its configuration, events and connections with it', as
     version: 2,
     data: { client_id: owner.clientId, owner_user_id: owner.userId, name: 'An app', active: false },
   });
-  const tables = ['configurations', 'lanes', 'events', 'delivery_attempts', 'connections'];
-  await waitFor(async () => {
+  const tables = ['configurations', 'lanes', 'events', 'delivery_attempts', 'connections', 'ended_lanes'];
+  const isGone = async () => {
     const counts = await Promise.all(
-      tables.map((table) => world.database.knex(table).where({ client_id: owner.clientId }).first('client_id')),
+      tables.map((table) => {
+        const column = table === 'connections' ? 'client_id' : 'owner_id';
+        return world.database.knex(table).where(column, owner.clientId).first(column);
+      }),
     );
     return counts.every((row) => row === undefined);
-  });
+  };
+  await waitFor(isGone, { timeoutMs: 15_000 });
 });
 
 test('the connections of an erased account are forgotten, once their ends were sent', async () => {

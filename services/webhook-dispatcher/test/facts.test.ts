@@ -104,6 +104,7 @@ describe('connections', () => {
   test('are sent again after a reconnection, with the subscription of that time', async () => {
     world.standIns.snapshots.set(pair.userId, snapshot(1));
     await facts.connect(pair);
+    await facts.untilSent(owner.clientId, ['integration.connected', 'subscription.updated 1']);
     await facts.disconnect(pair, 2);
     await facts.untilSent(owner.clientId, ['integration.connected', 'subscription.updated 1', 'integration.revoked']);
     world.standIns.snapshots.set(pair.userId, snapshot(2));
@@ -128,7 +129,7 @@ describe('connections', () => {
   test('are sent once if their fact is published twice', async () => {
     const id = await facts.connect(pair);
     await facts.untilSent(owner.clientId, ['integration.connected']);
-    const fact = await world.database.knex('events').where({ client_id: owner.clientId }).first('fact_id');
+    const fact = await world.database.knex('events').where({ owner_id: owner.clientId }).first('fact_id');
     expect(fact.fact_id).toBe(id);
     await facts.publishAgain('auth.connection.created.v1');
     await facts.disconnect(pair, 2);
@@ -192,23 +193,20 @@ describe('subscriptions', () => {
     const ended_at = '2026-11-20T12:00:00.000Z';
     await facts.endSubscription(pair.userId, 1, ended_at);
     await facts.untilSent(owner.clientId, ['integration.connected', 'subscription.ended 1']);
-    const { body } = await world.database
-      .knex('events')
-      .where({ client_id: owner.clientId, sequence: 2 })
-      .first('body');
+    const { body } = await world.database.knex('events').where({ owner_id: owner.clientId, sequence: 2 }).first('body');
     expect(JSON.parse(body.toString()).data).toEqual({ status: 'canceled', ended_at, revision: 1 });
   });
 
   test('are sent once to each of 500 connected apps', async () => {
     const apps = Array.from({ length: 500 }, () => newId('app'));
-    await world.database.knex('lanes').insert(apps.map((client_id) => ({ client_id, generation: 1 })));
+    await world.database.knex('lanes').insert(apps.map((owner_id) => ({ owner_id, generation: 1 })));
     for (const clientId of apps) await facts.connect({ ...pair, clientId });
     const count = async (event: string) =>
-      Number((await world.database.knex('events').where({ event }).whereIn('client_id', apps).count())[0]?.['count']);
+      Number((await world.database.knex('events').where({ event }).whereIn('owner_id', apps).count())[0]?.['count']);
     await waitFor(async () => (await count('integration.connected')) === 500, { timeoutMs: 20_000 });
     await facts.changeSubscription(pair.userId, 1);
     await waitFor(async () => (await count('subscription.updated')) === 500, { timeoutMs: 20_000 });
-    await world.database.knex('events').whereIn('client_id', apps).delete();
-    await world.database.knex('lanes').whereIn('client_id', apps).delete();
+    await world.database.knex('events').whereIn('owner_id', apps).delete();
+    await world.database.knex('lanes').whereIn('owner_id', apps).delete();
   });
 });

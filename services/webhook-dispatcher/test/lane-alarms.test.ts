@@ -1,3 +1,4 @@
+import type { WebhookNotice } from '@svc/contracts';
 import { createInternalClient, type InternalClient } from '@svc/service-kit';
 import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -156,4 +157,37 @@ test('mails the other owners although one mail fails, and tries that one again',
   await mailOwners();
   await waitFor(() => mailed()[0] === 1);
   expect(mailed()).toEqual([1, 1]);
+});
+
+test('holds no transaction while auth queues a mail, and keeps the alarm of a lane that recovers meanwhile', async () => {
+  const eventId = await queueTest();
+  await block(eventId);
+  const { database } = dispatcher;
+  const asked = Promise.withResolvers<void>();
+  const queued = Promise.withResolvers<void>();
+  const mailed: string[] = [];
+  const mailOwner = async (clientId: string, { change }: WebhookNotice) => {
+    if (clientId !== owner.clientId) return;
+    mailed.push(change);
+    asked.resolve();
+    await queued.promise;
+  };
+  const run = () => mailLaneAlarms({ database, mailOwner }, new AbortController().signal);
+  // The running service may have claimed the alarm first.
+  await database('lane_alarms').where({ owner_id: owner.clientId }).update({ is_mailed: false, claimed_until: null });
+  const running = run();
+  await asked.promise;
+  const idle = database('pg_stat_activity')
+    .whereRaw('datname = current_database()')
+    .where({ state: 'idle in transaction' });
+  expect(await idle).toEqual([]);
+  world.receiver.otherwise = 204;
+  await recover(eventId, 'retry');
+  await untilStatus(eventId, 'delivered');
+  await run();
+  expect(mailed).toEqual(['blocked']);
+  queued.resolve();
+  await running;
+  await run();
+  expect(mailed).toEqual(['blocked', 'recovered']);
 });

@@ -9,6 +9,7 @@ import {
   type Claim,
   type ClaimedLane,
   claimDueLanes,
+  EVENT_STATUS,
   type LocalWorker,
   recordOutcomes,
   recoverEvent,
@@ -48,13 +49,13 @@ interface Model {
 }
 
 interface Run {
-  readonly clientId: string;
+  readonly ownerId: string;
   readonly model: Model;
 }
 
 const deps = { clock: () => new Date('2026-11-20T12:00:00Z'), newId };
-const draftFor = (clientId: string) =>
-  ({ clientId, userId: newId('usr'), event: 'integration.test', data: { message: 'x' }, factId: null }) as const;
+const draftFor = (ownerId: string) =>
+  ({ ownerId, userId: newId('usr'), event: 'integration.test', data: { message: 'x' }, factId: null }) as const;
 const isIdle = (model: Model) => model.holder === undefined && !isBlocked(model) && model.done === model.events.length;
 const isBlocked = ({ events, done }: Model) => events[done]?.status === 'failed';
 const outcome = (
@@ -76,10 +77,10 @@ const outcome = (
 const operations: Record<string, (run: Run) => Promise<void>> = {
   store: (run) => store(run, { isWorking: false }),
   storeAndLease: (run) => store(run, { isWorking: true }),
-  async storeAndRollBack({ clientId, model }) {
+  async storeAndRollBack({ ownerId, model }) {
     const local = localWorker();
     const storing = database.knex.transaction(async (trx) => {
-      await storeEvents(trx, [draftFor(clientId)], { ...deps, worker: local.worker });
+      await storeEvents(trx, [draftFor(ownerId)], { ...deps, worker: local.worker });
       throw new Error('rolled back');
     });
     await expect(storing).rejects.toThrow('rolled back');
@@ -109,10 +110,10 @@ const operations: Record<string, (run: Run) => Promise<void>> = {
       await attempt(run, false, false);
     }
   },
-  async expire({ clientId, model }) {
+  async expire({ ownerId, model }) {
     if (model.holder === undefined) return;
     const past = database.knex.raw("now() - interval '1 second'");
-    await database.knex('lanes').where({ client_id: clientId }).update({ due_at: past, leased_until: past });
+    await database.knex('lanes').where({ owner_id: ownerId }).update({ due_at: past, leased_until: past });
     model.holder.expired = true;
   },
   async release({ model }) {
@@ -130,8 +131,8 @@ const operations: Record<string, (run: Run) => Promise<void>> = {
       }
     }
   },
-  async reconfigure({ clientId, model }) {
-    model.generation = await database.knex.transaction((trx) => beginGeneration(trx, clientId));
+  async reconfigure({ ownerId, model }) {
+    model.generation = await database.knex.transaction((trx) => beginGeneration(trx, ownerId));
     for (const event of model.events.slice(model.done)) event.status = 'cancelled';
     model.done = model.events.length;
     model.isPrompt = false;
@@ -143,13 +144,11 @@ const operations: Record<string, (run: Run) => Promise<void>> = {
 };
 
 /** Stores an event. With a worker, an idle lane of a prompt receiver is leased at once, and any other idle lane causes a hint. */
-const store = async ({ clientId, model }: Run, { isWorking }: { isWorking: boolean }): Promise<void> => {
+const store = async ({ ownerId, model }: Run, { isWorking }: { isWorking: boolean }): Promise<void> => {
   const local = localWorker();
   const worker = isWorking ? local.worker : undefined;
   const wasIdle = isIdle(model);
-  const [stored] = await database.knex.transaction((trx) =>
-    storeEvents(trx, [draftFor(clientId)], { ...deps, worker }),
-  );
+  const [stored] = await database.knex.transaction((trx) => storeEvents(trx, [draftFor(ownerId)], { ...deps, worker }));
   await afterCommit();
   model.events.push({ status: 'queued', attempts: 0, inRound: 0, generation: model.generation });
   expect(stored?.sequence).toBe(model.events.length);
@@ -204,20 +203,24 @@ const attempt = async ({ model }: Run, isDelivered: boolean, keepLane: boolean):
   model.holder = isKept ? { lane: { ...holder.lane, sequence: holder.lane.sequence + 1 }, expired: false } : undefined;
 };
 
-const recover = async ({ clientId, model }: Run, action: 'retry' | 'skip'): Promise<void> => {
-  const rows = await database
-    .knex('events')
-    .where({ client_id: clientId })
-    .orderBy('sequence')
-    .select('event_id', 'status');
+const listEvents = (ownerId: string) =>
+  database
+    .knex('events AS e')
+    .leftJoin('lanes AS l', 'l.owner_id', 'e.owner_id')
+    .where({ 'e.owner_id': ownerId })
+    .orderBy('e.sequence')
+    .select('e.*', database.knex.raw(`${EVENT_STATUS} AS status`));
+
+const recover = async ({ ownerId, model }: Run, action: 'retry' | 'skip'): Promise<void> => {
+  const rows = await listEvents(ownerId);
   for (const row of rows.filter(({ status }) => status !== 'failed').slice(0, 3)) {
-    await expect(recoverEvent(database.knex, { clientId, eventId: row.event_id, action })).rejects.toThrow(AppError);
+    await expect(recoverEvent(database.knex, { ownerId, eventId: row.event_id, action })).rejects.toThrow(AppError);
   }
   const failed = rows.find(({ status }) => status === 'failed');
   expect(failed !== undefined).toBe(isBlocked(model));
   const event = model.events[model.done];
   if (failed === undefined || event === undefined) return;
-  const record = await recoverEvent(database.knex, { clientId, eventId: failed.event_id, action });
+  const record = await recoverEvent(database.knex, { ownerId, eventId: failed.event_id, action });
   if (action === 'retry') Object.assign(event, { status: 'queued', inRound: 0 });
   else {
     event.status = 'skipped';
@@ -226,8 +229,8 @@ const recover = async ({ clientId, model }: Run, action: 'retry' | 'skip'): Prom
   expect(record.status).toBe(event.status);
 };
 
-const compare = async ({ clientId, model }: Run): Promise<void> => {
-  const rows = await database.knex('events').where({ client_id: clientId }).orderBy('sequence');
+const compare = async ({ ownerId, model }: Run): Promise<void> => {
+  const rows = await listEvents(ownerId);
   expect(rows.map((row) => row.sequence)).toEqual(model.events.map((_, index) => index + 1));
   expect(
     rows.map((row) => ({
@@ -237,7 +240,7 @@ const compare = async ({ clientId, model }: Run): Promise<void> => {
       generation: row.generation,
     })),
   ).toEqual(model.events);
-  const lane = await database.knex('lanes').where({ client_id: clientId }).first();
+  const lane = await database.knex('lanes').where({ owner_id: ownerId }).first();
   expect(lane).toMatchObject({
     generation: model.generation,
     last_sequence: model.events.length,
@@ -246,7 +249,7 @@ const compare = async ({ clientId, model }: Run): Promise<void> => {
   });
   const attempts = await database
     .knex('delivery_attempts')
-    .where({ client_id: clientId })
+    .where({ owner_id: ownerId })
     .orderBy(['sequence', 'attempt']);
   const expected = model.events.flatMap(({ attempts: count }, index) =>
     Array.from({ length: count }, (_, number) => [index + 1, number + 1]),
@@ -265,10 +268,10 @@ test('a lane matches its model after any sequence of operations', {
   await fc.assert(
     fc.asyncProperty(fc.array(weighted, { minLength: 10, maxLength: 60 }), async (names) => {
       await database.knex.raw('TRUNCATE lanes, events, delivery_attempts, lane_alarms');
-      const clientId = newId('app');
-      const generation = await database.knex.transaction((trx) => beginGeneration(trx, clientId));
+      const ownerId = newId('app');
+      const generation = await database.knex.transaction((trx) => beginGeneration(trx, ownerId));
       const run: Run = {
-        clientId,
+        ownerId,
         model: { generation, events: [], done: 0, isPrompt: false, holder: undefined, losers: [] },
       };
       for (const name of names) {

@@ -36,36 +36,36 @@ const limits = { prompt: 10, unknown: 10, slow: 10 };
 
 /** Creates an app with so many queued events. */
 const newLane = async (events: number): Promise<string> => {
-  const clientId = newId('app');
+  const ownerId = newId('app');
   const draft = {
-    clientId,
+    ownerId,
     userId: newId('usr'),
     event: 'integration.test',
     data: { message: 'x' },
     factId: null,
   } as const;
-  await database.knex.transaction((trx) => beginGeneration(trx, clientId));
+  await database.knex.transaction((trx) => beginGeneration(trx, ownerId));
   await database.knex.transaction((trx) =>
     storeEvents(trx, Array(events).fill(draft), { clock: () => new Date(), newId }),
   );
-  return clientId;
+  return ownerId;
 };
 
 test('a lane that goes on keeps a young lease and renews an older one', async () => {
-  const clientId = await newLane(4);
+  const ownerId = await newLane(4);
   const [claim] = await claimDueLanes(database.knex, limits);
-  expect(claim?.lane).toMatchObject({ clientId, sequence: 1 });
+  expect(claim?.lane).toMatchObject({ ownerId, sequence: 1 });
   if (claim === undefined) return;
   const lease = async () => {
     const { rows } = await database.knex.raw<{ rows: { text: string; age: number; due: boolean }[] }>(
       `SELECT leased_until::text AS text, due_at = leased_until AS due,
          (extract(epoch FROM now() - leased_until) * 1000 + ${LEASE_MS})::float8 AS age
-       FROM lanes WHERE client_id = ?`,
-      [clientId],
+       FROM lanes WHERE owner_id = ?`,
+      [ownerId],
     );
     return rows[0] ?? { text: '', age: Number.NaN, due: false };
   };
-  const eventIds = await database.knex('events').where({ client_id: clientId }).orderBy('sequence').pluck('event_id');
+  const eventIds = await database.knex('events').where({ owner_id: ownerId }).orderBy('sequence').pluck('event_id');
   const deliver = async (sequence: number) => {
     const outcome: AttemptOutcome = {
       ...DELIVERED,
@@ -78,8 +78,8 @@ test('a lane that goes on keeps a young lease and renews an older one', async ()
   const set = (ageMs: number) =>
     database.knex.raw(
       `UPDATE lanes SET leased_until = now() + ? * interval '1 millisecond', due_at = now() + ? * interval '1 millisecond'
-       WHERE client_id = ?`,
-      [LEASE_MS - ageMs, LEASE_MS - ageMs, clientId],
+       WHERE owner_id = ?`,
+      [LEASE_MS - ageMs, LEASE_MS - ageMs, ownerId],
     );
   // Younger than any lease, even on a slow machine.
   await set(-60_000);
@@ -95,40 +95,40 @@ test('a lane that goes on keeps a young lease and renews an older one', async ()
 });
 
 test('a claim returns the next event with its attempts so far', async () => {
-  const clientId = await newLane(1);
-  await database.knex('events').where({ client_id: clientId }).update({ attempts: 3, attempts_in_round: 2 });
+  const ownerId = await newLane(1);
+  await database.knex('events').where({ owner_id: ownerId }).update({ attempts: 3, attempts_in_round: 2 });
   const claims = await claimDueLanes(database.knex, limits);
-  const own = claims.find(({ lane }) => lane.clientId === clientId);
+  const own = claims.find(({ lane }) => lane.ownerId === ownerId);
   expect(own?.lane).toMatchObject({ sequence: 1, generation: 1 });
   expect(own?.content).toMatchObject({ attempts: 3, attemptsInRound: 2 });
 });
 
 test('a claim passes over a lane that a transaction is changing, and sees its changes afterwards', async () => {
-  const clientId = await newLane(1);
+  const ownerId = await newLane(1);
   const trx = await database.knex.transaction();
-  await trx.raw('SELECT 1 FROM lanes WHERE client_id = ? FOR NO KEY UPDATE', [clientId]);
-  await trx('events').where({ client_id: clientId }).update({ attempts: 1, attempts_in_round: 1 });
-  await trx('lanes').where({ client_id: clientId }).update({ pace: 'prompt' });
+  await trx.raw('SELECT 1 FROM lanes WHERE owner_id = ? FOR NO KEY UPDATE', [ownerId]);
+  await trx('events').where({ owner_id: ownerId }).update({ attempts: 1, attempts_in_round: 1 });
+  await trx('lanes').where({ owner_id: ownerId }).update({ pace: 'prompt' });
   // Locked lanes are passed over, not waited for.
-  expect((await claimDueLanes(database.knex, limits)).filter(({ lane }) => lane.clientId === clientId)).toEqual([]);
+  expect((await claimDueLanes(database.knex, limits)).filter(({ lane }) => lane.ownerId === ownerId)).toEqual([]);
   await trx.commit();
-  const [own] = (await claimDueLanes(database.knex, limits)).filter(({ lane }) => lane.clientId === clientId);
+  const [own] = (await claimDueLanes(database.knex, limits)).filter(({ lane }) => lane.ownerId === ownerId);
   expect(own?.content).toMatchObject({ attempts: 1, attemptsInRound: 1 });
 });
 
 test('outcomes that lose a deadlock are recorded by a retry', async () => {
-  const clientIds = [await newLane(1), await newLane(1)].sort();
-  const claims = (await claimDueLanes(database.knex, limits)).filter(({ lane }) => clientIds.includes(lane.clientId));
+  const ownerIds = [await newLane(1), await newLane(1)].sort();
+  const claims = (await claimDueLanes(database.knex, limits)).filter(({ lane }) => ownerIds.includes(lane.ownerId));
   const store = createLaneStore(database.knex, { recall: () => undefined, find: async () => [] });
   const trx = await database.knex.transaction();
-  const lock = (clientId?: string) =>
+  const lock = (ownerId?: string) =>
     trx('lanes')
-      .where({ client_id: clientId ?? '' })
+      .where({ owner_id: ownerId ?? '' })
       .forUpdate()
-      .select('client_id');
+      .select('owner_id');
   // This transaction checks for a deadlock later, so the outcomes lose.
   await trx.raw("SET LOCAL deadlock_timeout = '30s'");
-  await lock(clientIds[1]);
+  await lock(ownerIds[1]);
   const recorded = Promise.all(
     claims.map(({ lane }) =>
       store.record({
@@ -143,7 +143,7 @@ test('outcomes that lose a deadlock are recorded by a retry', async () => {
     return rows.length > 0;
   };
   await waitFor(isWaiting, { timeoutMs: 10_000 });
-  await lock(clientIds[0]);
+  await lock(ownerIds[0]);
   await trx.commit();
-  expect((await recorded).map((outcome) => outcome?.clientId).sort()).toEqual(clientIds);
+  expect((await recorded).map((outcome) => outcome?.ownerId).sort()).toEqual(ownerIds);
 });

@@ -152,7 +152,7 @@ describe('a failed event', () => {
     const state = (await call(dispatcher, owner, ['GET', ''])).body;
     expect(state).toMatchObject({ state: 'blocked', blocked_by_event_id: eventId });
     const metrics = await (await fetch(`${dispatcher.internalUrl}/metrics`)).text();
-    expect(metrics).toMatch(/^webhook_blocked_apps\{.*\} 1$/m);
+    expect(metrics).toMatch(/^webhook_blocked_lanes\{.*\} 1$/m);
     expect(metrics).toMatch(/^webhook_attempts_total\{outcome="failed".*\} \d+$/m);
     expect(metrics).toMatch(/^webhook_oldest_due_seconds\{.*\} [\d.e-]+$/m);
     world.receiver.otherwise = 204;

@@ -1,12 +1,14 @@
 import { createHmac } from 'node:crypto';
 import { newId } from '@svc/contracts';
-import { waitFor } from '@svc/testing';
+import { internalCredential, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   call,
+  callAccount,
   type Dispatcher,
   newOwner,
   type Owner,
+  publishFact,
   startDispatcher,
   startWorld,
   type World,
@@ -51,7 +53,10 @@ const received = (): Received[] =>
   world.receiver.received.filter(({ event }) => event.integration_id === owner.clientId);
 
 /** Says which of two secrets signed a delivery, in both formats. */
-const signers = ({ headers, raw }: Received, secrets: Readonly<Record<string, string>>): string[][] => {
+const signers = (
+  { headers, raw }: Pick<Received, 'headers' | 'raw'>,
+  secrets: Readonly<Record<string, string>>,
+): string[][] => {
   const own = String(headers['x-svc-signature']);
   const time = String(headers['webhook-timestamp']);
   const standard = String(headers['webhook-signature']).split(' ');
@@ -70,6 +75,141 @@ const signers = ({ headers, raw }: Received, secrets: Readonly<Record<string, st
     }),
   ];
 };
+
+describe('the webhook of an account', () => {
+  const account = (...request: [string, string, unknown?]) => callAccount(dispatcher, owner, request);
+  const configureAccount = () => account('PUT', '', { url: world.receiver.url });
+  const listed = async () =>
+    (await account('GET', '/events')).body.data.map(
+      ({ event, status }: Record<string, string>) => `${event} ${status}`,
+    );
+  const deliveries = () => world.receiver.receivedByAccounts.filter(({ event }) => event.account_id === owner.userId);
+
+  test('takes sessions of any account, and nothing else', async () => {
+    const token = await world.tokens.consoleSession({ userId: owner.userId, accountType: 'personal' });
+    expect((await callAccount(dispatcher, {}, ['GET', ''])).status).toBe(401);
+    expect((await callAccount(dispatcher, { token }, ['GET', ''])).status).toBe(404);
+    const answer = await callAccount(dispatcher, { token }, ['PUT', '', { url: 'https://127.0.0.1/' }]);
+    expect(answer.body).toMatchObject({ detail: [{ loc: ['body', 'url'], type: 'value_error' }] });
+    expect((await account('POST', '/test')).body.detail.code).toBe('webhook_not_configured');
+    expect((await account('POST', '/rotate-secret', {})).body.detail.code).toBe('webhook_not_configured');
+  });
+
+  test('is configured, tested, rotated and deleted apart from that of an app, and continues its sequence', async () => {
+    await configure();
+    const { body } = await configureAccount();
+    const { signing_secret, ...configuration } = body;
+    expect(signing_secret).toMatch(/^whsec_/);
+    expect(configuration).toMatchObject({
+      account_id: owner.userId,
+      url: world.receiver.url,
+      generation: 1,
+      state: 'ok',
+    });
+    expect((await account('GET', '')).body).toEqual(configuration);
+    const tested = await account('POST', '/test');
+    expect(tested.status).toBe(202);
+    await waitFor(() => deliveries().length === 1);
+    const [delivery] = deliveries();
+    expect(delivery?.event).toEqual({
+      api_version: '2026-10-01',
+      event_id: tested.body.event_id,
+      event: 'account.test',
+      account_id: owner.userId,
+      sequence: 1,
+      created: expect.any(Number),
+      data: {},
+    });
+    if (delivery === undefined) throw new Error('no delivery');
+    expect(signers(delivery, { only: signing_secret })).toEqual([['only'], ['only']]);
+    const detail = await account('GET', `/events/${tested.body.event_id}`);
+    expect(detail.body).toMatchObject({ event: 'account.test', payload: delivery.raw.toString() });
+    expect((await get(`/events/${tested.body.event_id}`)).status).toBe(404);
+    expect((await account('POST', '/rotate-secret', {})).body.signing_secret).not.toBe(signing_secret);
+    expect((await account('DELETE', '')).status).toBe(204);
+    expect((await account('DELETE', '')).status).toBe(204);
+    expect((await account('GET', '')).status).toBe(404);
+    expect((await account('POST', '/test')).body.detail.code).toBe('webhook_not_configured');
+    expect((await account('GET', '/events')).body.generation).toBeNull();
+    await configureAccount();
+    await account('POST', '/test');
+    await waitFor(() => deliveries().some(({ event }) => event.sequence === 2));
+  });
+
+  test('gets the facts of its wallet, keys and plan, each once, and no other account does', async () => {
+    await configureAccount();
+    const common = { svc_user_id: owner.userId, amount_micros: 5_000_000, currency: 'EUR' };
+    const key = { svc_user_id: owner.userId, key_id: newId('key'), name: 'Nightly' };
+    const resets_at = '2026-12-01T00:00:00.000Z';
+    const named = { client_id: null, key_id: null, plan_name: null } as const;
+    const low = { ...common, ...named, subject: 'wallet', threshold_percent: null } as const;
+    const limit = { ...key, spent_micros: 4, limit_micros: 5, resets_at };
+    const id = crypto.randomUUID();
+    const credited = { ...common, balance_micros: 7_000_000, source: 'automatic' } as const;
+    const facts = [
+      { subject: 'billing.wallet.credited.v1', id, data: credited },
+      { subject: 'billing.wallet.credited.v1', data: { ...credited, svc_user_id: newId('usr') } },
+      { subject: 'billing.auto_top_up.failed.v1', data: { ...common, reason: 'declined' } },
+      { subject: 'billing.alert.raised.v1', data: { ...low, limit_micros: 9_000_000, resets_at: null } },
+      {
+        subject: 'billing.alert.raised.v1',
+        data: { ...low, subject: 'weekly_cap', currency: null, limit_micros: 9_000_000, resets_at },
+      },
+      { subject: 'inference.key.created.v1', data: { ...key, prefix: 'svc_sk_0', created_at: resets_at } },
+      { subject: 'inference.key.limit_reached.v1', data: limit },
+    ] as const;
+    for (const [index, fact] of facts.entries()) {
+      await publishFact(world, { ...fact, aggregate: `test:${owner.userId}:${index}`, version: 1 });
+    }
+    // Without a message id, so that the broker does not deduplicate it.
+    const { data } = await world.operator.manager.streams.getMessage('INFERENCE', {
+      last_by_subj: 'inference.key.limit_reached.v1',
+    });
+    await world.operator.jetstream.publish('inference.key.limit_reached.v1', data);
+    const ended = { status: 'canceled', ended_at: resets_at, revision: 2, current_period_end: resets_at } as const;
+    await publishFact(world, {
+      subject: 'billing.subscription.ended.v1',
+      aggregate: `subscription:${owner.userId}`,
+      version: 1,
+      data: { svc_user_id: owner.userId, ...ended },
+    });
+    await waitFor(() => deliveries().length >= 6);
+    await account('POST', '/test');
+    await waitFor(async () => (await listed())[0] === 'account.test delivered');
+    const sent = deliveries().map(({ event }) => event);
+    expect(sent.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    expect(Object.fromEntries(sent.map(({ event, data }) => [event, data]))).toEqual({
+      'wallet.topped_up': { amount_micros: 5_000_000, balance_micros: 7_000_000, currency: 'EUR', source: 'automatic' },
+      'wallet.top_up_failed': { amount_micros: 5_000_000, currency: 'EUR', reason: 'declined' },
+      'wallet.low': { balance_micros: 5_000_000, below_micros: 9_000_000, currency: 'EUR' },
+      'api_key.created': { key_id: key.key_id, name: 'Nightly', prefix: 'svc_sk_0' },
+      'api_key.limit_reached': { key_id: key.key_id, name: 'Nightly', spent_micros: 4, limit_micros: 5, resets_at },
+      'subscription.changed': { status: 'canceled', plan: null, current_period_end: resets_at, revision: 2 },
+      'account.test': {},
+    });
+  });
+
+  test('is exported with those of the apps, without secrets, and ends with the account', async () => {
+    await configure();
+    await configureAccount();
+    const exportUrl = `${dispatcher.internalUrl}/internal/webhook-dispatcher/personal-data/${owner.userId}`;
+    const headers = { authorization: `Bearer ${internalCredential('auth')}` };
+    const exported = async () => JSON.parse(await (await fetch(exportUrl, { headers })).text());
+    const webhook = { url: world.receiver.url, generation: 1, created_at: expect.any(String) };
+    expect((await exported()).webhooks).toEqual([
+      { client_id: owner.clientId, ...webhook },
+      { client_id: null, ...webhook },
+    ]);
+    await publishFact(world, {
+      subject: 'auth.account.erased.v1',
+      aggregate: `account_deletion:${owner.userId}`,
+      version: 1,
+      data: { svc_user_id: owner.userId },
+    });
+    await waitFor(async () => (await account('GET', '')).status === 404);
+    expect((await get('')).status).toBe(200);
+  });
+});
 
 describe('rotate-secret', () => {
   test('returns 403 if the person authenticated too long ago', async () => {

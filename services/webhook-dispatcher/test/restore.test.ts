@@ -39,6 +39,8 @@ test('after a restore, the facts since the moment are read again: no event is lo
   // Known to the app already, and the first version of its aggregate.
   await facts.changeSubscription(known, 1);
 
+  // A delivery that is under way at the moment goes on when its lease has ended, 15 s later.
+  await waitFor(async () => (await world.database.knex('events').where({ status: 'queued' })).length === 0);
   const moment = await databaseMoment(world.database.knex);
   await facts.changeSubscription(known, 2);
   await facts.untilSent(clientId, [...before, 'subscription.updated 2']);

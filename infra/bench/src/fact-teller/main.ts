@@ -1,13 +1,13 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DISCONNECTED_MAX } from '@svc/contracts';
 import { createDatabase } from '@svc/database';
 import {
   connectMessaging,
   type OutboxEvent,
-  outboxEpochMigration,
   outboxInsert,
   outboxMigration,
-  outboxTraceMigration,
   outboxValues,
   startRelay,
 } from '@svc/messaging';
@@ -37,15 +37,16 @@ interface Suspension {
 
 const databaseUrl = process.env['DATABASE_URL'] ?? '';
 const knex = createDatabase(databaseUrl, { poolMax: 1 });
-if (!(await knex.schema.hasTable('outbox'))) {
-  await outboxMigration(knex);
-  await outboxTraceMigration(knex);
-  await outboxEpochMigration(knex);
-}
-await knex.destroy();
+if (!(await knex.schema.hasTable('outbox'))) await outboxMigration(knex);
 const silent = { debug: ignore, info: ignore, warn: console.warn, error: console.error };
 const messaging = await connectMessaging({ url: process.env['NATS_URL'] ?? '', name: 'auth', logger: silent });
 const relay = startRelay({ databaseUrl, messaging, service: 'auth' });
+// The part of auth's internal port that a restore asks. No account was erased.
+const internal = createServer((_request, response) => {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ announced: 0 }));
+});
+await new Promise<void>((resolve) => internal.listen(0, '127.0.0.1', resolve));
 const pool = new pg.Pool({ connectionString: databaseUrl, max: WRITERS });
 
 /** Builds the query that commits an event. */
@@ -89,8 +90,10 @@ process.once('SIGTERM', () => {
   void (async () => {
     await relay.stop();
     await messaging.close();
-    await pool.end();
+    internal.close();
+    await Promise.all([pool.end(), knex.destroy()]);
     process.disconnect();
   })();
 });
-process.send?.({ isReady: true });
+// A server that listens on a port has an AddressInfo.
+process.send?.({ internalUrl: `http://127.0.0.1:${(internal.address() as AddressInfo).port}` });

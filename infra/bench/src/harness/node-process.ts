@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The memory setting is that of the images (infra/docker). */
@@ -26,6 +26,8 @@ export interface NodeProcess {
   readonly send: (message: object) => void;
   /** An error that quotes its last output. */
   readonly failure: (why: string) => Error;
+  /** Size of its output so far. */
+  readonly outputBytes: () => number;
   readonly stop: () => Promise<void>;
 }
 
@@ -68,6 +70,7 @@ export const startNode = async (
   return {
     pid,
     failure,
+    outputBytes: () => statSync(logFile).size,
     succeed: async () => {
       await exited;
       if (child.exitCode !== 0) throw failure(`ended with ${child.exitCode ?? child.signalCode}`);

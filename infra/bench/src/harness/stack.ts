@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { BrokerUser } from '@svc/broker';
 import type { ServiceName } from '@svc/contracts';
 import { openSession, provision } from '@svc/database';
 import { freePort, type PostgresServer, scratchDirectory, startPostgres, startStandby } from '@svc/embedded-servers';
+import type { BrokerUser } from '@svc/messaging/broker';
 import { archiveFlags, openArchive } from './archive.ts';
 import { bundleService } from './bundle-service.ts';
 import { type Launch, type NodeProcess, startNode } from './node-process.ts';
@@ -266,8 +266,12 @@ const ownSettings = (tokens: {
     INFERENCE_GATEWAY_INTERNAL_URL: 'http://127.0.0.1:1',
     WEBHOOK_DISPATCHER_INTERNAL_URL: 'http://127.0.0.1:1',
   },
-  billing: { PAYMENTS: 'sandbox', RECEIPT_KEY_SECRET: randomBytes(32).toString('base64') },
-  'inference-gateway': {},
+  billing: {
+    PAYMENTS: 'sandbox',
+    PAYMENTS_SANDBOX_IN_PRODUCTION: '1',
+    RECEIPT_KEY_SECRET: randomBytes(32).toString('base64'),
+  },
+  'inference-gateway': { PROVENANCE_KEY_SECRET: randomBytes(32).toString('base64') },
   'webhook-dispatcher': { INTERNAL_API_TOKEN: tokens.dispatcherToken },
 });
 

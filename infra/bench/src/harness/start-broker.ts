@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { type BrokerUser, brokerUrl, migrateBroker, renderAccounts } from '@svc/broker';
 import { freePort, startNats } from '@svc/embedded-servers';
+import { type BrokerUser, brokerUrl, migrateBroker, renderAccounts } from '@svc/messaging/broker';
 import { restartable } from './restartable.ts';
 
 /** Starts NATS with the users of production: one server, or a cluster with a copy of each stream on every one. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { median, quantile, readable, summarize, welchT } from './statistics.ts';
+import { median, quantile, readable, summarize } from './statistics.ts';
 
 const oneToHundred = Array.from({ length: 100 }, (_, index) => index + 1);
 
@@ -34,13 +34,5 @@ describe('median', () => {
 describe('readable', () => {
   test('keeps three digits', () => {
     expect([1234.5, 99.44, 0.12345, Number.NaN].map(readable)).toEqual(['1235', '99.4', '0.123', '-']);
-  });
-});
-
-describe('welchT', () => {
-  test('is near zero for series of one mean, and large for others', () => {
-    expect(welchT([1, 2, 3, 4], [4, 3, 2, 1])).toBe(0);
-    // Means 2 and 6, variances 1 and 4, three values each.
-    expect(welchT([1, 2, 3], [4, 6, 8])).toBeCloseTo(-4 / Math.sqrt(1 / 3 + 4 / 3));
   });
 });

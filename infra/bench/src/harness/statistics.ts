@@ -29,19 +29,6 @@ export const summarize = (series: readonly number[]): Summary => {
 /** Returns the median, which one outlier does not move. NaN for an empty series. */
 export const median = (series: readonly number[]): number => quantile(Float64Array.from(series).sort(), 0.5);
 
-/** Returns Welch's t of two series of unequal variance: within ±2, their means differ by chance. */
-export const welchT = (one: readonly number[], other: readonly number[]): number => {
-  const first = meanAndError(one);
-  const second = meanAndError(other);
-  return (first.mean - second.mean) / Math.sqrt(first.squaredError + second.squaredError);
-};
-
-const meanAndError = (series: readonly number[]) => {
-  const mean = series.reduce((sum, value) => sum + value, 0) / series.length;
-  const variance = series.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (series.length - 1);
-  return { mean, squaredError: variance / series.length };
-};
-
 /** Formats with three significant digits, as an integer from 100. */
 export const readable = (value: number): string => {
   if (!Number.isFinite(value)) return '-';

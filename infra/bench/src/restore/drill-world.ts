@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { newId } from '@svc/contracts';
+import { readFileSync } from 'node:fs';
+import { newId, plansFileSchema } from '@svc/contracts';
 import { freePort } from '@svc/embedded-servers';
-import { createTestAuthority, StripeStandIn, type TestTokens, testTokens } from '@svc/testing';
+import { StripeStandIn, startStripeServer } from '@svc/sandbox/stripe';
+import { createTestAuthority, type TestTokens, testTokens } from '@svc/testing';
 import pg from 'pg';
+import { parse } from 'yaml';
 import { CHAT_MODEL, startGateway, startProvider } from '../gateway-under-test.ts';
 import { type Client, openClient } from '../harness/http.ts';
 import { startOwnerStandIn } from '../harness/owner-stand-in.ts';
@@ -17,8 +19,6 @@ const PLANS = new URL('../../../kubernetes/overlays/production/plans.yaml', impo
 const TOP_UP_MICROS = 100_000_000;
 /** Pages to which the payment provider sends people back. */
 export const RETURNS = { success_url: 'https://shop.example/done', cancel_url: 'https://shop.example/back' };
-/** A price of the stand-in, with the amount of the plan. */
-const PRICE_AT_STRIPE = 'price_of_full';
 const SERVICES = ['billing', 'gateway', 'dispatcher'] as const;
 
 /** A person who buys a subscription, and is connected to the partner's app. */
@@ -51,12 +51,20 @@ export interface DrillWorld {
 export const startDrillWorld = async (choices: StackChoices): Promise<DrillWorld> => {
   const stack = await startStack({}, choices);
   const tokens = await testTokens();
-  const stripe = await new StripeStandIn().start();
+  const { plans } = plansFileSchema.parse(parse(readFileSync(PLANS, 'utf8')));
+  const stripe = new StripeStandIn({ plans, publicBaseUrl: tokens.publicBaseUrl });
+  const stripeServer = await startStripeServer(stripe);
   const authority = await createTestAuthority();
   const ownerId = newId('usr');
   const owner = await startOwnerStandIn(ownerId);
   const partner = await startPartner(await authority.issue({ names: ['localhost'] }));
-  const { billing, gateway, provider } = await startPaidServices(stack, tokens, stripe);
+  const { billing, gateway, provider } = await startPaidServices(stack, tokens, {
+    PAYMENTS: 'stripe',
+    STRIPE_SECRET_KEY: 'sk_test_of_the_drill',
+    STRIPE_API_BASE: stripeServer.url,
+    STRIPE_WEBHOOK_SECRET: stripe.secret,
+    PLANS_FILE: PLANS,
+  });
   const dispatcher = await stack.start('webhook-dispatcher', {
     PUBLIC_BASE_URL: tokens.publicBaseUrl,
     JWKS_URL: tokens.jwksUrl,
@@ -95,7 +103,7 @@ export const startDrillWorld = async (choices: StackChoices): Promise<DrillWorld
     stop: async () => {
       partner.stop();
       owner.stop();
-      await Promise.all([provider.close(), stripe.stop(), tokens.stop()]);
+      await Promise.all([provider.close(), stripeServer.stop(), tokens.stop()]);
       authority.remove();
       await stack.stop();
     },
@@ -105,17 +113,8 @@ export const startDrillWorld = async (choices: StackChoices): Promise<DrillWorld
 
 const fixedPorts = async () => ({ PORT: String(await freePort()), INTERNAL_PORT: String(await freePort()) });
 
-const startPaidServices = async (stack: Stack, tokens: TestTokens, stripe: StripeStandIn) => {
+const startPaidServices = async (stack: Stack, tokens: TestTokens, payments: Readonly<Record<string, string>>) => {
   const { providerUrl, providerKey } = await startProvider(stack);
-  const plansFile = stack.scratchFile('plans.yaml');
-  writeFileSync(plansFile, readFileSync(PLANS, 'utf8').replace('price_standard_month', PRICE_AT_STRIPE));
-  const payments = {
-    PAYMENTS: 'stripe',
-    STRIPE_SECRET_KEY: 'sk_test_of_the_drill',
-    STRIPE_API_BASE: stripe.url,
-    STRIPE_WEBHOOK_SECRET: stripe.secret,
-    PLANS_FILE: plansFile,
-  };
   const services = await startGateway(stack, {
     tokens,
     providerUrl,
@@ -156,8 +155,8 @@ const createPaidKeys = async ({
 
 /** Pays a checkout session as its customer does. */
 export const pay = (stripe: StripeStandIn, sessionId: string): void => {
-  const session = stripe.list('checkout.session').find((each) => each['client_reference_id'] === sessionId);
-  stripe.pay(String(session?.['id']), new Date());
+  const session = stripe.list('checkout.session').find((each) => each.client_reference_id === sessionId);
+  stripe.pay(String(session?.id), new Date());
 };
 
 const connectBuyers = async (

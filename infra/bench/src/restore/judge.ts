@@ -75,7 +75,9 @@ const eventually = async <T extends { readonly missing: number }>(
 const judgeUsage = async (billing: pg.Client, { answered }: Callers, { moment, reopened }: Loss) => {
   const settled = await idsOf(
     billing,
-    "SELECT request_id AS id FROM reservations WHERE state IN ('settled', 'uncertain')",
+    `SELECT request_id AS id FROM reservations WHERE state IN ('settled', 'uncertain')
+     UNION ALL SELECT request_id FROM key_requests WHERE state = 'settled'
+     UNION ALL SELECT request_id FROM uncertain_key_requests`,
   );
   const unadmitted = await idsOf(billing, 'SELECT request_id AS id FROM unadmitted_usage');
   const isBetween = (at: number): boolean => at > moment.getTime() && at < reopened.getTime();

@@ -117,19 +117,19 @@ export const BODY = JSON.stringify({
 export const storeBacklog = async (database: pg.Pool, clientIds: readonly string[], perApp: number): Promise<void> => {
   await database.query(
     `WITH locked AS (
-       SELECT client_id FROM lanes WHERE client_id = ANY($3) ORDER BY client_id FOR NO KEY UPDATE
+       SELECT owner_id FROM lanes WHERE owner_id = ANY($3) ORDER BY owner_id FOR NO KEY UPDATE
      ), grown AS (
        UPDATE lanes SET last_sequence = last_sequence + $1::int, due_at = coalesce(due_at, now())
-       FROM locked WHERE lanes.client_id = locked.client_id
-       RETURNING lanes.client_id, generation, last_sequence - $1::int AS before
+       FROM locked WHERE lanes.owner_id = locked.owner_id
+       RETURNING lanes.owner_id, generation, last_sequence - $1::int AS before
      ), placed AS (
-       SELECT client_id, generation, before + n AS sequence,
-         'evt_' || substr(client_id, 11) || lpad((before + n)::text, 6, '0') AS event_id
+       SELECT owner_id, generation, before + n AS sequence,
+         'evt_' || substr(owner_id, 11) || lpad((before + n)::text, 6, '0') AS event_id
        FROM grown, generate_series(1, $1::int) AS n
      )
-     INSERT INTO events (client_id, sequence, event_id, generation, event, body, created)
-     SELECT client_id, sequence, event_id, generation, 'integration.test',
-       convert_to(format($2, event_id, client_id, sequence), 'UTF8'), extract(epoch FROM now())::bigint
+     INSERT INTO events (owner_id, sequence, event_id, generation, event, body, created)
+     SELECT owner_id, sequence, event_id, generation, 'integration.test',
+       convert_to(format($2, event_id, owner_id, sequence), 'UTF8'), extract(epoch FROM now())::bigint
      FROM placed`,
     [perApp, BODY, clientIds],
   );
@@ -164,6 +164,8 @@ export const arrivalsOf = async (
 export interface FactTeller {
   readonly pid: number;
   readonly databaseUrl: string;
+  /** The part of auth's internal port that a restore asks. */
+  readonly internalUrl: string;
   /** Commits events of new connections at this rate; resolves after the last one. */
   readonly connect: (order: {
     clientIds: readonly string[];
@@ -179,10 +181,12 @@ export interface FactTeller {
 export const startFactTeller = async (stack: Stack, knownUrl?: string): Promise<FactTeller> => {
   const databaseUrl = knownUrl ?? (await stack.database('auth'));
   const teller = await stack.startScript(TELLER, { DATABASE_URL: databaseUrl, NATS_URL: stack.natsUrlOf('auth') });
-  await teller.message();
+  // Its first message, when it is ready.
+  const { internalUrl } = (await teller.message()) as { internalUrl: string };
   return {
     pid: teller.pid,
     databaseUrl,
+    internalUrl,
     connect: async (order) => {
       const answer = teller.message();
       teller.send(order);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectToBroker } from '@svc/broker';
+import { connectToBroker } from '@svc/messaging/broker';
 import type { JetStreamClient } from 'nats';
 import { createRandom } from '../harness/random.ts';
 import type { RunningService } from '../harness/stack.ts';
@@ -178,12 +178,12 @@ const settled = async ({ database }: World, events: number): Promise<void> => {
 
 const judge = async ({ database }: World, arrivals: Arrivals, events: number) => {
   const { rows } = await database.query<{ event_id: string; client_id: string; sequence: string; status: string }>(
-    'SELECT event_id, client_id, sequence::text, status FROM events',
+    'SELECT event_id, owner_id AS client_id, sequence::text, status FROM events',
   );
   const { rows: letters } = await database.query<{ count: number }>('SELECT count(*)::int AS count FROM dead_letters');
   const { rows: lanes } = await database.query<{ gaps: number }>(
     `SELECT coalesce(sum(last_sequence - stored), 0)::int AS gaps
-     FROM (SELECT l.last_sequence, count(e.*) AS stored FROM lanes l LEFT JOIN events e USING (client_id) GROUP BY l.client_id) AS s`,
+     FROM (SELECT l.last_sequence, count(e.*) AS stored FROM lanes l LEFT JOIN events e USING (owner_id) GROUP BY l.owner_id) AS s`,
   );
   const places = new Map(rows.map((row) => [row.event_id, { app: row.client_id, sequence: Number(row.sequence) }]));
   const seen = new Set<string>();

@@ -1,4 +1,4 @@
-import { connectToBroker } from '@svc/broker';
+import { connectToBroker } from '@svc/messaging/broker';
 import pg from 'pg';
 import { quantile } from '../harness/statistics.ts';
 import type { Arrivals } from './dispatcher-under-test.ts';
@@ -102,7 +102,7 @@ const readEvents = async ({ database, told }: Traces): Promise<EventTrace[]> => 
     `SELECT e.fact_id, e.event_id, ${COMMITTED_AT.replace('%', 'i.xmin')} AS stored,
        (extract(epoch FROM a.at) * 1000)::float8 AS begun, ${COMMITTED_AT.replace('%', 'a.xmin')} AS recorded
      FROM inbox i JOIN events e ON e.fact_id = i.event_id
-     JOIN delivery_attempts a ON a.client_id = e.client_id AND a.sequence = e.sequence AND a.attempt = 1
+     JOIN delivery_attempts a ON a.owner_id = e.owner_id AND a.sequence = e.sequence AND a.attempt = 1
      WHERE i.event_id = ANY($1::uuid[])`,
     [told.map(([id]) => id)],
   );

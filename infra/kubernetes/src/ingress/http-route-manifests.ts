@@ -20,7 +20,7 @@ export const httpRouteManifests = (services: readonly EntranceService[]): object
       kind: 'HTTPRoute',
       metadata: { name },
       spec: {
-        parentRefs: [{ name: 'svc' }],
+        parentRefs: [{ name: 'svc', sectionName: 'https' }],
         rules: [
           {
             matches: rules.map(toMatch),

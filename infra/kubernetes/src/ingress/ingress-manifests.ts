@@ -1,3 +1,4 @@
+import { routes } from '@svc/contracts';
 import { type EntranceRule, type EntranceService, inMebibytes } from './entrance.ts';
 import { rulePattern } from './path-rules.ts';
 
@@ -7,6 +8,11 @@ import { rulePattern } from './path-rules.ts';
  */
 const SILENCE_SECONDS = { answers: 65, streams: 660 };
 const PREFIX = 'nginx.ingress.kubernetes.io';
+/**
+ * Matches below an app whose client id is an address: nginx decodes `https%3A%2F%2F…` and merges its slashes before it
+ * matches, and forwards the path as it came.
+ */
+const ADDRESSES_OF: Readonly<Record<string, readonly string[]>> = { auth: [`${routes.listApps.path}/https:/.+$`] };
 
 /**
  * Renders one Ingress per service for ingress-nginx: paths as regular expressions (the contract has parameters between
@@ -20,7 +26,16 @@ export const ingressManifests = (services: readonly EntranceService[]): object[]
     metadata: { name: service.name, annotations: annotations(service) },
     spec: {
       ingressClassName: 'nginx',
-      rules: [{ http: { paths: service.rules.map((rule) => toPath(rule, service.name)) } }],
+      rules: [
+        {
+          http: {
+            paths: [
+              ...service.rules.map((rule) => toPath(rule, service.name)),
+              ...(ADDRESSES_OF[service.name] ?? []).map((path) => patternPath(path, service.name)),
+            ],
+          },
+        },
+      ],
     },
   }));
 
@@ -39,9 +54,15 @@ const annotations = ({ streams, bodyBytesMax }: EntranceService): Record<string,
   };
 };
 
-const toPath = (rule: EntranceRule, service: string): object => ({
-  ...(rule.path === '/'
-    ? { path: '/', pathType: 'Prefix' }
-    : { path: `${rulePattern(rule)}$`, pathType: 'ImplementationSpecific' }),
-  backend: { service: { name: service, port: { name: 'public' } } },
+const toPath = (rule: EntranceRule, service: string): object =>
+  rule.path === '/'
+    ? { path: '/', pathType: 'Prefix', backend: backendOf(service) }
+    : patternPath(`${rulePattern(rule)}$`, service);
+
+const patternPath = (path: string, service: string): object => ({
+  path,
+  pathType: 'ImplementationSpecific',
+  backend: backendOf(service),
 });
+
+const backendOf = (service: string): object => ({ service: { name: service, port: { name: 'public' } } });

@@ -40,6 +40,7 @@ export const cloudNativePg: Readonly<Record<string, z.ZodType>> = {
     affinity: z.strictObject({ podAntiAffinityType: z.enum(['required', 'preferred']), topologyKey: z.string() }),
     resources: z.strictObject({ requests: resources, limits: resources }),
     storage: z.strictObject({ size: z.string().regex(/^\d+Gi$/) }),
+    walStorage: z.strictObject({ size: z.string().regex(/^\d+Gi$/) }),
   }),
   ScheduledBackup: z.strictObject({
     // Six fields, the first for seconds.

@@ -11,7 +11,15 @@ const serviceSchema = z.looseObject({
   environment: z.record(z.string(), z.coerce.string()).default({}),
   command: z.array(z.string()).optional(),
   depends_on: z.record(z.string(), z.strictObject({ condition: z.string() })).default({}),
-  healthcheck: z.looseObject({ test: z.array(z.string()).optional(), disable: z.boolean().optional() }).optional(),
+  healthcheck: z
+    .looseObject({
+      test: z.array(z.string()).optional(),
+      disable: z.boolean().optional(),
+      interval: z.string().optional(),
+    })
+    .optional(),
+  logging: z.looseObject({ driver: z.string(), options: z.record(z.string(), z.string()) }).optional(),
+  mem_limit: z.string().optional(),
   volumes: z.array(z.string()).default([]),
   ports: z.array(z.string()).default([]),
   read_only: z.boolean().optional(),

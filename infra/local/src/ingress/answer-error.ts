@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { type ErrorShape, errorCodes } from '@svc/contracts';
+import { awaitsContinue, type HeadFault } from '@svc/service-kit';
 
 /** Errors of the ingress. All others come from a service. */
 export type IngressErrorCode =
-  | 'repeated_host'
+  | HeadFault
   | 'not_found'
   | 'service_unavailable'
   | 'upstream_timeout_uncertain'
@@ -24,6 +25,8 @@ export const answerError = (res: ServerResponse, error: IngressError): void => {
   }
   const { status, description } = errorCodes[error.code];
   const body = Buffer.from(JSON.stringify(errorBody(error, error.message ?? description)));
+  // The sender of a body that was not invited would send it into the next request.
+  if (awaitsContinue(res.req)) res.setHeader('connection', 'close');
   if (error.retryAfterSeconds !== undefined) res.setHeader('retry-after', error.retryAfterSeconds);
   // Stock libraries of the common wire format retry any other 5xx.
   if (error.code === 'upstream_timeout_uncertain') res.setHeader('x-should-retry', 'false');

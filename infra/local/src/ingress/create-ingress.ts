@@ -1,7 +1,7 @@
 import { Agent, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type ErrorShape, isForWireClient, NOT_SERVED_MESSAGE } from '@svc/contracts';
-import { repeatsHost } from '@svc/service-kit';
+import { type ErrorShape, isForWireClient, notServedMessage } from '@svc/contracts';
+import { continueOnRead, findHeadFault, followsRefusedHead, toOriginForm } from '@svc/service-kit';
 import { answerError } from './answer-error.ts';
 import { clientAddressOf, setForwardedHeaders } from './forwarded-headers.ts';
 import type { IngressMatch, IngressOwner, IngressTable } from './ingress-table.ts';
@@ -59,6 +59,8 @@ export const createIngress = (options: IngressOptions): Server => {
   // A connection has several open answers when requests are pipelined.
   const open = new WeakMap<Duplex, Set<ServerResponse>>();
   const onRequest = (req: IncomingMessage, res: ServerResponse): void => {
+    if (followsRefusedHead(req)) return;
+    toOriginForm(req);
     const startedAt = options.clock();
     const path = readRequestPath(req.url);
     const match = path === undefined ? undefined : findMatch(path, req, options);
@@ -71,9 +73,9 @@ export const createIngress = (options: IngressOptions): Server => {
     });
     answer(req, res, { ...options, ...routed, upstream });
   };
-  // The ingress rejects a missing host and an unknown expectation, so that these responses carry a request id too.
+  // The ingress rejects a missing host itself, so that the response carries a request id too.
   const server = createServer({ requireHostHeader: false }, onRequest);
-  server.on('checkExpectation', onRequest);
+  continueOnRead(server);
   server.on('clientError', (error, socket) =>
     refuseUnreadable({ socket, error, requestId: options.newRequestId(), answers: [...(open.get(socket) ?? [])] }),
   );
@@ -89,9 +91,10 @@ const answer = (
   const { requestId, path, match } = options;
   const shape = match?.errorShape ?? shapeNear(req.url, options.table);
   res.setHeader('x-request-id', requestId);
-  if (repeatsHost(req)) {
+  const fault = findHeadFault(req);
+  if (fault !== undefined) {
     res.setHeader('connection', 'close');
-    answerError(res, { code: 'repeated_host', shape });
+    answerError(res, { code: fault, shape });
   } else if (framesBadly(req)) {
     res.writeHead(400, ENDS_CONNECTION).end();
   } else if (req.headers.upgrade?.toLowerCase() === 'websocket') {
@@ -107,7 +110,7 @@ const answer = (
     answerError(res, {
       code: 'not_found',
       shape: isWire ? 'wire' : shape,
-      message: isWire ? NOT_SERVED_MESSAGE : 'There is nothing at this address.',
+      message: isWire ? notServedMessage(path ?? '') : 'There is nothing at this address.',
     });
   }
 };

@@ -1,6 +1,6 @@
 import { allInternalRoutes, allRoutes, type RouteDefinition, unservedPaths } from '@svc/contracts';
 import { describe, expect, test } from 'vitest';
-import { type IngressRoute, ingressTable } from './ingress-table.ts';
+import { type IngressRoute, ingressTable, sandboxPaymentRoutes } from './ingress-table.ts';
 
 const table = ingressTable([...allRoutes, ...unservedPaths]);
 const fill = ({ path }: RouteDefinition): string => path.replaceAll(/\{[^}]+\}/g, 'x1');
@@ -44,7 +44,9 @@ describe('the table derived from the contract', () => {
 
   test('gives an unknown path to the owner of its whole prefix', () => {
     expect(table.match('/v1/console/unheard-of')?.service).toBe('auth');
-    expect(table.match('/sandbox/payments/unheard-of')?.service).toBe('billing');
+    const sandbox = ingressTable([...allRoutes, ...sandboxPaymentRoutes]);
+    expect(sandbox.match('/sandbox/payments/unheard-of')?.service).toBe('sandbox-payments');
+    expect(table.match('/sandbox/payments/unheard-of')).toBeUndefined();
     expect(table.match('/v1/chat/unheard-of')).toMatchObject({ service: 'inference-gateway', errorShape: 'wire' });
   });
 

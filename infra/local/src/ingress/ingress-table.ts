@@ -1,7 +1,13 @@
-import type { ErrorShape, IncomingPath, RouteDefinition, ServiceName } from '@svc/contracts';
+import {
+  type ErrorShape,
+  type IncomingPath,
+  type RouteDefinition,
+  type ServiceName,
+  sandboxRoutes,
+} from '@svc/contracts';
 
-/** A part of the product behind the ingress: a service of the contract, the console, or the sandbox mail server. */
-export type IngressOwner = ServiceName | 'console' | 'sandbox-mail';
+/** A part of the product behind the ingress: a service of the contract, the console, or a stand-in for a third party. */
+export type IngressOwner = ServiceName | 'console' | 'sandbox-mail' | 'sandbox-payments';
 
 export interface IngressMatch {
   readonly service: IngressOwner;
@@ -26,6 +32,12 @@ export const sandboxMailRoutes: readonly IngressRoute[] = ['/sandbox/mail', '/sa
   path,
   service: 'sandbox-mail',
   errorShape: 'detail',
+}));
+
+/** Routes of the stand-in for Stripe, which only runs where nothing is really paid. */
+export const sandboxPaymentRoutes: readonly IngressRoute[] = Object.values(sandboxRoutes).map((route) => ({
+  ...route,
+  service: 'sandbox-payments',
 }));
 
 interface PathNode {

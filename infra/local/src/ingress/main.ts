@@ -1,14 +1,14 @@
 import { allRoutes, newId, serviceNames, unservedPaths } from '@svc/contracts';
 import { makeDrainable } from '@svc/service-kit';
 import { type AccessRecord, createIngress, type Upstreams } from './create-ingress.ts';
-import { type IngressOwner, ingressTable, sandboxMailRoutes } from './ingress-table.ts';
+import { type IngressOwner, ingressTable, sandboxMailRoutes, sandboxPaymentRoutes } from './ingress-table.ts';
 import type { ReadinessUrls } from './stopping-services.ts';
 
 const DRAIN_MS = 8_000;
 
 const { env } = process;
-const port = Number(env['PORT'] ?? 8080);
-const host = env['HOST'] ?? '127.0.0.1';
+const port = Number(env['PORT'] || 8080);
+const host = env['HOST'] || '127.0.0.1';
 const upstreams: Upstreams = {};
 const readinessUrls: ReadinessUrls = {};
 const variables = {
@@ -18,8 +18,9 @@ const variables = {
   'webhook-dispatcher': 'WEBHOOK_DISPATCHER_URL',
   console: 'CONSOLE_URL',
   'sandbox-mail': 'SANDBOX_MAIL_URL',
+  'sandbox-payments': 'SANDBOX_PAYMENTS_URL',
 } as const satisfies Record<IngressOwner, string>;
-for (const service of [...serviceNames, 'console', 'sandbox-mail'] as const) {
+for (const service of [...serviceNames, 'console', 'sandbox-mail', 'sandbox-payments'] as const) {
   const url = env[variables[service]];
   if (url) upstreams[service] = url;
   const internalUrl = env[variables[service].replace(/URL$/, 'INTERNAL_URL')];
@@ -40,6 +41,7 @@ const server = createIngress({
     ...allRoutes,
     ...unservedPaths,
     ...(upstreams['sandbox-mail'] === undefined ? [] : sandboxMailRoutes),
+    ...(upstreams['sandbox-payments'] === undefined ? [] : sandboxPaymentRoutes),
   ]),
   upstreams,
   readinessUrls,
@@ -54,7 +56,8 @@ server.on('error', (error) => {
   log('error', error.message);
   process.exit(1);
 });
-server.listen(port, host, () => log('info', 'listening', { port, host }));
+// Without a host, Node.js accepts IPv6 and IPv4, or IPv4 alone where the system has no IPv6.
+server.listen({ port, host: host === '::' ? undefined : host }, () => log('info', 'listening', { port, host }));
 
 const stop = (): void => void drain(DRAIN_MS).then(() => process.exit(0));
 process.once('SIGTERM', stop);

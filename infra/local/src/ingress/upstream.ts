@@ -1,4 +1,6 @@
 import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { awaitsContinue } from '@svc/service-kit';
 import httpProxy from 'http-proxy';
 import { answerError } from './answer-error.ts';
 import { passedOnHeaders } from './forwarded-headers.ts';
@@ -29,8 +31,9 @@ export interface UpstreamOptions {
 /** Creates the forwarder. It streams both ways, and the end of either side ends the other. */
 export const createUpstream = ({ agent, stopping, idleTimeoutMs }: UpstreamOptions): Upstream => {
   const proxy = httpProxy.createProxyServer({ agent, selfHandleResponse: true });
-  proxy.on('proxyReq', (proxyReq, req, res) => {
+  proxy.on('proxyReq', (proxyReq, req, res, { buffer }) => {
     endWithAnswer(proxyReq, req, res);
+    if (buffer instanceof PassThrough) askBeforeBody(proxyReq, req, buffer);
     proxyReq.once('response', (proxyRes) => leaveStream(proxyReq, proxyRes));
   });
   proxy.on('proxyRes', (proxyRes, _req, res) => passOn(proxyRes, res));
@@ -42,12 +45,21 @@ export const createUpstream = ({ agent, stopping, idleTimeoutMs }: UpstreamOptio
         return;
       }
       const timeout = match.service === 'inference-gateway' ? idleTimeoutMs.streams : idleTimeoutMs.answers;
-      proxy.web(req, res, { target, proxyTimeout: timeout }, (error) => {
+      const body = awaitsContinue(req) ? { buffer: new PassThrough() } : {};
+      proxy.web(req, res, { target, proxyTimeout: timeout, ...body }, (error) => {
         const isCertain = 'code' in error && NEVER_REACHED.has(String(error.code));
         answerDown(req, res, { match, isCertain });
       });
     },
   };
+};
+
+/** Lets the service decide on the head of a request whose sender waits for 100 Continue before it sends the body. */
+const askBeforeBody = (proxyReq: ClientRequest, req: IncomingMessage, body: PassThrough): void => {
+  // http-proxy omits its event for a request that had this header from the start.
+  proxyReq.setHeader('expect', '100-continue');
+  proxyReq.once('continue', () => req.pipe(body));
+  proxyReq.flushHeaders();
 };
 
 /**
@@ -79,8 +91,8 @@ const passOn = (proxyRes: IncomingMessage, res: ServerResponse): void => {
   for (const [name, values] of passedOnHeaders(proxyRes.rawHeaders)) {
     res.setHeader(name, values.length === 1 ? (values[0] ?? '') : values);
   }
-  // The rest of the request will not arrive.
-  if (proxyRes.statusCode === 408) res.setHeader('connection', 'close');
+  // The rest of the request, or its body that was not invited, will not arrive.
+  if (proxyRes.statusCode === 408 || awaitsContinue(res.req)) res.setHeader('connection', 'close');
   res.writeHead(proxyRes.statusCode ?? 502, proxyRes.statusMessage);
   // The headers of a stream must not wait for its first event.
   res.flushHeaders();

@@ -15,6 +15,8 @@ export interface StackPaths {
   readonly compileCache: string;
   readonly routesFile: string;
   readonly usageJournal: string;
+  /** Directory of the account at the stand-in for Stripe. */
+  readonly sandboxPayments: string;
   readonly migrated: string;
   readonly logs: string;
 }
@@ -25,6 +27,7 @@ export const pathsOf = (dataDirectory: string): StackPaths => ({
   compileCache: join(dataDirectory, 'cache', 'compile'),
   routesFile: join(dataDirectory, 'routes.yaml'),
   usageJournal: join(dataDirectory, 'usage-journal'),
+  sandboxPayments: join(dataDirectory, 'sandbox-payments'),
   migrated: join(dataDirectory, 'migrated.json'),
   logs: join(dataDirectory, 'logs'),
 });

@@ -30,7 +30,7 @@ export const withSampleReceiver = async ({ settings, ports, report }: ReceiverCo
   const port = ports.get(SAMPLE_PARTNER_WEBHOOKS);
   if (port === undefined) return env;
   try {
-    const { ensureLocalAuthority } = await import('@svc/sample-partner/authority');
+    const { ensureLocalAuthority } = await import('@svc/sandbox/partner/authority');
     const folder = samplePartnerFolder(settings);
     const { caFile } = await ensureLocalAuthority(folder, { renewBeforeDays: RENEW_BEFORE_DAYS });
     const given = env['WEBHOOK_EXTRA_CA_FILE'];

@@ -16,6 +16,7 @@ const secrets: Secrets = {
   WEBHOOK_ENCRYPTION_KEY: 'webhook-key',
   API_KEY_PEPPER: 'pepper',
   RECEIPT_KEY_SECRET: 'receipts',
+  PROVENANCE_KEY_SECRET: 'proofs',
   SANDBOX_PROVIDER_KEY: 'sandbox-key',
   POSTGRES_PASSWORD: 'pg',
   AUTH_DATABASE_PASSWORD: 'a',
@@ -42,7 +43,6 @@ const context = (env: NodeJS.ProcessEnv = {}): ServiceContext => ({
   plansFile: '/config/plans.yaml',
   usageJournal: '/data/usage-journal',
   compileCache: '/data/cache',
-  isOtherRelease: false,
 });
 
 describe('the environment of a service', () => {
@@ -65,7 +65,7 @@ describe('the environment of a service', () => {
     const own = {
       auth: ['auth:own', 'auth-key'],
       billing: ['billing:own', 'receipts'],
-      'inference-gateway': ['inference-gateway:own', 'pepper', 'sandbox-key'],
+      'inference-gateway': ['inference-gateway:own', 'pepper', 'proofs', 'sandbox-key'],
       'webhook-dispatcher': ['webhook-dispatcher:own', 'webhook-key'],
     }[service];
     expect(Object.values(secrets).filter((secret) => values.has(secret))).toEqual(own);
@@ -79,11 +79,6 @@ describe('the environment of a service', () => {
       'webhook-dispatcher:sha256:digest',
       'operator:sha256:digest',
     ]);
-  });
-
-  test('has plain credentials, its own first, for a service of another release', () => {
-    const environment = serviceEnvironment('auth', { ...context(), isOtherRelease: true });
-    expect(environment['INTERNAL_API_TOKENS']).toBe('auth:own,webhook-dispatcher:own,operator:own');
   });
 
   test('takes the person’s variables over the defaults, but not the ports and databases of other programs', () => {

@@ -4,6 +4,9 @@ import { apiTokenOf, digestOf, type Secrets, variablePrefix } from './secrets.ts
 /** Names of the ports of the sandbox mail server: its inbox, and SMTP. */
 export const SANDBOX_MAIL = 'sandbox-mail';
 export const SANDBOX_MAIL_SMTP = 'sandbox-mail-smtp';
+/** Name of the stand-in for Stripe. */
+export const SANDBOX_PAYMENTS = 'sandbox-payments';
+export const SANDBOX_PROVIDER = 'sandbox-provider';
 /** Time that open requests and streams get when the stack stops. */
 const SHUTDOWN_GRACE_MS = 8_000;
 /** Time that a service keeps serving once it reports a stop, so that the ingress notices. */
@@ -25,13 +28,14 @@ export interface ServiceContext {
   /** Directory of the usage journals of gateways. */
   readonly usageJournal: string;
   readonly compileCache: string;
-  /** True if the services may be those of a release that knows no digests of credentials. */
-  readonly isOtherRelease: boolean;
 }
 
 /** Returns the URL of a listener, such as `auth` or `auth-internal`. */
 export const loopbackUrl = (ports: ReadonlyMap<string, number>, name: string): string =>
   `http://127.0.0.1:${ports.get(name)}`;
+
+/** Returns true unless the person has chosen Stripe itself. */
+export const usesSandboxPayments = (env: NodeJS.ProcessEnv): boolean => env['PAYMENTS'] !== 'stripe';
 
 /** Returns the person's variables for a process of the stack, without those that would mislead it. */
 export const inheritedEnvironment = (env: NodeJS.ProcessEnv, compileCache: string): NodeJS.ProcessEnv => {
@@ -58,7 +62,7 @@ const commonDefaults = (service: ServiceName, context: ServiceContext): NodeJS.P
   LOG_LEVEL: 'info',
   SHUTDOWN_GRACE_MS: String(SHUTDOWN_GRACE_MS),
   SHUTDOWN_DELAY_MS: String(SHUTDOWN_DELAY_MS),
-  INTERNAL_API_TOKENS: acceptedTokens(service, context).join(','),
+  INTERNAL_API_TOKENS: acceptedTokens(service, context.secrets).join(','),
   INTERNAL_API_TOKEN: apiTokenOf(context.secrets, service),
   JWKS_URL: `${loopbackUrl(context.ports, 'auth')}/v1/integrations/oauth/jwks`,
   ...Object.fromEntries(
@@ -69,11 +73,8 @@ const commonDefaults = (service: ServiceName, context: ServiceContext): NodeJS.P
   ),
 });
 
-/** A release that knows no digests compares plain credentials, and presents the first of its list. */
-const acceptedTokens = (service: ServiceName, { secrets, isOtherRelease }: ServiceContext): readonly string[] => {
-  const tokens = callersOf(service).map((caller) => apiTokenOf(secrets, caller));
-  return isOtherRelease ? [apiTokenOf(secrets, service), ...tokens] : tokens.map(digestOf);
-};
+const acceptedTokens = (service: ServiceName, secrets: Secrets): readonly string[] =>
+  callersOf(service).map((caller) => digestOf(apiTokenOf(secrets, caller)));
 
 const ownDefaults = (service: ServiceName, context: ServiceContext): NodeJS.ProcessEnv => {
   const { secrets, routesFile, plansFile, usageJournal } = context;
@@ -88,12 +89,18 @@ const ownDefaults = (service: ServiceName, context: ServiceContext): NodeJS.Proc
         PUBLISHER_PROOFS: process.env['NODE_ENV'] === 'production' ? 'public' : 'sandbox',
       };
     case 'billing':
-      return { PLANS_FILE: plansFile, PAYMENTS: 'sandbox', RECEIPT_KEY_SECRET: secrets.RECEIPT_KEY_SECRET };
+      return {
+        PLANS_FILE: plansFile,
+        PAYMENTS: 'sandbox',
+        RECEIPT_KEY_SECRET: secrets.RECEIPT_KEY_SECRET,
+        SANDBOX_PAYMENTS_URL: loopbackUrl(context.ports, SANDBOX_PAYMENTS),
+      };
     case 'inference-gateway':
       return {
         ROUTES_FILE: routesFile,
         SANDBOX_PROVIDER_KEY: secrets.SANDBOX_PROVIDER_KEY,
         API_KEY_PEPPER: secrets.API_KEY_PEPPER,
+        PROVENANCE_KEY_SECRET: secrets.PROVENANCE_KEY_SECRET,
         INGRESS_REGION: 'local',
         USAGE_JOURNAL_DIR: usageJournal,
       };

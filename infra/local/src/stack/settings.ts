@@ -11,8 +11,6 @@ const FILE_VARIABLES = ['ROUTES_FILE', 'PLANS_FILE', 'WEBHOOK_EXTRA_CA_FILE', 'D
 export interface StackSettings {
   readonly root: string;
   readonly servicesDirectory: string;
-  /** True if SVC_SERVICES_DIR is set: the services may be those of another release. */
-  readonly isOtherRelease: boolean;
   readonly dataDirectory: string;
   readonly host: string;
   /** Port of the ingress. 0 takes a free one. */
@@ -27,7 +25,6 @@ export interface StackSettings {
 export const readSettings = (env: NodeJS.ProcessEnv, cwd: string): StackSettings => ({
   root: ROOT,
   servicesDirectory: env['SVC_SERVICES_DIR'] ? resolve(cwd, env['SVC_SERVICES_DIR']) : resolve(ROOT, 'services'),
-  isOtherRelease: Boolean(env['SVC_SERVICES_DIR']),
   dataDirectory: env['SVC_DATA_DIR'] ? resolve(cwd, env['SVC_DATA_DIR']) : resolve(ROOT, '.local'),
   host: env['INGRESS_HOST'] || HOST_DEFAULT,
   port: env['PORT'] ? readPort('PORT', env['PORT']) : PORT_DEFAULT,

@@ -9,7 +9,7 @@ import { choosePorts } from './ports.ts';
 import type { Report } from './report.ts';
 import { samplePartnerPorts } from './sample-receiver.ts';
 import { loadSecrets, type Secrets } from './secrets.ts';
-import { SANDBOX_MAIL, SANDBOX_MAIL_SMTP } from './service-environment.ts';
+import { SANDBOX_MAIL, SANDBOX_MAIL_SMTP, SANDBOX_PAYMENTS, SANDBOX_PROVIDER } from './service-environment.ts';
 import type { StackSettings } from './settings.ts';
 import { createStackFile, type StackFile } from './stack-file.ts';
 
@@ -88,7 +88,8 @@ const INGRESS = 'ingress';
 const portNames = (settings: StackSettings): readonly string[] => [
   'postgres',
   'nats',
-  'sandbox-provider',
+  SANDBOX_PROVIDER,
+  SANDBOX_PAYMENTS,
   SANDBOX_MAIL,
   SANDBOX_MAIL_SMTP,
   ...serviceNames.flatMap((name) => [name, `${name}-internal`]),

@@ -68,7 +68,7 @@ describe('ports', () => {
     expect(await choose()).toEqual(before);
   });
 
-  test('of an earlier release are kept if they are free', async () => {
+  test('of an earlier start are kept if they are free', async () => {
     const scattered = { auth: await freeBelowEphemeral(), 'auth-internal': await freeBelowEphemeral() };
     writeFileSync(join(directory, 'ports.json'), JSON.stringify(scattered));
     expect(Object.fromEntries(await choose())).toEqual(scattered);

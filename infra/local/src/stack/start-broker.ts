@@ -1,6 +1,6 @@
-import type { BrokerUser } from '@svc/broker';
 import { serviceNames } from '@svc/contracts';
 import { type NatsServer, StartError, startNats } from '@svc/embedded-servers';
+import type { BrokerUser } from '@svc/messaging/broker';
 import { keepRunning } from './keep-running.ts';
 import { variablePrefix } from './secrets.ts';
 import type { StackContext } from './stack-context.ts';
@@ -24,18 +24,14 @@ export const startBroker = async (context: StackContext): Promise<Broker> => {
 };
 
 const startOwnBroker = async (context: StackContext): Promise<Broker> => {
-  const { ports, paths, settings, secrets } = context;
+  const { ports, paths, secrets } = context;
   // Loaded while PostgreSQL starts.
-  const { brokerUrl, renderAccounts } = await import('@svc/broker');
+  const { brokerUrl, renderAccounts } = await import('@svc/messaging/broker');
   const port = ports.get('nats') ?? 0;
   const url = `nats://127.0.0.1:${port}`;
   const passwordOf = (user: BrokerUser): string => secrets[`${variablePrefix(user)}_NATS_PASSWORD`];
   const urlOf = (user: BrokerUser): string => brokerUrl(url, user, passwordOf(user));
-  const accounts = renderAccounts({
-    passwordOf: (user) => JSON.stringify(passwordOf(user)),
-    // A release without credentials creates its streams itself.
-    allowAnonymous: settings.isOtherRelease,
-  });
+  const accounts = renderAccounts({ passwordOf: (user) => JSON.stringify(passwordOf(user)) });
   await keepRunning(context, {
     name: 'nats',
     url,
@@ -49,7 +45,7 @@ const startOwnBroker = async (context: StackContext): Promise<Broker> => {
 };
 
 const useGivenBroker = async (url: string, caFile: string | undefined): Promise<Broker> => {
-  const { migrateBroker } = await import('@svc/broker');
+  const { migrateBroker } = await import('@svc/messaging/broker');
   try {
     await migrateBroker({ url, caFile });
   } catch (error) {
@@ -65,7 +61,7 @@ const keepMigrated = async (
   server: NatsServer,
   { url, onOutput }: { readonly url: string; readonly onOutput: (text: string) => void },
 ): Promise<void> => {
-  const { keepBrokerMigrated } = await import('@svc/broker');
+  const { keepBrokerMigrated } = await import('@svc/messaging/broker');
   try {
     const kept = await keepBrokerMigrated({ url }, (error) => onOutput(`cannot be migrated: ${messageOf(error)}\n`));
     void server.exited.then(() => kept.stop());

@@ -14,8 +14,10 @@ import {
   inheritedEnvironment,
   loopbackUrl,
   SANDBOX_MAIL,
-  SANDBOX_MAIL_SMTP,
+  SANDBOX_PAYMENTS,
+  SANDBOX_PROVIDER,
   serviceEnvironment,
+  usesSandboxPayments,
 } from './service-environment.ts';
 import type { StackSettings } from './settings.ts';
 import { prepareStack, type StackContext } from './stack-context.ts';
@@ -23,16 +25,22 @@ import { type Broker, startBroker } from './start-broker.ts';
 import { consoleUrl, startConsole } from './start-console.ts';
 import { startBeside, startOptional } from './start-optional.ts';
 import { samplePartnerUrl, startSamplePartner } from './start-sample-partner.ts';
+import { startSandboxes } from './start-sandboxes.ts';
 import { type DatabaseServer, givenDatabaseUrl, startDatabaseServer } from './start-servers.ts';
 
 /** Stop order: first no new requests come in, then open ones end, then their dependencies stop. */
-const STOP_WAVES = [['ingress'], [...serviceNames], ['sandbox-provider', SANDBOX_MAIL], ['nats'], ['postgres']];
+const STOP_WAVES = [
+  ['ingress'],
+  [...serviceNames],
+  [SANDBOX_PROVIDER, SANDBOX_MAIL, SANDBOX_PAYMENTS],
+  ['nats'],
+  ['postgres'],
+];
 /** Maximum starts if other programs keep taking chosen ports. */
 const TRIES_MAX = 3;
 const CONFIG = new URL('../../config/', import.meta.url);
 const INGRESS = fileURLToPath(new URL('../ingress/main.ts', import.meta.url));
-const SANDBOX_PROVIDER = fileURLToPath(import.meta.resolve('@svc/sandbox-provider/main'));
-const SANDBOX_MAIL_MAIN = fileURLToPath(import.meta.resolve('@svc/sandbox-mail/main'));
+const PLANS_FILE = fileURLToPath(new URL('plans.yaml', CONFIG));
 /** Placeholder in `config/routes.yaml` for the address of the sandbox provider. */
 const PROVIDER_URL_IN_CONFIG = 'http://127.0.0.1:9100';
 
@@ -106,8 +114,7 @@ const startEverything = async (context: StackContext): Promise<readonly ServiceN
   const dispatcherEnv = withSampleReceiver(context);
   const parts = [
     startIngress(context, present),
-    startSandboxProvider(context),
-    startSandboxMail(context),
+    startSandboxes(context, PLANS_FILE),
     startOptional(context, startConsole),
     ...present.map((service) => startService(context, service, { server, broker, dispatcherEnv })),
   ];
@@ -146,10 +153,9 @@ const startService = async (
       natsUrl,
       publicBaseUrl: baseUrl,
       routesFile: paths.routesFile,
-      plansFile: fileURLToPath(new URL('plans.yaml', CONFIG)),
+      plansFile: PLANS_FILE,
       usageJournal: paths.usageJournal,
       compileCache: paths.compileCache,
-      isOtherRelease: settings.isOtherRelease,
     }),
     url: loopbackUrl(ports, service),
     internalUrl,
@@ -174,6 +180,7 @@ const startIngress = async (context: StackContext, present: readonly ServiceName
       ...Object.fromEntries(upstreams),
       ...(pages === undefined ? {} : { CONSOLE_URL: pages }),
       SANDBOX_MAIL_URL: loopbackUrl(ports, SANDBOX_MAIL),
+      ...(usesSandboxPayments(settings.env) && { SANDBOX_PAYMENTS_URL: loopbackUrl(ports, SANDBOX_PAYMENTS) }),
       HOST: settings.host,
       PORT: String(port),
       PUBLIC_BASE_URL: baseUrl,
@@ -183,45 +190,11 @@ const startIngress = async (context: StackContext, present: readonly ServiceName
   });
 };
 
-const startSandboxProvider = async (context: StackContext): Promise<void> => {
-  const { settings, ports, paths, secrets } = context;
-  const url = loopbackUrl(ports, 'sandbox-provider');
-  await keepNodeRunning(context, {
-    name: 'sandbox-provider',
-    script: SANDBOX_PROVIDER,
-    directory: settings.root,
-    env: {
-      SANDBOX_PROVIDER_KEY: secrets.SANDBOX_PROVIDER_KEY,
-      ...inheritedEnvironment(settings.env, paths.compileCache),
-      PORT: String(ports.get('sandbox-provider')),
-    },
-    url,
-    readyUrl: `${url}/healthz`,
-  });
-};
-
-const startSandboxMail = async (context: StackContext): Promise<void> => {
-  const { settings, ports, paths } = context;
-  const url = loopbackUrl(ports, SANDBOX_MAIL);
-  await keepNodeRunning(context, {
-    name: SANDBOX_MAIL,
-    script: SANDBOX_MAIL_MAIN,
-    directory: settings.root,
-    env: {
-      ...inheritedEnvironment(settings.env, paths.compileCache),
-      PORT: String(ports.get(SANDBOX_MAIL)),
-      SMTP_PORT: String(ports.get(SANDBOX_MAIL_SMTP)),
-    },
-    url,
-    readyUrl: `${url}/healthz`,
-  });
-};
-
 const writeRoutesFile = ({ paths, ports }: StackContext): void => {
   const text = readFileSync(new URL('routes.yaml', CONFIG), 'utf8');
   const note =
     '# Written at every start of the local stack; changes here are lost. Set ROUTES_FILE to use another file.\
 ';
-  const url = loopbackUrl(ports, 'sandbox-provider');
+  const url = loopbackUrl(ports, SANDBOX_PROVIDER);
   writeFileAtomically(paths.routesFile, note + text.replaceAll(PROVIDER_URL_IN_CONFIG, url));
 };

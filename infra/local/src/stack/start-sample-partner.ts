@@ -14,7 +14,7 @@ export const startSamplePartner = async (context: StackContext): Promise<void> =
   if (url === undefined) return;
   await keepNodeRunning(context, {
     name: SAMPLE_PARTNER,
-    script: fileURLToPath(import.meta.resolve('@svc/sample-partner/main')),
+    script: fileURLToPath(import.meta.resolve('@svc/sandbox/partner/main')),
     directory: settings.root,
     env: {
       ...inheritedEnvironment(settings.env, paths.compileCache),

@@ -3,7 +3,7 @@ export interface Panel {
   readonly title: string;
   /** Shown in the panel's corner; states the normal range. */
   readonly description?: string;
-  readonly unit: 'reqps' | 's' | 'percentunit' | 'short' | 'bytes';
+  readonly unit: 'reqps' | 's' | 'd' | 'percentunit' | 'short' | 'bytes' | 'dateTimeFromNow';
   readonly queries: readonly Query[];
 }
 

@@ -39,6 +39,12 @@ export const inference: Dashboard = {
           'sum by (route) (increase(upstream_usage_implausible_total[1h]))',
           '{{route}}',
         ),
+        single(
+          'Days until the certifications of routes expire',
+          'd',
+          'min by (route) (route_certification_expires_seconds) / 86400',
+          '{{route}}',
+        ),
         single('Usage records waiting', 'short', 'max(usage_records_waiting)', 'largest of all gateways'),
         {
           title: 'Usage records written',
@@ -86,12 +92,33 @@ export const inference: Dashboard = {
     {
       title: 'Admission',
       panels: [
+        {
+          title: 'Decisions of billing',
+          unit: 'reqps',
+          queries: [
+            { expr: 'sum by (verdict) (rate(billing_admissions_total[5m]))', legend: 'app: {{verdict}}' },
+            { expr: 'sum by (verdict) (rate(billing_lease_decisions_total[5m]))', legend: 'key: {{verdict}}' },
+          ],
+        },
         single(
-          'Decisions',
+          'API-key requests, by who decided',
           'reqps',
-          'sum by (kind, verdict) (rate(billing_admissions_total[5m]))',
-          '{{kind}} {{verdict}}',
+          'sum by (by) (rate(gateway_lease_decisions_total[5m]))',
+          '{{by}}',
         ),
+        {
+          title: 'Leases of API keys',
+          unit: 'short',
+          queries: [
+            { expr: 'sum(gateway_leases)', legend: 'held by gateways' },
+            { expr: 'sum(increase(billing_leases_lost_total[1h]))', legend: 'lost in an hour' },
+            {
+              expr: 'sum by (outcome) (increase(billing_lease_recalls_total[1h]))',
+              legend: 'recalls in an hour: {{outcome}}',
+            },
+            { expr: 'sum(increase(billing_leases_busy_total[1h]))', legend: 'busy wallets in an hour' },
+          ],
+        },
         {
           title: 'Duration of an admission',
           unit: 's',
@@ -99,7 +126,7 @@ export const inference: Dashboard = {
             expr: quantile(
               q,
               'service',
-              'http_request_duration_seconds_bucket{service="billing", operation=~"admitRequest|admitRequests"}',
+              'http_request_duration_seconds_bucket{service="billing", operation=~"admitRequests|askLeases"}',
             ),
             legend: `p${q * 100}`,
           })),
@@ -112,8 +139,8 @@ export const inference: Dashboard = {
             { expr: 'max(billing_holders_alive)', legend: 'alive' },
             { expr: 'sum(increase(billing_holders_expired_total[1h]))', legend: 'expired in an hour' },
             {
-              expr: 'sum by (kind) (increase(billing_held_requests_ended_total[1h]))',
-              legend: 'requests ended in an hour: {{kind}}',
+              expr: 'sum(increase(billing_held_requests_ended_total[1h]))',
+              legend: 'delegated requests ended in an hour',
             },
           ],
         },
@@ -136,6 +163,44 @@ export const inference: Dashboard = {
         ),
         single('Unadmitted usage, per hour', 'short', 'sum(increase(billing_unadmitted_usage_total[1h]))', 'requests'),
         single('Cost written off, per hour', 'short', 'sum(increase(billing_written_off_micros_total[1h]))', 'micros'),
+      ],
+    },
+    {
+      title: 'Payments',
+      panels: [
+        single(
+          'Requests to the provider',
+          'reqps',
+          'sum by (outcome) (rate(billing_provider_requests_total[5m]))',
+          '{{outcome}}',
+        ),
+        {
+          title: 'Events of the provider, per hour',
+          unit: 'short',
+          queries: [
+            { expr: 'sum by (source) (increase(billing_provider_events_total[1h]))', legend: '{{source}}' },
+            { expr: 'sum(increase(billing_paid_checkouts_total[1h]))', legend: 'paid checkouts' },
+          ],
+        },
+        {
+          title: 'Last word of the provider',
+          unit: 'dateTimeFromNow',
+          queries: [
+            { expr: 'max(billing_provider_last_success_seconds) * 1000', legend: 'answer' },
+            { expr: 'max(billing_provider_last_event_seconds) * 1000', legend: 'event' },
+          ],
+        },
+        {
+          title: 'Work that fails',
+          unit: 'short',
+          queries: [
+            { expr: 'max by (work) (billing_deferred_items)', legend: '{{work}}: items that keep failing' },
+            {
+              expr: 'sum by (work, reason) (increase(billing_work_failures_total[1h]))',
+              legend: '{{work}}: {{reason}}, per hour',
+            },
+          ],
+        },
         single('Mismatched payments of the last day', 'short', 'max(billing_mismatched_payments)', 'checkouts'),
       ],
     },

@@ -18,7 +18,7 @@ type Measured = Pick<Objective, 'failures' | 'all'>;
 const REQUESTS_PER_SECOND_MIN = 0.1;
 
 const TOKEN = 'service="auth", operation="issueToken"';
-const ADMISSION = 'service="billing", operation=~"admitRequest|admitRequests"';
+const ADMISSION = 'service="billing", operation=~"admitRequests|askLeases"';
 const INFERENCE = `service="inference-gateway", operation=~"${[
   ...['createChatCompletion', 'createCompletion', 'createEmbeddings', 'createResponse'],
   ...['createDelegatedChatCompletion', 'createDelegatedTranscription'],

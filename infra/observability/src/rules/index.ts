@@ -1,1 +1,1 @@
-export { ruleFiles } from './rule-files.ts';
+export { ruleFiles } from './main.ts';

@@ -1,5 +1,5 @@
 import { accountOperations, type InspectedAccount } from '@svc/contracts';
-import { argument, type Command, type CommandContext, printTable } from '../command.ts';
+import { argument, type Command, type CommandContext, type Print, printTable } from '../command.ts';
 
 const userIdOf = (context: CommandContext): string => argument(context, 0, 'the user id');
 
@@ -61,7 +61,7 @@ export const accountCommands: readonly Command[] = [
   },
 ];
 
-const printAccount = (print: (line: string) => void, found: InspectedAccount): void => {
+const printAccount = (print: Print, found: InspectedAccount): void => {
   const { account, factors } = found;
   printTable(
     print,

@@ -1,5 +1,6 @@
-import { appOperations, type ReportedApp } from '@svc/contracts';
+import { appOperations, documentOperations, type ReportedApp } from '@svc/contracts';
 import { argument, type Command, type CommandContext, printTable } from '../command.ts';
+import { UsageError } from '../operator-error.ts';
 
 const paramsOf = (context: CommandContext) => ({ client_id: argument(context, 0, 'the client id') });
 
@@ -65,6 +66,56 @@ export const appCommands: readonly Command[] = [
     run: async (context) => {
       const { closed } = await context.call(appOperations.closeAppReports, { params: paramsOf(context) });
       context.print(`${closed} reports closed`);
+      return true;
+    },
+  },
+  {
+    words: ['apps', 'list'],
+    usage: '--metadata-documents',
+    options: { 'metadata-documents': { type: 'boolean' } },
+    about: 'the clients of metadata documents, which no business registered, the last fetched first',
+    run: async ({ call, print, values }) => {
+      if (values['metadata-documents'] !== true) throw new UsageError('--metadata-documents is missing');
+      const { data } = await call(documentOperations.listClientDocuments, {});
+      if (data.length === 0) print('no metadata document is known');
+      else {
+        printTable(
+          print,
+          ['CLIENT', 'NAME', 'STATE', 'CONNECTIONS', 'FETCHED', 'EXPIRES'],
+          data.map((client) => [
+            client.client_id,
+            printable(client.name),
+            client.suspended_at === null ? 'active' : 'suspended',
+            client.connections,
+            client.fetched_at,
+            client.expires_at,
+          ]),
+        );
+      }
+      return true;
+    },
+  },
+  {
+    words: ['apps', 'block'],
+    usage: '<host>',
+    argumentsMax: 1,
+    about: 'refuse the metadata documents of a host, suspend its clients and end their connections',
+    run: async (context) => {
+      const host = argument(context, 0, 'the host');
+      const { suspended } = await context.call(documentOperations.blockClientHost, { body: { host } });
+      context.print(`${host}: blocked, ${suspended} clients suspended`);
+      return true;
+    },
+  },
+  {
+    words: ['apps', 'unblock'],
+    usage: '<host>',
+    argumentsMax: 1,
+    about: 'accept the metadata documents of a host again; connections do not come back',
+    run: async (context) => {
+      const host = argument(context, 0, 'the host');
+      const { resumed } = await context.call(documentOperations.unblockClientHost, { body: { host } });
+      context.print(`${host}: not blocked, ${resumed} clients may ask again`);
       return true;
     },
   },

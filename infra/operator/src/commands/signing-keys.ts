@@ -1,12 +1,12 @@
 import { serviceOperations } from '@svc/contracts';
-import { argument, type Command, type CommandContext, printTable } from '../command.ts';
+import { argument, type Command, type CommandContext, type Print, printTable } from '../command.ts';
 import { OperatorError } from '../operator-error.ts';
 
 type Keys = Awaited<ReturnType<typeof listKeys>>['data'];
 
 const listKeys = ({ call }: CommandContext) => call(serviceOperations.listSigningKeys, {});
 
-const printKeys = (print: (line: string) => void, keys: Keys): true => {
+const printKeys = (print: Print, keys: Keys): true => {
   printTable(
     print,
     ['KEY', 'STATE', 'CREATED', 'ACTIVATED', 'RETIRED'],

@@ -74,7 +74,7 @@ CREATE CONSTRAINT TRIGGER simulation_account_places AFTER INSERT OR UPDATE OF pe
 CREATE CONSTRAINT TRIGGER simulation_request_places AFTER INSERT OR UPDATE OF state ON reservations
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.kind = 'delegated') EXECUTE FUNCTION simulation_watch_places();
 
--- Reports a wallet below zero or below its holds, or whose holds differ from those of its open requests. Only what a reversal at
+-- Reports a wallet below zero or below its holds, or whose holds differ from those of its leases and uncertain requests. Only what a reversal at
 -- the provider has taken back may be missing.
 CREATE FUNCTION simulation_watch_wallet() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
@@ -83,25 +83,43 @@ DECLARE
   w wallets%ROWTYPE;
 BEGIN
   IF NOT simulation_is_first_look('wallet ' || NEW.svc_user_id) THEN RETURN NULL; END IF;
-  SELECT coalesce(sum(o.estimate_micros), 0) INTO held FROM (
-    SELECT r.estimate_micros FROM reservations AS r
-      WHERE r.state = 'reserved' AND r.kind = 'api_key' AND r.svc_user_id = NEW.svc_user_id
-    UNION ALL SELECT r.estimate_micros FROM reservations AS r
-      WHERE r.state = 'uncertain' AND r.kind = 'api_key' AND r.svc_user_id = NEW.svc_user_id) AS o;
+  SELECT coalesce(sum(l.granted_micros - l.returned_micros - l.settled_micros), 0) INTO held
+    FROM leases AS l WHERE l.svc_user_id = NEW.svc_user_id;
+  SELECT held + coalesce(sum(u.held_micros), 0) INTO held
+    FROM uncertain_key_requests AS u WHERE u.svc_user_id = NEW.svc_user_id;
   SELECT * INTO w FROM wallets AS v WHERE v.svc_user_id = NEW.svc_user_id;
   SELECT coalesce(sum(v.amount_micros), 0) INTO reversed FROM payment_reversals AS v WHERE v.svc_user_id = NEW.svc_user_id;
   IF w.balance_micros + reversed < 0 OR w.held_micros < 0 OR w.held_micros > w.balance_micros + reversed
     OR coalesce(w.held_micros, 0) <> held
   THEN
-    PERFORM simulation_report(format('wallet %s holds %s of %s, its requests %s', NEW.svc_user_id, w.held_micros,
+    PERFORM simulation_report(format('wallet %s holds %s of %s, its leases %s', NEW.svc_user_id, w.held_micros,
       w.balance_micros, held));
   END IF;
   RETURN NULL;
 END $$;
 CREATE CONSTRAINT TRIGGER simulation_wallets AFTER INSERT OR UPDATE ON wallets
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION simulation_watch_wallet();
-CREATE CONSTRAINT TRIGGER simulation_request_holds AFTER INSERT OR UPDATE OF state, estimate_micros ON reservations
-  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.kind = 'api_key') EXECUTE FUNCTION simulation_watch_wallet();
+CREATE CONSTRAINT TRIGGER simulation_leases AFTER INSERT OR UPDATE ON leases
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION simulation_watch_wallet();
+CREATE CONSTRAINT TRIGGER simulation_uncertain AFTER INSERT ON uncertain_key_requests
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION simulation_watch_wallet();
+
+-- Reports a key whose use and leases exceed its monthly limit, while that stays the same.
+CREATE FUNCTION simulation_watch_key() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+  k key_budgets%ROWTYPE;
+  held bigint;
+BEGIN
+  SELECT * INTO k FROM key_budgets AS b WHERE b.key_id = NEW.key_id;
+  held := key_held_micros(k.svc_user_id, k.key_id, k.month_start);
+  IF k.month_used_micros + held > k.month_limit_micros THEN
+    PERFORM simulation_report(format('the key %s has used %s and holds %s of %s', k.key_id, k.month_used_micros, held,
+      k.month_limit_micros));
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER simulation_keys AFTER INSERT OR UPDATE ON leases
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION simulation_watch_key();
 
 -- Reports a posting whose entries do not add up to zero.
 CREATE FUNCTION simulation_watch_posting() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$

@@ -1,3 +1,4 @@
+import { hasLostPayment } from '../world/stripe-account.ts';
 import type { WorkloadParts } from '../world/workload.ts';
 import { excessiveCharges, unmatchedMoney } from './check-money.ts';
 import type { Checks } from './checks.ts';
@@ -25,12 +26,40 @@ export const listLeftOver = async (checks: Checks, parts: WorkloadParts): Promis
   ...(await staleApps(checks, parts)),
 ];
 
+/** Lists what is left over, and requests that are not settled at their estimate yet. */
+export const listUnsettled = async (checks: Checks, parts: WorkloadParts): Promise<string[]> => [
+  ...(await listLeftOver(checks, parts)),
+  ...(await openRequests(checks)),
+];
+
 const unsettledMessages = ({ surroundings }: WorkloadParts): string[] =>
   surroundings.broker.unsettled().map((message) => `not settled: ${message}`);
 
-const runningRequests = ({ query }: Checks): Promise<string[]> => listRequests(query, ['reserved']);
+const runningRequests = async ({ query }: Checks): Promise<string[]> => [
+  ...(await listRequests(query, ['reserved'])),
+  ...(await liveLeases(query)),
+];
 
-const openRequests = ({ query }: Checks): Promise<string[]> => listRequests(query, ['reserved', 'uncertain']);
+const openRequests = async ({ query }: Checks): Promise<string[]> => [
+  ...(await listRequests(query, ['reserved', 'uncertain'])),
+  ...(await heldWallets(query)),
+];
+
+const liveLeases = async (query: Checks['query']): Promise<string[]> => {
+  const rows = await query<{ lease_id: string; holder_id: string }>(
+    'billing',
+    'SELECT lease_id, holder_id FROM leases WHERE ended_at IS NULL',
+  );
+  return rows.map(({ lease_id, holder_id }) => `the lease ${lease_id} of ${holder_id} has not ended`);
+};
+
+const heldWallets = async (query: Checks['query']): Promise<string[]> => {
+  const rows = await query<{ svc_user_id: string; held_micros: string }>(
+    'billing',
+    'SELECT svc_user_id, held_micros FROM wallets WHERE held_micros <> 0',
+  );
+  return rows.map(({ svc_user_id, held_micros }) => `the wallet of ${svc_user_id} still holds ${held_micros}`);
+};
 
 const listRequests = async (query: Checks['query'], states: readonly string[]): Promise<string[]> => {
   const rows = await query<{ request_id: string; kind: string; state: string; holder_id: string }>(
@@ -52,11 +81,11 @@ const unpublishedFacts = async ({ query }: Checks): Promise<string[]> => {
 };
 
 const waitingEvents = async ({ query }: Checks): Promise<string[]> => {
-  const rows = await query<{ client_id: string }>(
+  const rows = await query<{ owner_id: string }>(
     'webhook-dispatcher',
-    'SELECT client_id FROM lanes WHERE done_sequence < last_sequence',
+    'SELECT owner_id FROM lanes WHERE done_sequence < last_sequence',
   );
-  return rows.map(({ client_id }) => `events of ${client_id} are not delivered`);
+  return rows.map(({ owner_id }) => `events of ${owner_id} are not delivered`);
 };
 
 const deadLetters = async ({ query }: Checks): Promise<string[]> => {
@@ -71,8 +100,8 @@ const deadLetters = async ({ query }: Checks): Promise<string[]> => {
   return faults;
 };
 
-/** Compares billing with the provider: every paid session has its one effect, and no account pays for two subscriptions. */
-const unmatchedPurchases = async ({ query }: Checks, { provider }: WorkloadParts): Promise<string[]> => {
+/** Compares billing with Stripe: every paid session has its one effect, and no account pays for two subscriptions. */
+const unmatchedPurchases = async ({ query }: Checks, { stripe }: WorkloadParts): Promise<string[]> => {
   const faults: string[] = [];
   const stored = await query<{ id: string; status: string; svc_user_id: string }>(
     'billing',
@@ -80,13 +109,16 @@ const unmatchedPurchases = async ({ query }: Checks, { provider }: WorkloadParts
   );
   const byId = new Map(stored.map((row) => [row.id, row]));
   const liveOf = new Map<string, number>();
-  for (const hosted of provider.subscriptions.values()) {
+  for (const hosted of stripe.list('subscription')) {
     const known = byId.get(hosted.id);
     const userId = hosted.metadata['svc_user_id'] ?? '';
-    if (hosted.status !== 'canceled') liveOf.set(userId, (liveOf.get(userId) ?? 0) + 1);
+    const isLost = hasLostPayment(stripe, hosted);
+    if (hosted.status !== 'canceled' && !isLost) liveOf.set(userId, (liveOf.get(userId) ?? 0) + 1);
     if (known === undefined && hosted.status !== 'canceled')
       faults.push(`the subscription ${hosted.id} is paid and unknown`);
-    if (known !== undefined && known.status !== hosted.status) {
+    // A payment lost in a dispute counts as unpaid, until a later period is paid.
+    const isUnpaid = isLost && known?.status === 'unpaid';
+    if (known !== undefined && known.status !== hosted.status && !isUnpaid) {
       faults.push(`the subscription ${hosted.id} is ${hosted.status} and recorded as ${known.status}`);
     }
   }
@@ -97,9 +129,9 @@ const unmatchedPurchases = async ({ query }: Checks, { provider }: WorkloadParts
        WHERE e.book = 'payments_received'`,
   );
   const amounts = new Map(credited.map(({ reference, amount }) => [reference, Number(amount)]));
-  for (const session of provider.sessions.values()) {
+  for (const session of stripe.list('checkout.session')) {
     if (session.mode !== 'payment' || session.status !== 'complete') continue;
-    const amount = amounts.get(session.client_reference_id);
+    const amount = amounts.get(session.client_reference_id ?? '');
     if (amount !== session.amount_total * 10_000)
       faults.push(`the top-up ${session.client_reference_id} is credited with ${amount}`);
   }

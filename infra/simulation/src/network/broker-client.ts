@@ -1,4 +1,4 @@
-import { allEvents } from '@svc/contracts';
+import { allEvents, durables } from '@svc/contracts';
 import type { Messaging } from '@svc/messaging';
 import type { Logger } from '@svc/service-kit';
 import type { ConsumerMessages, JetStreamClient, JetStreamManager, JsMsg, NatsConnection, StoredMsg } from 'nats';
@@ -84,11 +84,14 @@ const NO_METERS: Messaging['meters'] = {
   outboxRepublished: ignore,
   epochsRecent: ignore,
   relayLeading: ignore,
+  streamFill: ignore,
   consumed: ignore,
   factsDropped: ignore,
   waiting: ignore,
+  paused: ignore,
   deadLetters: ignore,
   revocationsConnected: ignore,
+  revocationsUnchecked: ignore,
   revocationsKept: ignore,
 };
 
@@ -125,7 +128,8 @@ const createManager = ({ broker }: BrokerClientOptions) => ({
   streams: {
     info: async (name: string) => {
       const stream = broker.streams.get(name);
-      return { created: stream?.created ?? 'never', state: { last_seq: stream?.messages.length ?? 0 } };
+      const state = { last_seq: stream?.messages.length ?? 0, consumer_count: durables.length, bytes: 0 };
+      return { created: stream?.created ?? 'never', state, config: { max_bytes: 1 } };
     },
     getMessage: async (name: string, { seq }: { seq: number }): Promise<Pick<StoredMsg, 'header'> | undefined> => {
       const message = broker.streams.get(name)?.messages[seq - 1];

@@ -17,6 +17,7 @@ export const createTraceLogger = (trace: Trace): Logger => {
     warn: write,
     error: write,
     fatal: write,
+    audit: ignore,
     child: () => logger,
   };
   return logger;

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { RouteDefinition } from '@svc/contracts';
 import type { Binding } from '@svc/service-kit';
 
@@ -5,6 +6,8 @@ export interface RouteInput {
   readonly params?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly caller?: unknown;
+  /** Body and headers as they were sent, for a route that reads them itself. */
+  readonly raw?: { readonly body: string; readonly headers: Readonly<Record<string, string>> };
 }
 
 /** Calls the handlers of a service's routes without HTTP. */
@@ -13,13 +16,13 @@ export type CallRoute = (route: RouteDefinition, input: RouteInput) => Promise<u
 /** Creates the function that calls these bindings and returns the body of the reply. */
 export const createCaller = (bindings: readonly Binding[]): CallRoute => {
   const byRoute = new Map(bindings.map((binding) => [binding.route, binding]));
-  return async (route, { params = {}, body, caller = { kind: 'service', name: 'inference-gateway' } }) => {
+  return async (route, { params = {}, body, caller = { kind: 'service', name: 'inference-gateway' }, raw }) => {
     const binding = byRoute.get(route);
     if (binding === undefined) throw new Error(`no handler is bound to ${route.path}`);
-    // The handlers of these routes read parameters, body and caller, and no other part of a request.
-    const reply = await binding.handle({ params, body, caller, query: {}, headers: {} } as unknown as Parameters<
-      Binding['handle']
-    >[0]);
+    const req = raw && Object.assign(Readable.from([Buffer.from(raw.body)]), { headers: raw.headers });
+    // The handlers of these routes read no other part of a request.
+    const request = { params, body, caller, query: {}, headers: {}, req } as unknown;
+    const reply = await binding.handle(request as Parameters<Binding['handle']>[0]);
     return typeof reply === 'object' ? reply.body : undefined;
   };
 };

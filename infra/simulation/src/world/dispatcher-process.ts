@@ -1,13 +1,14 @@
 import { internalRoutes, newId, type SubscriptionSnapshot } from '@svc/contracts';
 import type { PinnedAgent } from '@svc/destinations';
 import { shareHints } from '@svc/messaging';
+import { openSecretKeys } from '@svc/secrets';
 import { systemClock } from '@svc/service-kit';
 import { configureWebhook } from '@svc/webhook-dispatcher/src/configurations/configure-webhook.ts';
 import { createDeliveryTargets } from '@svc/webhook-dispatcher/src/configurations/index.ts';
 import { startWorker } from '@svc/webhook-dispatcher/src/deliveries/index.ts';
-import { findBlockingEventId, recoverEvent } from '@svc/webhook-dispatcher/src/events/index.ts';
+import { findLaneBlock, recoverEvent } from '@svc/webhook-dispatcher/src/events/index.ts';
 import { startConnectionConsumer, startSubscriptionConsumer } from '@svc/webhook-dispatcher/src/facts/index.ts';
-import { createSecretBox, parseEncryptionKeys } from '@svc/webhook-dispatcher/src/signatures/index.ts';
+import { createSecretBox } from '@svc/webhook-dispatcher/src/signatures/index.ts';
 import { bindToProcess, createProcess, runIn, type SimulatedProcess } from '../engine/simulated-process.ts';
 import { connectToBroker } from '../network/broker-client.ts';
 import type { BillingProcess } from './billing-process.ts';
@@ -21,6 +22,8 @@ const SLOTS = 4;
 /** Shorter than in production, so that retries happen within a run. */
 const BACKOFF_BASE_MS = 300;
 const PUBLIC_ADDRESS = '93.184.215.14';
+/** Owner of all apps. */
+const OWNER = newId('usr', 0);
 const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64');
 
 export interface DispatcherProcess {
@@ -49,7 +52,7 @@ const start = (process: SimulatedProcess, options: DispatcherOptions): Dispatche
   const { name } = process;
   const database = openDatabase(surroundings, 'webhook-dispatcher', POOL_MAX);
   const messaging = connectToBroker({ name, ...surroundings });
-  const secretBox = createSecretBox(parseEncryptionKeys([ENCRYPTION_KEY]));
+  const secretBox = createSecretBox(openSecretKeys('WEBHOOK_ENCRYPTION_KEY', [ENCRYPTION_KEY]));
   const destinations = { lookup: async () => [PUBLIC_ADDRESS], allowTargets: new Set<string>() };
   const worker = startWorker({
     ...destinations,
@@ -69,7 +72,12 @@ const start = (process: SimulatedProcess, options: DispatcherOptions): Dispatche
     clock: systemClock,
     newId,
     worker: { reserve: worker.reserve, hint: hints.hint },
-    readSnapshots: (userIds: readonly string[]) => readSnapshots(options, userIds),
+    billing: {
+      readSnapshots: (userIds: readonly string[]) => readSnapshots(options, userIds),
+      probe: async () => {
+        await readSnapshots(options, []);
+      },
+    },
   };
   startConnectionConsumer(facts);
   startSubscriptionConsumer(facts);
@@ -77,11 +85,16 @@ const start = (process: SimulatedProcess, options: DispatcherOptions): Dispatche
     process,
     configure: async (clientId) => {
       const url = `https://${clientId.replace('_', '-')}.receivers.test/hook`;
-      await configureWebhook({ clientId, url }, { ...destinations, database, secretBox, clock: systemClock });
+      await configureWebhook(
+        { ownerId: clientId, accountId: OWNER, url },
+        { ...destinations, database, secretBox, clock: systemClock },
+      );
     },
     retry: async (clientId) => {
-      const eventId = await findBlockingEventId(database, clientId);
-      if (eventId !== undefined) await recoverEvent(database, { clientId, eventId, action: 'retry' });
+      const block = await findLaneBlock(database, clientId);
+      if (block !== undefined) {
+        await recoverEvent(database, { ownerId: clientId, eventId: block.eventId, action: 'retry' });
+      }
     },
   };
 };

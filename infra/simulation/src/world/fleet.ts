@@ -1,17 +1,19 @@
+import type { LeaseHolder, RecallLeases } from '@svc/billing/src/leases/index.ts';
 import { restoreOperations } from '@svc/contracts';
+import type { StripeStandIn } from '@svc/sandbox/stripe';
 import type pg from 'pg';
 import type { DatabaseName } from '../database/simulated-server.ts';
 import { killProcess, type SimulatedProcess } from '../engine/simulated-process.ts';
 import { type BillingProcess, startBilling } from './billing-process.ts';
 import { type DispatcherProcess, startDispatcher } from './dispatcher-process.ts';
 import { type GatewayProcess, startGateway } from './gateway-process.ts';
-import type { PaymentService } from './payment-service.ts';
 import type { Receivers } from './receivers.ts';
 import type { Surroundings } from './surroundings.ts';
 
 const REPLICAS = 2;
 const SNAPSHOT = 'billing_backup';
 const RESTART_MEAN_MS = 1_500;
+const RECALL_TIMEOUT_MS = 100;
 
 /** A slot of a deployment, in which one process runs after another. */
 interface Place<P> {
@@ -43,7 +45,7 @@ export interface Fleet {
 
 interface FleetOptions {
   readonly surroundings: Surroundings;
-  readonly provider: PaymentService;
+  readonly stripe: StripeStandIn;
   readonly receivers: Receivers;
   readonly admin: pg.Client;
   /** Closes and opens the connections of the checks to a database that is replaced. */
@@ -53,16 +55,26 @@ interface FleetOptions {
 }
 
 export const createFleet = (options: FleetOptions): Fleet => {
-  const { surroundings, provider, receivers } = options;
+  const { surroundings, stripe, receivers } = options;
   const { random, server } = surroundings;
-  const billing = places('billing', (name) => startBilling(name, surroundings, provider));
+  const billing = places('billing', (name) =>
+    startBilling(name, surroundings, { stripe, recallLeases: (holder) => recall(name, holder) }),
+  );
   const journalDirectory = server.scratchPath('usage-journals');
-  const gateways = places('gateway', (name) =>
+  const gateways: readonly Place<GatewayProcess>[] = places('gateway', (name) =>
     startGateway({ name, surroundings, journalDirectory, billing: () => pick(billing) }),
   );
   const dispatchers = places('dispatcher', (name) =>
     startDispatcher({ name, surroundings, receivers, billing: () => pick(billing) }),
   );
+  const recall = (from: string, { internalUrl, leaseIds }: LeaseHolder): ReturnType<RecallLeases> => {
+    const to = new URL(internalUrl).hostname;
+    const gateway = gateways.find(({ name }) => name === to)?.running;
+    const target = () => (gateway?.process.isAlive === true ? gateway.process : undefined);
+    return surroundings.network.call({ from, to, timeoutMs: RECALL_TIMEOUT_MS, target, mayRepeat: true }, async () =>
+      gateway === undefined ? [] : gateway.recall(leaseIds),
+    );
+  };
   const all: readonly AnyPlace[] = [...billing, ...gateways, ...dispatchers];
   const pick = <P>(choices: readonly Place<P>[]): P | undefined => {
     const running = choices.flatMap((place) => (place.running === undefined ? [] : [place.running]));

@@ -1,7 +1,17 @@
-import { type Admission, type AdmissionRequest, internalRoutes, newId, type RequestOutcome } from '@svc/contracts';
+import {
+  type Admission,
+  type DelegatedAdmissionRequest,
+  internalRoutes,
+  type LeaseAnswer,
+  type LeaseAsk,
+  newId,
+  type RecalledLeases,
+} from '@svc/contracts';
+import type { Settlement } from '@svc/inference-gateway/src/billing-client.ts';
 import { admitDelegated } from '@svc/inference-gateway/src/delegated/admit-delegated.ts';
 import { createHolder, type Holder } from '@svc/inference-gateway/src/holder/index.ts';
 import type { InferenceDeps } from '@svc/inference-gateway/src/inference-deps.ts';
+import { createLeaseClock, LeaseBook } from '@svc/inference-gateway/src/leases/index.ts';
 import { openUsage } from '@svc/inference-gateway/src/open-usage.ts';
 import {
   keepUsagePartitions,
@@ -35,6 +45,8 @@ export interface GatewayProcess {
   readonly serveKey: (key: SimulatedKey) => Promise<void>;
   /** The operator's command `svc outbox reconcile`. */
   readonly reconcile: () => void;
+  /** Gives back what its leases hold unspent. */
+  readonly recall: (leaseIds: readonly string[]) => RecalledLeases['leases'];
   /** Releases what the operating system would release when the process dies. */
   readonly afterCrash: () => void;
 }
@@ -85,12 +97,21 @@ const start = async (process: SimulatedProcess, options: GatewayOptions): Promis
     },
   );
   const holder = createHolder({ id: holderId, billing, isIdle: () => false, logger: surroundings.logger });
-  const parts: ServingParts = { surroundings, billing, usage, holder, clock: () => Math.floor(time.nowMs()) };
+  holder.start(`http://${name}`);
+  const leases = new LeaseBook({
+    askLeases: (asks) => billing.askLeases(holderId, asks),
+    deadlineMs: ADMISSION_TIMEOUT_MS,
+    monotonicMs: createLeaseClock(),
+    metrics,
+    onRefused: () => {},
+  });
+  const parts: ServingParts = { surroundings, billing, usage, holder, leases, clock: () => Math.floor(time.nowMs()) };
   return {
     process,
     serveDelegated: (request) => serveDelegated(parts, request),
     serveKey: (key) => serveKey(parts, key),
     reconcile: relay.reconcile,
+    recall: (leaseIds) => leases.recall(leaseIds),
     afterCrash: () => {
       for (const stop of stops) stop();
     },
@@ -98,8 +119,9 @@ const start = async (process: SimulatedProcess, options: GatewayOptions): Promis
 };
 
 interface BillingCalls {
-  readonly admit: (request: AdmissionRequest) => Promise<Admission>;
-  readonly settle: (requestId: string, result: RequestOutcome) => Promise<boolean>;
+  readonly admit: (request: DelegatedAdmissionRequest) => Promise<Admission>;
+  readonly askLeases: (holderId: string, asks: readonly LeaseAsk[]) => Promise<readonly LeaseAnswer[]>;
+  readonly settle: (settlement: Settlement) => Promise<boolean>;
   readonly renewHolder: (holderId: string, renewal: object) => Promise<void>;
   readonly endHolder: (holderId: string) => Promise<void>;
 }
@@ -120,13 +142,24 @@ const createBillingCalls = ({ name, surroundings, billing }: GatewayOptions): Bi
       return work(to);
     });
   return {
-    admit: async (body) =>
+    admit: async (request) => {
       // The handler answers by the contract of this route.
-      (await counted('admission', ADMISSION_TIMEOUT_MS, (to) =>
-        to.call(internalRoutes.admitRequest, { body }),
-      )) as Admission,
-    settle: async (request_id, result) => {
-      const body = { settlements: [{ request_id, result }] };
+      const { decisions } = (await counted('admission', ADMISSION_TIMEOUT_MS, (to) =>
+        to.call(internalRoutes.admitRequests, { body: { requests: [request] } }),
+      )) as { readonly decisions: readonly (Admission | null)[] };
+      const [decision = null] = decisions;
+      if (decision === null) throw new Error('billing could not decide the request');
+      return decision;
+    },
+    askLeases: async (holder_id, asks) => {
+      // The handler answers by the contract of this route.
+      const { answers } = (await counted('lease', ADMISSION_TIMEOUT_MS, (to) =>
+        to.call(internalRoutes.askLeases, { body: { holder_id, asks } }),
+      )) as { readonly answers: readonly LeaseAnswer[] };
+      return answers;
+    },
+    settle: async (settlement) => {
+      const body = { settlements: [settlement] };
       const report = counted('settlement', SETTLEMENT_TIMEOUT_MS, (to) =>
         to.call(internalRoutes.settleRequests, { body }),
       );
@@ -137,7 +170,7 @@ const createBillingCalls = ({ name, surroundings, billing }: GatewayOptions): Bi
     },
     renewHolder: async (holder_id, body) => {
       const input = { params: { holder_id }, body };
-      await counted('lease', HOLDER_TIMEOUT_MS, (to) => to.call(internalRoutes.renewHolder, input));
+      await counted('renewal', HOLDER_TIMEOUT_MS, (to) => to.call(internalRoutes.renewHolder, input));
     },
     endHolder: async (holder_id) => {
       await ask(HOLDER_TIMEOUT_MS, (to) => to.call(internalRoutes.endHolder, { params: { holder_id } }));
@@ -150,6 +183,7 @@ interface ServingParts {
   readonly billing: BillingCalls;
   readonly usage: UsageWriter;
   readonly holder: Holder;
+  readonly leases: LeaseBook;
   readonly clock: () => number;
 }
 
@@ -164,7 +198,8 @@ const serveDelegated = async (
 ): Promise<void> => {
   const { random } = surroundings;
   const holdMicros = random.integer(...HOLD_MICROS);
-  const deps = { billing, usage, holder, clock, ingressRegion: 'local', manageUrl: 'https://svc.test' };
+  const answerMemory = { checkRoom: () => undefined };
+  const deps = { billing, usage, holder, clock, answerMemory, ingressRegion: 'local', manageUrl: 'https://svc.test' };
   const { book } = await admitDelegated(
     // Admission uses these members only.
     deps as unknown as InferenceDeps,
@@ -183,17 +218,19 @@ const serveDelegated = async (
   await infer({ surroundings, book, clock, holdMicros });
 };
 
-const serveKey = async (
-  { surroundings, billing, usage, holder, clock }: ServingParts,
-  key: SimulatedKey,
-): Promise<void> => {
+const serveKey = async ({ surroundings, usage, leases, clock }: ServingParts, key: SimulatedKey): Promise<void> => {
   const { random } = surroundings;
   const holdMicros = random.integer(...HOLD_MICROS);
   const estimateMicros = Math.floor(holdMicros / 3);
   const requestId = newId('req');
-  const { userId, id: keyId } = key;
+  const { userId, id: keyId, requestsPerMinute, monthlyLimitMicros } = key;
   const isStreamed = random.chance(0.5);
   const startedAtMs = clock();
+  const decision = await leases.spend(
+    { kind: 'api_key', userId, keyId, requestsPerMinute, monthlyLimitMicros },
+    { requestId, micros: holdMicros, knownMicros: estimateMicros, tokens: 0, tokensLeast: 0 },
+  );
+  if (decision.verdict !== 'granted') return;
   const book = openRequestBook({
     identity: {
       requestId,
@@ -207,27 +244,11 @@ const serveKey = async (
       isStreamed,
       startedAtMs,
     },
+    spending: decision.spending,
     estimateMicros,
     usage,
     clock,
   });
-  const request: AdmissionRequest = {
-    kind: 'api_key',
-    request_id: requestId,
-    svc_user_id: userId,
-    key_id: keyId,
-    hold_micros: holdMicros,
-    estimate_micros: estimateMicros,
-    holder_id: holder.id,
-    requests_per_minute: key.requestsPerMinute,
-    monthly_limit_micros: key.monthlyLimitMicros,
-  };
-  const answer = await billing.admit(request).catch((error: unknown) => {
-    void book.finishFailed({ isUncertain: false, status: 503 });
-    throw error;
-  });
-  if (answer.verdict !== 'admitted') return;
-  book.reportTo(holder);
   const began = clock();
   book.measureBy(() => Math.min(holdMicros, estimateMicros + (clock() - began) * 10));
   await infer({ surroundings, book, clock, holdMicros });

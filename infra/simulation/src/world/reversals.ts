@@ -1,6 +1,6 @@
 import { internalRoutes, routes } from '@svc/contracts';
 import { createBillingCalls } from './billing-calls.ts';
-import type { HostedPayment } from './payment-service.ts';
+import { paidPayments } from './stripe-account.ts';
 import type { Activity, WorkloadParts } from './workload.ts';
 
 /** Micros in one cent, and in one unit of the currency. */
@@ -13,11 +13,9 @@ const DISPUTE_IS_WON = 0.4;
 
 /** Activities that set automatic top-ups, and that take payments back. */
 export const reversalsOf = (parts: WorkloadParts): Activity[] => {
-  const { surroundings, provider, population } = parts;
+  const { surroundings, stripe, population } = parts;
   const { random, count } = surroundings;
   const { askBilling, callerOf } = createBillingCalls(parts);
-  const payments = (): readonly HostedPayment[] =>
-    [...provider.payments.values()].filter(({ status }) => status === 'succeeded');
   const someCents = (most: number): number => (random.chance(0.4) ? most : random.integer(1, most));
   return [
     {
@@ -41,9 +39,9 @@ export const reversalsOf = (parts: WorkloadParts): Activity[] => {
       name: 'refund',
       meanMs: 1_500,
       run: async () => {
-        const paid = [...provider.sessions.values()].filter(
-          ({ mode, status }) => mode === 'payment' && status === 'complete',
-        );
+        const paid = stripe
+          .list('checkout.session')
+          .filter(({ mode, status }) => mode === 'payment' && status === 'complete');
         if (paid.length === 0) return;
         const { client_reference_id: session_id, metadata, amount_total } = random.pick(paid);
         const body = {
@@ -63,23 +61,32 @@ export const reversalsOf = (parts: WorkloadParts): Activity[] => {
       name: 'reversal at the provider',
       meanMs: 2_000,
       run: async () => {
-        const paid = payments().filter(({ id }) => provider.rest(id) > 0);
+        const paid = paidPayments(stripe).filter(({ id }) => stripe.rest(id) > 0);
         if (paid.length === 0) return;
-        const { id } = random.pick(paid);
-        const kind = random.chance(0.5) ? 'refund' : 'dispute';
-        provider.reverse({ kind, payment_intent: id, amount: someCents(provider.rest(id)), metadata: {} });
+        const { id: payment_intent } = random.pick(paid);
+        const amount = someCents(stripe.rest(payment_intent));
+        if (random.chance(0.5)) stripe.refund(payment_intent, amount);
+        else {
+          const dispute = { payment_intent, amount, currency: 'eur', status: 'needs_response', metadata: {} };
+          stripe.tell('charge.dispute.created', stripe.add('dispute', dispute));
+        }
       },
     },
     {
       name: 'end of a reversal',
       meanMs: 2_000,
       run: async () => {
-        const open = provider.reversals.filter(({ status }) => status === 'succeeded' || status === 'needs_response');
+        const disputes = stripe.list('dispute').filter(({ status }) => status === 'needs_response');
+        const open = [...disputes, ...stripe.list('refund').filter(({ status }) => status === 'succeeded')];
         if (open.length === 0) return;
-        const reversal = random.pick(open);
-        if (reversal.kind === 'dispute') {
-          provider.changeReversal(reversal, random.chance(DISPUTE_IS_WON) ? 'won' : 'lost');
-        } else if (random.chance(REFUND_FAILS)) provider.changeReversal(reversal, 'failed');
+        const { id, status } = random.pick(open);
+        if (status === 'needs_response') {
+          stripe.update(id, { status: random.chance(DISPUTE_IS_WON) ? 'won' : 'lost' });
+          stripe.tell('charge.dispute.closed', id);
+        } else if (random.chance(REFUND_FAILS)) {
+          stripe.update(id, { status: 'failed' });
+          stripe.tell('refund.failed', id);
+        }
       },
     },
   ];

@@ -1,13 +1,13 @@
-import { handleEvent } from '@svc/billing/src/payments/stripe/receive-event.ts';
 import { internalRoutes, routes } from '@svc/contracts';
+import type { StripeStandIn } from '@svc/sandbox/stripe';
 import { createBillingCalls } from './billing-calls.ts';
 import type { BillingProcess } from './billing-process.ts';
 import type { Connections } from './connections.ts';
 import type { Fleet } from './fleet.ts';
-import type { PaymentService } from './payment-service.ts';
 import type { Population } from './population.ts';
 import type { Receivers } from './receivers.ts';
 import { reversalsOf } from './reversals.ts';
+import { stripeActivitiesOf } from './stripe-activities.ts';
 import type { Surroundings } from './surroundings.ts';
 
 const CALL_TIMEOUT_MS = 30_000;
@@ -16,7 +16,7 @@ const URLS = { success_url: 'https://app.test/ok', cancel_url: 'https://app.test
 export interface WorkloadParts {
   readonly surroundings: Surroundings;
   readonly fleet: Fleet;
-  readonly provider: PaymentService;
+  readonly stripe: StripeStandIn;
   readonly population: Population;
   readonly connections: Connections;
   readonly receivers: Receivers;
@@ -74,6 +74,7 @@ export const LASTING: ReadonlySet<string> = new Set(['payment event', 'recovery'
 export const activitiesOf = (parts: WorkloadParts): readonly Activity[] => [
   ...requestsOf(parts),
   ...purchasesOf(parts),
+  ...stripeActivitiesOf(parts),
   ...reversalsOf(parts),
   ...partnersOf(parts),
 ];
@@ -106,7 +107,7 @@ const requestsOf = ({ surroundings, fleet, population }: WorkloadParts): Activit
 };
 
 const purchasesOf = (parts: WorkloadParts): Activity[] => {
-  const { surroundings, provider, population } = parts;
+  const { surroundings, stripe, population } = parts;
   const { random, time } = surroundings;
   const { askBilling, callerOf } = createBillingCalls(parts);
   /** Buys something: starts a checkout, pays it at the provider, and confirms it once, twice or never. */
@@ -115,9 +116,9 @@ const purchasesOf = (parts: WorkloadParts): Activity[] => {
     surroundings.count('checkout');
     const { session_id } = (await askBilling('client', start)) as { session_id: string };
     await pause(random.around(300));
-    const hosted = [...provider.sessions.values()].find((session) => session.client_reference_id === session_id);
+    const hosted = stripe.list('checkout.session').find((session) => session.client_reference_id === session_id);
     if (hosted === undefined || random.chance(0.15)) return;
-    provider.pay(hosted.id);
+    stripe.pay(hosted.id, new Date(time.nowMs()));
     if (random.chance(0.2)) return;
     const confirm = () =>
       askBilling('client', (billing) =>
@@ -148,30 +149,6 @@ const purchasesOf = (parts: WorkloadParts): Activity[] => {
         const userId = random.pick(population.users);
         const body = { amount_micros: random.integer(1, 4) * 1_000_000, ...URLS };
         return buy(userId, (billing) => billing.call(routes.createTopUp, { body, caller: callerOf(userId) }));
-      },
-    },
-    {
-      name: 'portal',
-      meanMs: 1_200,
-      run: async () => {
-        const live = [...provider.subscriptions.values()].filter(({ status }) => status !== 'canceled');
-        if (live.length === 0) return;
-        const subscription = random.pick(live);
-        if (random.chance(0.3)) provider.change(subscription, { status: 'canceled', ended_at: provider.nowSeconds() });
-        else provider.change(subscription, { cancel_at_period_end: !subscription.cancel_at_period_end });
-      },
-    },
-    {
-      name: 'payment event',
-      meanMs: 60,
-      run: async () => {
-        provider.renewDue(() => random.chance(0.1));
-        const waiting = provider.events.filter(({ isDelivered }) => !isDelivered).slice(0, 20);
-        if (waiting.length === 0) return;
-        surroundings.count('payment event');
-        const event = random.pick(waiting);
-        await askBilling('payments', (billing) => handleEvent(billing.payments.listener, event));
-        event.isDelivered = true;
       },
     },
     {

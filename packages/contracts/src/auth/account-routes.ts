@@ -19,6 +19,7 @@ import {
 } from './accounts.ts';
 
 const accounts = { service: 'auth', errorShape: 'detail', tag: 'Accounts' } as const;
+const sessions = { ...accounts, tag: 'Sessions' } as const;
 
 /** Routes of the profile of an account. */
 const profileRoutes = {
@@ -28,6 +29,7 @@ const profileRoutes = {
     method: 'PATCH',
     path: '/v1/console/account',
     caller: 'console_session',
+    managementScope: null,
     summary: 'Change the profile',
     description: 'Absent fields stay unchanged. Only a business account has a business name.',
     request: { body: jsonBody(updateAccountRequestSchema) },
@@ -40,6 +42,7 @@ const profileRoutes = {
     method: 'POST',
     path: '/v1/console/account/upgrade',
     caller: 'console_session',
+    managementScope: null,
     summary: 'Turn a personal account into a business account',
     description:
       'The new session token may do what a business account may. Other tokens of the account may do so once they are renewed. Sets the business name of an account that is a business already.',
@@ -52,11 +55,12 @@ const profileRoutes = {
 /** Routes of the sessions of an account. */
 const sessionListRoutes = {
   listSessions: defineRoute({
-    ...accounts,
+    ...sessions,
     operationId: 'listSessions',
     method: 'GET',
     path: '/v1/console/sessions',
     caller: 'console_session',
+    managementScope: null,
     summary: 'List the console sessions of the account',
     description: 'The 200 sessions used last, the last used first.',
     request: {},
@@ -64,11 +68,12 @@ const sessionListRoutes = {
     errors: [],
   }),
   deleteSessionById: defineRoute({
-    ...accounts,
+    ...sessions,
     operationId: 'deleteSessionById',
     method: 'DELETE',
     path: '/v1/console/sessions/{session_id}',
     caller: 'console_session',
+    managementScope: null,
     summary: 'End one console session',
     description: 'Its token stops working in every service.',
     request: { params: z.object({ session_id: idSchema('ses') }) },
@@ -76,11 +81,12 @@ const sessionListRoutes = {
     errors: ['not_found'],
   }),
   deleteOtherSessions: defineRoute({
-    ...accounts,
+    ...sessions,
     operationId: 'deleteOtherSessions',
     method: 'DELETE',
     path: '/v1/console/sessions',
     caller: 'console_session',
+    managementScope: null,
     summary: 'End all console sessions but this one',
     description: 'The session of this request stays. The others stop working in every service within a second.',
     request: {},
@@ -99,6 +105,7 @@ const emailRoutes = {
     method: 'POST',
     path: '/v1/console/account/verification',
     caller: 'console_session',
+    managementScope: null,
     summary: 'Mail a link that confirms the address',
     description: 'Mails nothing if the address is confirmed, or if several links were mailed within the hour.',
     request: {},
@@ -123,6 +130,7 @@ const emailRoutes = {
     method: 'POST',
     path: '/v1/console/account/email',
     caller: 'console_session',
+    managementScope: null,
     summary: 'Ask for a new email address',
     description:
       'Mails a link to the new address; the change takes effect once it is confirmed there. The present address gets a link that undoes the change for seven days. Replaces an earlier request.',
@@ -149,7 +157,8 @@ const emailRoutes = {
     path: '/v1/console/account/email/undo',
     caller: 'public',
     summary: 'Undo a change of the address by a mailed link',
-    description: 'Restores the address that the link was mailed to and ends every session of the account.',
+    description:
+      'Restores the address that the link was mailed to and ends every session of the account. Second factors, API keys, grants and links end if they were added since the change or in the 24 hours before it.',
     request: { body: jsonBody(mailedTokenRequestSchema) },
     responses: accountAnswer,
     errors: ['token_invalid', 'email_taken'],
@@ -165,8 +174,9 @@ const recoveryRoutes = {
     path: '/v1/console/password-resets',
     caller: 'public',
     summary: 'Mail a link that sets a new password',
-    description: 'Answers the same, in the same time, whether or not the address has an account.',
-    request: { body: jsonBody(requestPasswordResetSchema) },
+    description:
+      'Answers the same, in the same time, whether or not the address has an account. An address gets five mails an hour, and as many more at the request of each device that has signed in to the account before.',
+    request: { headers: deviceHeaders, body: jsonBody(requestPasswordResetSchema) },
     responses: { 202: { description: 'Accepted.' } },
     errors: ['too_many_attempts'],
   }),
@@ -178,7 +188,7 @@ const recoveryRoutes = {
     caller: 'public',
     summary: 'Set a new password by a mailed link',
     description:
-      'The link works once, within 30 minutes. Ends every session of the account; its connections and API keys as well, unless `keep_access`.',
+      'The link works once, within 30 minutes. Ends every session of the account; its connections and API keys as well, unless `keep_access`. If the address was never confirmed before, the second factors end too. After a change of address that was undone or can be undone, everything ends that was added since that change or in the 24 hours before it.',
     request: { body: jsonBody(confirmPasswordResetSchema) },
     responses: { 204: { description: 'The password is set.' } },
     errors: ['token_invalid'],
@@ -194,6 +204,7 @@ const deletionRoutes = {
     method: 'GET',
     path: '/v1/console/account/export',
     caller: 'console_session',
+    managementScope: null,
     summary: 'Export everything that is held about the person',
     description: 'Streamed: an incomplete JSON document means that the export failed. Holds no secrets.',
     request: {},
@@ -207,9 +218,10 @@ const deletionRoutes = {
     method: 'DELETE',
     path: '/v1/console/account',
     caller: 'console_session',
+    managementScope: null,
     summary: 'Delete the account',
     description:
-      'Ends sessions, connections and API keys at once, deactivates apps and cancels the subscription for the end of its period. At `erased_at` the apps are deleted, the subscription ends and every service erases what names the person; ledgers and usage records keep the pseudonymous id. Until then a mailed link cancels the deletion.',
+      'Wants the password of an account that has one. Ends sessions, connections and API keys at once, deactivates apps and cancels the subscription for the end of its period. At `erased_at` the apps are deleted, the subscription ends and every service erases what names the person; ledgers and usage records keep the pseudonymous id. Until then a mailed link cancels the deletion.',
     request: { body: optionalJsonBody(deleteAccountRequestSchema) },
     responses: { 202: json('The time of the erasure.', accountDeletionSchema) },
     errors: ['wrong_password', 'fresh_sign_in_required', 'too_many_attempts'],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { clientIdSchema } from '../core/client-id.ts';
 import { idSchema } from '../core/ids.ts';
-import { isPlain, nameSchema } from '../core/name.ts';
+import { isPlain, nameSchema, publicNameSchema } from '../core/name.ts';
 import { personalDataSchema } from '../core/personal-data.ts';
 import { timestampSchema } from '../core/time.ts';
 
@@ -22,7 +23,7 @@ const emailSchema = z
 
 const newPasswordSchema = z.string().min(12).max(128);
 
-const businessNameSchema = nameSchema(120);
+const businessNameSchema = publicNameSchema(120);
 
 const displayNameSchema = nameSchema(80);
 
@@ -122,7 +123,19 @@ export const returnToSchema = z
   .max(RETURN_TO_CHARACTERS_MAX)
   .regex(/^\/(?!\/)[!-[\]-~]*$/);
 
-export const startSsoQuerySchema = z.object({ return_to: returnToSchema.default('/') });
+export const startSsoQuerySchema = z.object({
+  return_to: returnToSchema.default('/'),
+  fresh: z.literal('true').optional().meta({
+    description: 'Asks the provider to authenticate the person again, so that the session counts as recently proven.',
+  }),
+});
+
+export const linkSsoRequestSchema = z
+  .strictObject({ return_to: returnToSchema.default('/') })
+  .meta({ id: 'LinkSsoRequest' });
+
+/** Address at the OpenID provider to which the browser goes. */
+export const ssoLinkStartedSchema = z.object({ url: z.string() }).meta({ id: 'SsoLinkStarted' });
 
 /** Current password. Accounts without one omit it and must have signed in recently. */
 const currentPasswordSchema = z.string().min(1).max(1024).nullish();
@@ -169,7 +182,7 @@ export const confirmPasswordResetSchema = z
 /** An address that becomes the account's once it is confirmed. */
 export const pendingEmailSchema = z.object({ pending_email: z.string() }).meta({ id: 'PendingEmail' });
 
-/** Deletion of the account. Without the password, the person must have signed in recently. */
+/** Deletion of the account. Only an account without a password omits it. */
 export const deleteAccountRequestSchema = z
   .strictObject({ password: currentPasswordSchema })
   .meta({ id: 'DeleteAccountRequest' });
@@ -183,7 +196,7 @@ export const exportedWebhookDataSchema = z
     events: z
       .array(
         z.looseObject({
-          client_id: idSchema('app'),
+          client_id: clientIdSchema,
           event_id: idSchema('evt'),
           event: z.string(),
           sequence: z.int(),

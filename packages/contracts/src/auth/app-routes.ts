@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ICON_BYTES_MAX } from '../core/limits.ts';
 import { listOf, pageOf, pageQuery } from '../core/lists.ts';
-import { defineRoute, json, jsonBody, optionalJsonBody } from '../core/route.ts';
+import { created, defineRoute, json, jsonBody, optionalJsonBody } from '../core/route.ts';
 import { reportAppRequestSchema } from './app-reports.ts';
 import {
   appRegisteredSchema,
@@ -16,18 +16,21 @@ import {
   connectionAuditEntrySchema,
   connectionSchema,
   endedConnectionSchema,
+  grantParams,
+  grantSchema,
   updateConnectionRequestSchema,
 } from './connections.ts';
 
 const detail = { service: 'auth', errorShape: 'detail' } as const;
 const apps = { ...detail, tag: 'Apps', caller: 'console_session', business: true } as const;
-const connections = { ...detail, tag: 'Connections', caller: 'console_session' } as const;
+const connections = { ...detail, tag: 'Connections', caller: 'console_session', managementScope: null } as const;
 
 /** Routes of registered apps. */
 export const appRoutes = {
   listApps: defineRoute({
     ...apps,
     operationId: 'listApps',
+    managementScope: 'apps:read',
     method: 'GET',
     path: '/v1/integrations/apps',
     summary: 'List apps',
@@ -39,6 +42,7 @@ export const appRoutes = {
   registerApp: defineRoute({
     ...apps,
     operationId: 'registerApp',
+    managementScope: 'apps:write',
     method: 'POST',
     path: '/v1/integrations/apps',
     verifiedEmail: true,
@@ -46,12 +50,27 @@ export const appRoutes = {
     description:
       'The answer has the `client_secret` of a confidential app, once. An account can have at most 1,000 apps.',
     request: { body: jsonBody(registerAppRequestSchema) },
-    responses: { 201: json('The app. The secret is shown only once.', appRegisteredSchema) },
+    responses: {
+      201: created('The app. The secret is shown only once.', appRegisteredSchema, '/v1/integrations/apps/{client_id}'),
+    },
+    errors: [],
+  }),
+  getApp: defineRoute({
+    ...apps,
+    operationId: 'getApp',
+    managementScope: 'apps:read',
+    method: 'GET',
+    path: '/v1/integrations/apps/{client_id}',
+    summary: 'Get an app',
+    description: 'Returns an app that the business account has registered, with the number of its connections.',
+    request: { params: clientIdParams },
+    responses: { 200: json('The app.', appSchema) },
     errors: [],
   }),
   updateApp: defineRoute({
     ...apps,
     operationId: 'updateApp',
+    managementScope: 'apps:write',
     method: 'PATCH',
     path: '/v1/integrations/apps/{client_id}',
     summary: 'Activate, deactivate or change an app',
@@ -64,6 +83,7 @@ export const appRoutes = {
   deleteApp: defineRoute({
     ...apps,
     operationId: 'deleteApp',
+    managementScope: 'apps:write',
     method: 'DELETE',
     path: '/v1/integrations/apps/{client_id}',
     summary: 'Delete an app',
@@ -75,6 +95,7 @@ export const appRoutes = {
   rotateAppSecret: defineRoute({
     ...apps,
     operationId: 'rotateAppSecret',
+    managementScope: 'apps:write',
     method: 'POST',
     path: '/v1/integrations/apps/{client_id}/rotate-secret',
     summary: 'Rotate the client secret',
@@ -87,6 +108,7 @@ export const appRoutes = {
     ...connections,
     tag: 'Apps',
     operationId: 'getAppIcon',
+    managementScope: 'apps:read',
     method: 'GET',
     path: '/v1/integrations/apps/{client_id}/icon',
     summary: 'Get the icon of an app',
@@ -104,6 +126,7 @@ export const appRoutes = {
   putAppIcon: defineRoute({
     ...apps,
     operationId: 'putAppIcon',
+    managementScope: 'apps:write',
     method: 'PUT',
     path: '/v1/integrations/apps/{client_id}/icon',
     summary: 'Store an icon (PNG, JPEG or WebP, at most 256 KiB)',
@@ -123,6 +146,7 @@ export const appReportRoutes = {
     ...connections,
     tag: 'Apps',
     operationId: 'reportApp',
+    managementScope: 'apps:write',
     method: 'POST',
     path: '/v1/integrations/apps/{client_id}/reports',
     summary: 'Report an app to the operators',
@@ -157,6 +181,17 @@ export const connectionRoutes = {
     responses: { 200: json("The user's ended connections.", listOf(endedConnectionSchema)) },
     errors: [],
   }),
+  getConnection: defineRoute({
+    ...connections,
+    operationId: 'getConnection',
+    method: 'GET',
+    path: '/v1/integrations/connections/{client_id}',
+    summary: 'Get a connection',
+    description: 'Answers 404 for an app that the user is not connected to.',
+    request: { params: clientIdParams },
+    responses: { 200: json('The connection.', connectionSchema) },
+    errors: [],
+  }),
   updateConnection: defineRoute({
     ...connections,
     operationId: 'updateConnection',
@@ -178,6 +213,28 @@ export const connectionRoutes = {
     request: { params: clientIdParams },
     responses: { 204: { description: 'Disconnected.' } },
     errors: [],
+  }),
+  listGrants: defineRoute({
+    ...connections,
+    operationId: 'listGrants',
+    method: 'GET',
+    path: '/v1/integrations/connections/{client_id}/grants',
+    summary: 'List the grants of a connection',
+    description: 'One per consent: each device, and each browser. Newest first, at most 500.',
+    request: { params: clientIdParams },
+    responses: { 200: json('The grants.', listOf(grantSchema)) },
+    errors: ['not_found'],
+  }),
+  deleteGrant: defineRoute({
+    ...connections,
+    operationId: 'deleteGrant',
+    method: 'DELETE',
+    path: '/v1/integrations/connections/{client_id}/grants/{grant_id}',
+    summary: 'End one grant of a connection',
+    description: 'Revokes the tokens of one device or browser. The connection and its other grants stay.',
+    request: { params: grantParams },
+    responses: { 204: { description: 'Ended.' } },
+    errors: ['not_found'],
   }),
   listConnectionAudit: defineRoute({
     ...connections,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { idSchema, pathIdSchema } from '../core/ids.ts';
-import { descriptionSchema, nameSchema } from '../core/name.ts';
+import { pathClientIdSchema } from '../core/client-id.ts';
+import { idSchema } from '../core/ids.ts';
+import { descriptionSchema, publicNameSchema } from '../core/name.ts';
 import { timestampSchema } from '../core/time.ts';
 import { linkSchema } from '../core/url.ts';
 
@@ -12,7 +13,7 @@ export const clientTypeSchema = z.enum(['public', 'confidential']);
  * new field here breaks compilation until the registration and record schemas name it too.
  */
 export const appFieldsSchema = z.object({
-  name: nameSchema(80),
+  name: publicNameSchema(80),
   /** The auth service checks their form. */
   redirect_uris: z.array(z.string().min(1).max(2048)).min(1).max(10),
   homepage_url: linkSchema.nullable(),
@@ -21,6 +22,8 @@ export const appFieldsSchema = z.object({
   refresh_grace_seconds: z.int().min(0).max(120),
   /** If true, the authorize page accepts only pushed requests of this app (RFC 9126 section 6). */
   require_pushed_authorization_requests: z.boolean(),
+  /** If true, devices without a browser may ask for this app (RFC 8628). */
+  device_flow: z.boolean(),
   /** If true, the token endpoint issues only key-bound tokens to this app (RFC 9449 section 5.2). */
   dpop_bound_access_tokens: z.boolean(),
 });
@@ -49,6 +52,7 @@ export const appSchema = z
     refresh_grace_seconds: z.int(),
     require_pushed_authorization_requests: z.boolean(),
     dpop_bound_access_tokens: z.boolean(),
+    device_flow: z.boolean(),
     created_at: timestampSchema,
     updated_at: timestampSchema,
     secret_rotated_at: timestampSchema.nullable(),
@@ -69,6 +73,7 @@ export const registerAppRequestSchema = z
     refresh_grace_seconds: fields.refresh_grace_seconds.default(30),
     require_pushed_authorization_requests: fields.require_pushed_authorization_requests.default(false),
     dpop_bound_access_tokens: fields.dpop_bound_access_tokens.default(false),
+    device_flow: fields.device_flow.default(false),
   } satisfies SchemaOfEachField)
   .meta({ id: 'RegisterAppRequest' });
 
@@ -103,4 +108,4 @@ export const secretRotatedSchema = z
   .meta({ id: 'SecretRotated' });
 
 /** `{client_id}` in a path. */
-export const clientIdParams = z.object({ client_id: pathIdSchema });
+export const clientIdParams = z.object({ client_id: pathClientIdSchema });

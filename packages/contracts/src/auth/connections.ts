@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { appBudgetSchema, appTermsChangeSchema } from '../billing/app-budgets.ts';
-import { idSchema } from '../core/ids.ts';
+import { clientIdSchema, pathClientIdSchema } from '../core/client-id.ts';
+import { idSchema, pathIdSchema } from '../core/ids.ts';
 import { timestampSchema } from '../core/time.ts';
 
 /** A user's connection to an app. */
 export const connectionSchema = z
   .object({
-    client_id: idSchema('app'),
+    client_id: clientIdSchema,
     app: z.object({ name: z.string(), icon_url: z.string(), homepage_url: z.string().nullable() }),
     scope: z.string(),
     connected_at: timestampSchema,
@@ -26,6 +27,25 @@ export const endedConnectionSchema = connectionSchema
 
 export type EndedConnection = z.infer<typeof endedConnectionSchema>;
 
+/** A grant of a connection: what one consent has given to one device or browser. */
+export const grantSchema = z
+  .object({
+    id: idSchema('grt'),
+    created_at: timestampSchema,
+    last_used_at: timestampSchema.nullable(),
+    scope: z.string(),
+    device_name: z
+      .string()
+      .nullable()
+      .meta({ description: 'Name that the device gave when it asked; null for a consent in a browser.' }),
+  })
+  .meta({ id: 'Grant' });
+
+export type Grant = z.infer<typeof grantSchema>;
+
+/** `{client_id}` and `{grant_id}` in a path. */
+export const grantParams = z.object({ client_id: pathClientIdSchema, grant_id: pathIdSchema });
+
 /** Change of a connection: its budget (null removes it) and its pause. Absent fields stay unchanged. */
 export const updateConnectionRequestSchema = appTermsChangeSchema.strict().meta({ id: 'UpdateConnectionRequest' });
 
@@ -38,6 +58,7 @@ export const connectionActionSchema = z.enum([
   'app_suspended',
   'token_reused',
   'revoked_by_app',
+  'grant_ended',
 ]);
 
 /** Origin of an action: the authorize pages, a console session, the app itself, or the service. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { clientIdSchema } from '../core/client-id.ts';
 import { type DurableName, defineEvent } from '../core/event.ts';
 import { idSchema } from '../core/ids.ts';
 import { timestampSchema } from '../core/time.ts';
@@ -35,8 +36,12 @@ export const authEvents = {
     service: 'auth',
     consumers: ['inference-gateway_account-access'],
     description:
-      'All access to an account ended: its sessions, connections and API keys. This includes every key created by a session up to `sessions_revoked_through`. Each fact has its own aggregate.',
-    schema: z.object({ svc_user_id: idSchema('usr'), sessions_revoked_through: idSchema('ses') }),
+      'API keys of an account ended, and the sessions up to `sessions_revoked_through`. Without `keys_added_since`, every key that one of these sessions created ends; with it, every key that was created or rotated since. Each fact has its own aggregate.',
+    schema: z.object({
+      svc_user_id: idSchema('usr'),
+      sessions_revoked_through: idSchema('ses'),
+      keys_added_since: timestampSchema.optional(),
+    }),
   }),
   accountDeletionRequested: defineEvent({
     subject: 'auth.account.deletion_requested.v1',
@@ -78,7 +83,7 @@ export const authEvents = {
     description:
       'Connections of a suspended or deleted app ended, up to 500 in one fact. Each fact has its own aggregate; a connection’s `version` counts the facts about that connection.',
     schema: z.object({
-      client_id: idSchema('app'),
+      client_id: clientIdSchema,
       revoked_at: timestampSchema,
       connections: z
         .array(z.object({ svc_user_id: idSchema('usr'), version: z.int().min(1) }))
@@ -93,7 +98,7 @@ export const authEvents = {
     description: 'A user consented, for the first time or again. Aggregate: `connection:<svc_user_id>:<client_id>`.',
     schema: z.object({
       svc_user_id: idSchema('usr'),
-      client_id: idSchema('app'),
+      client_id: clientIdSchema,
       grant_id: idSchema('grt'),
       scope: z.string(),
       connected_at: timestampSchema,
@@ -106,7 +111,7 @@ export const authEvents = {
     description: 'One connection ended. Aggregate: `connection:<svc_user_id>:<client_id>`.',
     schema: z.object({
       svc_user_id: idSchema('usr'),
-      client_id: idSchema('app'),
+      client_id: clientIdSchema,
       reason: revocationReasonSchema,
       revoked_at: timestampSchema,
     }),

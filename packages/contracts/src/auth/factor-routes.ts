@@ -1,14 +1,19 @@
-import { defineRoute, json, jsonBody, optionalJsonBody } from '../core/route.ts';
+import { created, defineRoute, json, jsonBody, optionalJsonBody } from '../core/route.ts';
 import { deviceHeaders, sessionCreatedSchema, sessionRenewedSchema } from './accounts.ts';
 import * as factors from './factors.ts';
 
-const detail = { service: 'auth', errorShape: 'detail', tag: 'Accounts' } as const;
-const console = { ...detail, caller: 'console_session' } as const;
+const sessions = { service: 'auth', errorShape: 'detail', tag: 'Sessions' } as const;
+const factorsOfSession = {
+  ...sessions,
+  tag: 'Second factors',
+  caller: 'console_session',
+  managementScope: null,
+} as const;
 
 /** Routes of second factors, and of sign-in and step-up with them. */
 export const factorRoutes = {
   finishSignIn: defineRoute({
-    ...detail,
+    ...sessions,
     operationId: 'finishSignIn',
     method: 'POST',
     path: '/v1/console/sessions/second-factor',
@@ -17,11 +22,11 @@ export const factorRoutes = {
     description:
       'The challenge comes with the 401 `second_factor_required` of sign-in. It lasts ten minutes and begins one session. Failures count like wrong passwords.',
     request: { headers: deviceHeaders, body: jsonBody(factors.secondFactorRequestSchema) },
-    responses: { 201: json('A console session.', sessionCreatedSchema) },
+    responses: { 201: created('A console session.', sessionCreatedSchema, '/v1/console/session') },
     errors: ['challenge_invalid', 'invalid_second_factor', 'too_many_attempts'],
   }),
   createPasskeySignInOptions: defineRoute({
-    ...detail,
+    ...sessions,
     operationId: 'createPasskeySignInOptions',
     method: 'POST',
     path: '/v1/console/sessions/passkey/options',
@@ -34,7 +39,7 @@ export const factorRoutes = {
     errors: [],
   }),
   signInWithPasskey: defineRoute({
-    ...detail,
+    ...sessions,
     operationId: 'signInWithPasskey',
     method: 'POST',
     path: '/v1/console/sessions/passkey',
@@ -42,11 +47,13 @@ export const factorRoutes = {
     summary: 'Sign in with a passkey',
     description: 'Neither address nor password is needed. The passkey must verify the person.',
     request: { headers: deviceHeaders, body: jsonBody(factors.passkeyAssertionSchema) },
-    responses: { 201: json('A console session.', sessionCreatedSchema) },
+    responses: { 201: created('A console session.', sessionCreatedSchema, '/v1/console/session') },
     errors: ['invalid_passkey', 'too_many_attempts'],
   }),
   createReauthenticationOptions: defineRoute({
-    ...console,
+    ...sessions,
+    caller: 'console_session',
+    managementScope: null,
     operationId: 'createReauthenticationOptions',
     method: 'POST',
     path: '/v1/console/session/reauthenticate/options',
@@ -58,7 +65,9 @@ export const factorRoutes = {
     errors: ['second_factor_missing'],
   }),
   reauthenticate: defineRoute({
-    ...console,
+    ...sessions,
+    caller: 'console_session',
+    managementScope: null,
     operationId: 'reauthenticate',
     method: 'POST',
     path: '/v1/console/session/reauthenticate',
@@ -70,7 +79,7 @@ export const factorRoutes = {
     errors: ['wrong_password', 'wrong_code', 'fresh_sign_in_required', 'too_many_attempts'],
   }),
   listFactors: defineRoute({
-    ...console,
+    ...factorsOfSession,
     operationId: 'listFactors',
     method: 'GET',
     path: '/v1/console/account/factors',
@@ -82,7 +91,7 @@ export const factorRoutes = {
     errors: [],
   }),
   addTotp: defineRoute({
-    ...console,
+    ...factorsOfSession,
     stepUp: true,
     operationId: 'addTotp',
     method: 'POST',
@@ -90,11 +99,17 @@ export const factorRoutes = {
     summary: 'Add an authenticator app (TOTP, RFC 6238)',
     description: 'The factor is in use once a code of it is confirmed, within an hour.',
     request: { body: optionalJsonBody(factors.addTotpRequestSchema) },
-    responses: { 201: json('Secret and URL for the authenticator app, shown only once.', factors.totpAddedSchema) },
+    responses: {
+      201: created(
+        'Secret and URL for the authenticator app, shown only once.',
+        factors.totpAddedSchema,
+        '/v1/console/account/factors/{id}',
+      ),
+    },
     errors: ['factor_limit_reached'],
   }),
   confirmTotp: defineRoute({
-    ...console,
+    ...factorsOfSession,
     stepUp: true,
     operationId: 'confirmTotp',
     method: 'POST',
@@ -107,7 +122,7 @@ export const factorRoutes = {
     errors: ['not_found', 'wrong_code'],
   }),
   createPasskeyOptions: defineRoute({
-    ...console,
+    ...factorsOfSession,
     stepUp: true,
     operationId: 'createPasskeyOptions',
     method: 'POST',
@@ -120,7 +135,7 @@ export const factorRoutes = {
     errors: ['factor_limit_reached'],
   }),
   addPasskey: defineRoute({
-    ...console,
+    ...factorsOfSession,
     stepUp: true,
     operationId: 'addPasskey',
     method: 'POST',
@@ -129,11 +144,11 @@ export const factorRoutes = {
     description:
       'Stores the passkey that the browser has created. The first factor also brings recovery codes, which are shown once.',
     request: { body: jsonBody(factors.addPasskeyRequestSchema) },
-    responses: { 201: json('The passkey.', factors.passkeyAddedSchema) },
+    responses: { 201: created('The passkey.', factors.passkeyAddedSchema, '/v1/console/account/factors/{id}') },
     errors: ['passkey_rejected', 'passkey_registered', 'factor_limit_reached'],
   }),
   deleteFactor: defineRoute({
-    ...console,
+    ...factorsOfSession,
     stepUp: true,
     operationId: 'deleteFactor',
     method: 'DELETE',
@@ -145,7 +160,7 @@ export const factorRoutes = {
     errors: ['not_found'],
   }),
   renewRecoveryCodes: defineRoute({
-    ...console,
+    ...factorsOfSession,
     stepUp: true,
     operationId: 'renewRecoveryCodes',
     method: 'POST',

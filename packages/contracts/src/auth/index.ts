@@ -7,6 +7,7 @@ export * from './describe-device.ts';
 export * from './events.ts';
 export * from './factors.ts';
 export * from './internal.ts';
+export * from './management-keys.ts';
 export * from './oauth.ts';
 export * from './publishers.ts';
 export * from './routes.ts';

@@ -6,7 +6,6 @@ import { formBody, page } from './forms.ts';
 import * as oauth from './oauth.ts';
 
 const oauthTag = { service: 'auth', errorShape: 'detail', tag: 'OAuth' } as const;
-const refusedForm = { 400: { description: 'A page that explains why the form was refused.', ...page } } as const;
 
 /** Errors of RFC 6749 section 5.2, in the format of the OAuth library. */
 const oauthRefusals = {
@@ -42,6 +41,7 @@ export const oauthRoutes = {
       'app_inactive',
       'pushed_request_required',
       'pushed_request_unknown',
+      'too_many_attempts',
     ],
   }),
   decideConsent: defineRoute({
@@ -50,6 +50,7 @@ export const oauthRoutes = {
     method: 'POST',
     path: '/v1/integrations/oauth/authorize',
     caller: 'console_session',
+    managementScope: null,
     summary: 'Approve or deny an app',
     description:
       'Records the decision of the signed-in user and answers the address to which the browser returns, with a code or with `access_denied`.',
@@ -60,7 +61,7 @@ export const oauthRoutes = {
         oauth.consentDecidedSchema,
       ),
     },
-    errors: ['app_inactive', 'pushed_request_required', 'email_not_verified'],
+    errors: ['app_inactive', 'pushed_request_required', 'email_not_verified', 'too_many_attempts'],
   }),
   getConsent: defineRoute({
     ...oauthTag,
@@ -68,12 +69,13 @@ export const oauthRoutes = {
     method: 'GET',
     path: '/v1/integrations/oauth/consent',
     caller: 'console_session',
+    managementScope: null,
     summary: 'Get the details of a consent request',
     description:
-      'Returns what a consent page shows: the app, its publisher, the scopes, and the account that would be connected.',
+      'Returns what a consent page shows: the app, its publisher, the scopes, the account that would be connected, and what its plan can still pay.',
     request: { query: oauth.consentQuerySchema },
     responses: { 200: json('The consent details.', oauth.consentDetailsSchema) },
-    errors: ['app_inactive', 'pushed_request_required'],
+    errors: ['app_inactive', 'pushed_request_required', 'service_unavailable', 'too_many_attempts'],
   }),
   issueToken: defineRoute({
     ...oauthTag,
@@ -83,7 +85,7 @@ export const oauthRoutes = {
     caller: 'oauth_public',
     crossOrigin: true,
     errorShape: 'oauth',
-    summary: 'Redeem a code or refresh (RFC 6749 sections 4.1.3 and 6)',
+    summary: 'Redeem a code or refresh (RFC 6749 sections 4.1.3 and 6, RFC 8628 section 3.4)',
     description:
       'Authenticates the app by its secret or, for a public app, by the code verifier. The answer names the user in `svc_user_id`. A refresh token is replaced at each use.',
     request: { body: formBody(oauth.tokenRequestSchema) },
@@ -103,6 +105,20 @@ export const oauthRoutes = {
       'Then send the browser to the authorize page with only `client_id` and `request_uri`. The reference works once, within a minute.',
     request: { body: formBody(oauth.pushedRequestSchema) },
     responses: { 201: json('The reference to the pushed request.', oauth.pushedRequestAnswerSchema), ...oauthRefusals },
+    errors: [],
+  }),
+  authorizeDevice: defineRoute({
+    ...oauthTag,
+    operationId: 'authorizeDevice',
+    method: 'POST',
+    path: '/v1/integrations/oauth/device_authorization',
+    caller: 'oauth_public',
+    errorShape: 'oauth',
+    summary: 'Ask for access on a device without a browser (RFC 8628)',
+    description:
+      'For apps with `device_flow`. Show `user_code` and `verification_uri`, then poll the token endpoint with `device_code`, at most every `interval` seconds. Each `slow_down` adds five.',
+    request: { body: formBody(oauth.deviceAuthorizationRequestSchema) },
+    responses: { 200: json('The codes.', oauth.deviceAuthorizationSchema), ...oauthRefusals },
     errors: [],
   }),
   revokeToken: defineRoute({
@@ -173,103 +189,6 @@ export const oauthRoutes = {
     description: 'Responses to requests without a valid access token link to it as `resource_metadata`.',
     request: {},
     responses: { 200: json('The metadata.', oauth.protectedResourceMetadataSchema) },
-    errors: [],
-  }),
-} as const;
-
-/** Forms of the authorize page, for browsers. */
-export const interactionRoutes = {
-  submitSignIn: defineRoute({
-    ...oauthTag,
-    operationId: 'submitSignIn',
-    method: 'POST',
-    path: '/v1/integrations/oauth/interaction/sign-in',
-    caller: 'oauth_public',
-    summary: 'Submit the authorize page: sign in',
-    description: 'A form of the page that the authorize endpoint shows. Not for apps.',
-    request: { body: formBody(z.object({})) },
-    responses: {
-      303: { description: 'Back to the authorize page.' },
-      200: { description: 'The page again, with the errors.', ...page },
-      ...refusedForm,
-    },
-    errors: [],
-  }),
-  submitSecondFactor: defineRoute({
-    ...oauthTag,
-    operationId: 'submitSecondFactor',
-    method: 'POST',
-    path: '/v1/integrations/oauth/interaction/second-factor',
-    caller: 'oauth_public',
-    summary: 'Submit the authorize page: second factor',
-    description: 'A form of the page that the authorize endpoint shows. Not for apps.',
-    request: { body: formBody(z.object({})) },
-    responses: {
-      303: { description: 'Back to the authorize page.' },
-      200: { description: 'The page again, with the errors.', ...page },
-      ...refusedForm,
-    },
-    errors: [],
-  }),
-  submitPasskey: defineRoute({
-    ...oauthTag,
-    operationId: 'submitPasskey',
-    method: 'POST',
-    path: '/v1/integrations/oauth/interaction/passkey',
-    caller: 'oauth_public',
-    summary: 'Submit the authorize page: sign in with a passkey',
-    description: 'A form of the page that the authorize endpoint shows. Not for apps.',
-    request: { body: formBody(z.object({})) },
-    responses: {
-      303: { description: 'Back to the authorize page.' },
-      200: { description: 'The page again, with the errors.', ...page },
-      ...refusedForm,
-    },
-    errors: [],
-  }),
-  submitSignUp: defineRoute({
-    ...oauthTag,
-    operationId: 'submitSignUp',
-    method: 'POST',
-    path: '/v1/integrations/oauth/interaction/sign-up',
-    caller: 'oauth_public',
-    summary: 'Submit the authorize page: sign up',
-    description: 'A form of the page that the authorize endpoint shows. Not for apps.',
-    request: { body: formBody(z.object({})) },
-    responses: {
-      303: { description: 'Back to the authorize page.' },
-      200: { description: 'The page again, with the errors.', ...page },
-      ...refusedForm,
-    },
-    errors: [],
-  }),
-  submitSignOut: defineRoute({
-    ...oauthTag,
-    operationId: 'submitSignOut',
-    method: 'POST',
-    path: '/v1/integrations/oauth/interaction/sign-out',
-    caller: 'oauth_public',
-    summary: 'Submit the authorize page: switch account',
-    description: 'A form of the page that the authorize endpoint shows. Not for apps.',
-    request: { body: formBody(z.object({})) },
-    responses: { 303: { description: 'Back to the authorize page.' }, ...refusedForm },
-    errors: [],
-  }),
-  submitDecision: defineRoute({
-    ...oauthTag,
-    operationId: 'submitDecision',
-    method: 'POST',
-    path: '/v1/integrations/oauth/interaction/decision',
-    caller: 'oauth_public',
-    summary: 'Submit the authorize page: approve or deny',
-    description: 'A form of the page that the authorize endpoint shows. Not for apps.',
-    request: { body: formBody(z.object({})) },
-    responses: {
-      303: { description: "To the app's redirect URI, or back to the authorize page." },
-      200: { description: 'The page again, with the errors.', ...page },
-      503: { description: 'A page that explains that nothing has changed.', ...page },
-      ...refusedForm,
-    },
     errors: [],
   }),
 } as const;

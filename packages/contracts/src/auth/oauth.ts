@@ -1,12 +1,16 @@
 import { z } from 'zod';
 import { budgetLimitSchema } from '../billing/app-budgets.ts';
+import { planServicesSchema } from '../billing/plans.ts';
+import { subscriptionStatusSchema } from '../billing/subscriptions.ts';
+import { windowUsageSchema } from '../billing/usage.ts';
+import { clientIdSchema, pathClientIdSchema } from '../core/client-id.ts';
 import { idSchema } from '../core/ids.ts';
 import { URL_CHARACTERS_MAX } from '../core/limits.ts';
+import { nameSchema } from '../core/name.ts';
 import { DEFAULT_SCOPE, scopes } from '../core/route.ts';
 import { localeSchema } from './accounts.ts';
 import { authorizationDetailsSchema } from './authorization-details.ts';
 
-const clientIdSchema = z.string().min(1).max(128);
 const redirectUriSchema = z.string().min(1).max(URL_CHARACTERS_MAX);
 const stateSchema = z.string().min(16).max(512);
 /** Base64url of a SHA-256 digest (RFC 7636 section 4.2). */
@@ -26,7 +30,7 @@ const authorizationDetailsTextSchema = z
 
 /** Query of the authorize page. */
 export const authorizeQuerySchema = z.object({
-  client_id: clientIdSchema,
+  client_id: pathClientIdSchema,
   redirect_uri: redirectUriSchema,
   code_challenge: codeChallengeSchema,
   state: stateSchema,
@@ -59,7 +63,7 @@ export type AuthorizeQuery = z.infer<typeof authorizeQuerySchema>;
 /** A user's decision on a consent request. */
 export const consentRequestSchema = z
   .strictObject({
-    client_id: clientIdSchema,
+    client_id: pathClientIdSchema,
     redirect_uri: redirectUriSchema,
     scope: scopeSchema.default(DEFAULT_SCOPE),
     code_challenge: codeChallengeSchema,
@@ -78,17 +82,30 @@ export const consentRequestSchema = z
 export const consentDecidedSchema = z.object({ redirect_to: z.string() }).meta({ id: 'ConsentDecided' });
 
 export const consentQuerySchema = z.object({
-  client_id: clientIdSchema,
+  client_id: pathClientIdSchema,
   redirect_uri: redirectUriSchema,
   scope: scopeSchema,
   code_challenge: codeChallengeSchema,
   code_challenge_method: z.literal('S256'),
 });
 
+/** The rest of a person's plan. */
+export const consentPlanSchema = z
+  .object({
+    name: z.string(),
+    status: subscriptionStatusSchema,
+    services: planServicesSchema,
+    weekly: windowUsageSchema,
+    monthly: windowUsageSchema,
+  })
+  .meta({ id: 'ConsentPlan' });
+
+export type ConsentPlan = z.infer<typeof consentPlanSchema>;
+
 export const consentDetailsSchema = z
   .object({
     app: z.object({
-      client_id: idSchema('app'),
+      client_id: clientIdSchema,
       name: z.string(),
       icon_url: z.string(),
       homepage_url: z.string().nullable(),
@@ -102,10 +119,47 @@ export const consentDetailsSchema = z
     scopes: z.array(z.object({ name: z.enum(scopes), title: z.string(), description: z.string() })),
     already_connected: z.boolean(),
     account: z.object({ email: z.string(), display_name: z.string().nullable() }),
+    plan: consentPlanSchema.nullable().meta({ description: 'Null where no subscription is live.' }),
   })
   .meta({ id: 'ConsentDetails' });
 
-/** Form of the token endpoint (RFC 6749 sections 4.1.3 and 6, RFC 7636 section 4.5). */
+/** Grant type of device codes (RFC 8628 section 3.4). */
+export const DEVICE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
+
+/** Name that a device gives itself, shown to the person who is asked. */
+export const deviceNameSchema = nameSchema(80);
+
+/** Form of the device authorization endpoint (RFC 8628 section 3.1). */
+export const deviceAuthorizationRequestSchema = z
+  .object({
+    client_id: z.string().min(1),
+    client_secret: z.string().nullish(),
+    scope: z.string().nullish(),
+    authorization_details: authorizationDetailsTextSchema.nullish(),
+    device_name: deviceNameSchema.nullish(),
+    resource: z.array(z.string()).optional(),
+  })
+  .meta({ id: 'DeviceAuthorizationRequest' });
+
+/** Device authorization response (RFC 8628 section 3.2). Both times are in seconds. */
+export const deviceAuthorizationSchema = z
+  .object({
+    device_code: z.string(),
+    user_code: z.string(),
+    verification_uri: z.string(),
+    verification_uri_complete: z.string(),
+    expires_in: z.int(),
+    interval: z.int(),
+  })
+  .meta({ id: 'DeviceAuthorizationResponse' });
+
+/** Query of the page on which people enter a device's code. Any text is taken, and counts as a code if it is none. */
+export const devicePageQuerySchema = z.object({
+  user_code: z.string().max(64).optional().meta({ description: 'Code that the device shows, to be confirmed.' }),
+  locale: localeSchema.optional().meta({ description: 'Language of the page.' }),
+});
+
+/** Form of the token endpoint (RFC 6749 sections 4.1.3 and 6, RFC 7636 section 4.5, RFC 8628 section 3.4). */
 export const tokenRequestSchema = z
   .object({
     grant_type: z.string().min(1),
@@ -115,6 +169,7 @@ export const tokenRequestSchema = z
     redirect_uri: z.string().nullish(),
     code_verifier: z.string().nullish(),
     refresh_token: z.string().nullish(),
+    device_code: z.string().nullish(),
     scope: z.string().nullish(),
     resource: z.array(z.string()).optional(),
   })

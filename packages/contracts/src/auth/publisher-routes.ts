@@ -1,5 +1,5 @@
 import { listOf } from '../core/lists.ts';
-import { defineRoute, json, jsonBody } from '../core/route.ts';
+import { created, defineRoute, json, jsonBody } from '../core/route.ts';
 import { addPublisherDomainRequestSchema, publisherDomainParams, publisherDomainSchema } from './publishers.ts';
 
 const domains = {
@@ -7,6 +7,7 @@ const domains = {
   errorShape: 'detail',
   tag: 'Apps',
   caller: 'console_session',
+  managementScope: null,
   business: true,
 } as const;
 
@@ -33,7 +34,9 @@ export const publisherRoutes = {
     description:
       'Publish the DNS TXT record or the file, then call `checkPublisherDomain`. A domain that is added again stays as it is. A name counts exactly: a proof of `example.com` says nothing about `www.example.com`.',
     request: { body: jsonBody(addPublisherDomainRequestSchema) },
-    responses: { 201: json('The domain and its proof.', publisherDomainSchema) },
+    responses: {
+      201: created('The domain and its proof.', publisherDomainSchema, '/v1/console/publisher/domains/{domain}'),
+    },
     errors: ['domain_taken', 'domain_limit_reached'],
   }),
   checkPublisherDomain: defineRoute({

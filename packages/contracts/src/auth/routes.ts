@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineRoute, json, jsonBody } from '../core/route.ts';
+import { created, defineRoute, json, jsonBody, optionalJsonBody } from '../core/route.ts';
 import { accountLifeRoutes } from './account-routes.ts';
 import {
   accountSchema,
@@ -7,19 +7,25 @@ import {
   createAccountRequestSchema,
   createSessionRequestSchema,
   deviceHeaders,
+  linkSsoRequestSchema,
   sessionCreatedSchema,
   sessionSchema,
+  ssoLinkStartedSchema,
   ssoStatusSchema,
   startSsoQuerySchema,
 } from './accounts.ts';
 import { appReportRoutes, appRoutes, connectionRoutes } from './app-routes.ts';
 import { factorRoutes } from './factor-routes.ts';
-import { interactionRoutes, oauthRoutes } from './oauth-routes.ts';
+import { page } from './forms.ts';
+import { managementKeyRoutes } from './management-keys.ts';
+import { deviceRoutes, interactionRoutes } from './oauth-page-routes.ts';
+import { oauthRoutes } from './oauth-routes.ts';
 import { publisherRoutes } from './publisher-routes.ts';
 import { signInRoutes } from './sign-in-routes.ts';
 
 const detail = { service: 'auth', errorShape: 'detail' } as const;
 const accounts = { ...detail, tag: 'Accounts' } as const;
+const sessions = { ...detail, tag: 'Sessions' } as const;
 
 /** Routes of accounts and console sessions. */
 const accountRoutes = {
@@ -32,11 +38,11 @@ const accountRoutes = {
     summary: 'Sign up',
     description: 'The service mails a link that confirms the address. Sign in afterwards.',
     request: { body: jsonBody(createAccountRequestSchema) },
-    responses: { 201: json('The new account.', z.object({ account: accountSchema })) },
+    responses: { 201: created('The new account.', z.object({ account: accountSchema }), '/v1/console/account') },
     errors: ['email_taken', 'too_many_attempts'],
   }),
   createSession: defineRoute({
-    ...accounts,
+    ...sessions,
     operationId: 'createSession',
     method: 'POST',
     path: '/v1/console/sessions',
@@ -45,15 +51,16 @@ const accountRoutes = {
     description:
       'A device that has signed in to the account before has its own limit of failed attempts, which strangers cannot use up. Send its last `device_token` in `X-Svc-Device`; browsers send it as a cookie.',
     request: { headers: deviceHeaders, body: jsonBody(createSessionRequestSchema) },
-    responses: { 201: json('A console session.', sessionCreatedSchema) },
+    responses: { 201: created('A console session.', sessionCreatedSchema, '/v1/console/session') },
     errors: ['invalid_credentials', 'second_factor_required', 'too_many_attempts', 'account_deletion_pending'],
   }),
   getSession: defineRoute({
-    ...accounts,
+    ...sessions,
     operationId: 'getSession',
     method: 'GET',
     path: '/v1/console/session',
     caller: 'console_session',
+    managementScope: null,
     summary: 'Get the current session',
     description: 'Returns the account of the session and the time at which the session ends.',
     request: {},
@@ -61,11 +68,12 @@ const accountRoutes = {
     errors: [],
   }),
   deleteSession: defineRoute({
-    ...accounts,
+    ...sessions,
     operationId: 'deleteSession',
     method: 'DELETE',
     path: '/v1/console/session',
     caller: 'console_session',
+    managementScope: null,
     summary: 'Sign out',
     description: 'The token stops working in every service.',
     request: {},
@@ -73,7 +81,7 @@ const accountRoutes = {
     errors: [],
   }),
   resumeSession: defineRoute({
-    ...accounts,
+    ...sessions,
     operationId: 'resumeSession',
     method: 'POST',
     path: '/v1/console/session/resume',
@@ -91,6 +99,7 @@ const accountRoutes = {
     method: 'POST',
     path: '/v1/console/account/password',
     caller: 'console_session',
+    managementScope: null,
     summary: 'Change the password',
     description:
       'Ends every session of the account, including this one, and returns a new one. With `revoke_access`, connections and API keys end as well.',
@@ -99,7 +108,7 @@ const accountRoutes = {
     errors: ['wrong_password', 'fresh_sign_in_required', 'too_many_attempts'],
   }),
   getSso: defineRoute({
-    ...accounts,
+    ...sessions,
     operationId: 'getSso',
     method: 'GET',
     path: '/v1/console/sso',
@@ -111,32 +120,52 @@ const accountRoutes = {
     errors: [],
   }),
   startSso: defineRoute({
-    ...accounts,
+    ...sessions,
     operationId: 'startSso',
     method: 'GET',
     path: '/v1/console/sso/start',
     caller: 'public',
     summary: 'Sign in with the configured OpenID provider',
-    description: 'Redirects the browser to the provider. Answers 404 where none is configured.',
+    description:
+      'Redirects the browser to the provider. Answers 404 where none is configured. With `fresh=true` the provider has to authenticate the person again; without it, sensitive endpoints want another proof.',
     request: { query: startSsoQuerySchema },
     responses: { 303: { description: 'To the OpenID provider.' } },
     errors: ['sso_not_configured', 'sso_failed'],
   }),
   finishSso: defineRoute({
-    ...accounts,
+    ...sessions,
     operationId: 'finishSso',
     method: 'GET',
     path: '/v1/console/sso/callback',
     caller: 'public',
     summary: 'Return from the configured OpenID provider',
-    description: 'Sets the same cookies as sign-in. A user who cancelled at the provider is sent back without them.',
+    description:
+      'Sets the same cookies as sign-in. A user who cancelled at the provider is sent back without them. If the account has a second factor, a page asks for it. If the verified address of the identity belongs to an account to which it is not linked, the browser goes to `/sign-in/link`, where the person proves to own the account.',
     request: {},
-    responses: { 303: { description: 'To `return_to`, or to the console.' } },
+    responses: {
+      200: { description: 'The page for the second factor.', ...page },
+      303: { description: 'To `return_to`, or to `/sign-in/link`.' },
+    },
+    errors: ['sso_not_configured', 'sso_failed', 'account_deletion_pending'],
+  }),
+  linkSso: defineRoute({
+    ...sessions,
+    stepUp: true,
+    operationId: 'linkSso',
+    method: 'POST',
+    path: '/v1/console/sso/link',
+    caller: 'console_session',
+    managementScope: null,
+    summary: 'Link an identity at the OpenID provider to this account',
+    description:
+      'Answers with the address to which this browser goes, and sets the cookie that the return needs. The identity then signs in to this account.',
+    request: { body: optionalJsonBody(linkSsoRequestSchema) },
+    responses: { 200: json('Where to send the browser.', ssoLinkStartedSchema) },
     errors: ['sso_not_configured', 'sso_failed'],
   }),
 } as const;
 
-/** Route of the OpenAPI document. */
+/** Routes of documents for programs. */
 const documentRoutes = {
   getOpenapiDocument: defineRoute({
     ...detail,
@@ -152,6 +181,34 @@ const documentRoutes = {
     responses: { 200: json('The document.', z.looseObject({ openapi: z.string() })) },
     errors: [],
   }),
+  getAsyncapiDocument: defineRoute({
+    ...detail,
+    tag: 'Documents',
+    operationId: 'getAsyncapiDocument',
+    method: 'GET',
+    path: '/v1/asyncapi.json',
+    caller: 'public',
+    crossOrigin: true,
+    summary: 'Get the AsyncAPI 3.0 document of the webhook events',
+    description: 'Generated from the schemas by which events are written: those of apps and those of accounts.',
+    request: {},
+    responses: { 200: json('The document.', z.looseObject({ asyncapi: z.string() })) },
+    errors: [],
+  }),
+  getSecurityText: defineRoute({
+    ...detail,
+    tag: 'Documents',
+    operationId: 'getSecurityText',
+    method: 'GET',
+    path: '/.well-known/security.txt',
+    caller: 'public',
+    crossOrigin: true,
+    summary: 'Get the address for reports of vulnerabilities (RFC 9116)',
+    description: 'Answers 404 where the operator has set no such address.',
+    request: {},
+    responses: { 200: { description: 'The file.', contentType: 'text/plain', schema: z.string() } },
+    errors: ['not_found'],
+  }),
 } as const;
 
 /** Public routes of the auth service. */
@@ -160,9 +217,11 @@ export const authRoutes = {
   ...factorRoutes,
   ...accountLifeRoutes,
   ...oauthRoutes,
+  ...deviceRoutes,
   ...interactionRoutes,
   ...appRoutes,
   ...appReportRoutes,
+  ...managementKeyRoutes,
   ...publisherRoutes,
   ...connectionRoutes,
   ...signInRoutes,

@@ -1,11 +1,13 @@
 import { z } from 'zod';
+import { clientIdSchema } from '../core/client-id.ts';
 import { idSchema } from '../core/ids.ts';
 import { nonNegativeMicrosSchema } from '../core/money.ts';
 import { timestampSchema } from '../core/time.ts';
+import { extraRefusalSchema } from './extra-usage.ts';
 import { reservationStateSchema } from './usage.ts';
 import { keyWalletSchema } from './wallets.ts';
 
-/** Gateway process that will serve the request. Gateways of the previous release omit it. */
+/** Gateway process that will serve the request. Without one, the reservation becomes uncertain by its age. */
 const holderIdSchema = z.uuid().optional();
 
 /** Kinds of delegated inference, as in plans. */
@@ -13,14 +15,13 @@ export const delegatedServiceSchema = z.enum(['chat', 'audio_transcription']);
 
 /** Admission of a delegated request. Idempotent by `request_id`. */
 export const delegatedAdmissionRequestSchema = z.object({
-  kind: z.literal('delegated'),
   request_id: idSchema('req'),
   svc_user_id: idSchema('usr'),
-  client_id: idSchema('app'),
+  client_id: clientIdSchema,
   service: delegatedServiceSchema,
   estimate_micros: nonNegativeMicrosSchema.meta({ description: 'Cost charged if the outcome stays unknown.' }),
   hold_micros: nonNegativeMicrosSchema.optional().meta({
-    description: "Maximum cost, held from the app's budget. Default: the estimate.",
+    description: "Maximum cost, held from the app's budget, and by extra use from the wallet. Default: the estimate.",
   }),
   hold_min_micros: nonNegativeMicrosSchema.optional().meta({
     description: 'Smallest useful hold, if the gateway can limit the output. Default: `hold_micros`.',
@@ -29,56 +30,9 @@ export const delegatedAdmissionRequestSchema = z.object({
   holder_id: holderIdSchema,
 });
 
-/** Admission of an API-key request, which holds its maximum cost in the wallet. */
-export const keyAdmissionRequestSchema = z.object({
-  kind: z.literal('api_key'),
-  request_id: idSchema('req'),
-  svc_user_id: idSchema('usr'),
-  key_id: idSchema('key'),
-  hold_micros: nonNegativeMicrosSchema,
-  estimate_micros: nonNegativeMicrosSchema.optional().meta({
-    description: 'Hold that remains if the holder dies without reporting a cost. Default: the whole hold.',
-  }),
-  requests_per_minute: z.int().min(1).nullable(),
-  tokens_per_minute: z.int().min(1).nullish(),
-  monthly_limit_micros: nonNegativeMicrosSchema.nullable(),
-  tokens: z
-    .int()
-    .min(0)
-    .optional()
-    .meta({ description: 'Upper bound of its tokens, reserved from the limit per minute.' }),
-  tokens_least: z.int().min(0).optional().meta({
-    description: 'Fewest tokens that can serve the request; lower than `tokens` if it sets no output limit.',
-  }),
-  idempotency_key: z.string().min(1).max(255).optional(),
-  holder_id: holderIdSchema,
-});
+export type DelegatedAdmissionRequest = z.infer<typeof delegatedAdmissionRequestSchema>;
 
-/** Check if a key can spend anything, made before the size of its request is known. */
-export const keyStandingRequestSchema = keyAdmissionRequestSchema.pick({
-  key_id: true,
-  requests_per_minute: true,
-  tokens_per_minute: true,
-  monthly_limit_micros: true,
-});
-
-export type KeyStandingRequest = z.infer<typeof keyStandingRequestSchema>;
-
-export const admissionRequestSchema = z.discriminatedUnion('kind', [
-  delegatedAdmissionRequestSchema,
-  keyAdmissionRequestSchema,
-]);
-
-export type AdmissionRequest = z.infer<typeof admissionRequestSchema>;
-
-/** Requests or tokens that an API key has left in this minute, after the decision. */
-export const rateLimitStateSchema = z.object({
-  limit: z.int(),
-  remaining: z.int(),
-  reset_ms: z.int().min(0),
-});
-
-/** Billing's decision. A refusal carries the error code for the caller. */
+/** Billing's decision on a delegated request. A refusal carries the error code for the caller. */
 export const admissionSchema = z.object({
   verdict: z.enum([
     'admitted',
@@ -92,17 +46,13 @@ export const admissionSchema = z.object({
     'app_limit_exceeded',
     'app_requests_pending',
     'duplicate_request',
-    'insufficient_balance',
-    'rate_limit_exceeded',
-    'key_monthly_limit_exceeded',
   ]),
   resets_at: timestampSchema.optional(),
   duplicate_of: z.object({ request_id: idSchema('req'), state: reservationStateSchema }).optional(),
-  rate_limit: rateLimitStateSchema.optional(),
   hold_micros: nonNegativeMicrosSchema.optional().meta({
-    description: "Hold of an admitted delegated request, if the app's budget covers less than requested.",
+    description: "Hold of an admitted delegated request, if the app's budget or extra use covers less than requested.",
   }),
-  token_limit: rateLimitStateSchema.optional(),
+  extra: extraRefusalSchema.optional().meta({ description: 'On a refusal by a cap, if extra use is on.' }),
 });
 
 export type Admission = z.infer<typeof admissionSchema>;
@@ -112,10 +62,10 @@ export const ADMISSIONS_MAX = 64;
 
 /** Requests to admit or refuse independently. */
 export const admissionsRequestSchema = z.object({
-  requests: z.array(admissionRequestSchema).min(1).max(ADMISSIONS_MAX),
+  requests: z.array(delegatedAdmissionRequestSchema).min(1).max(ADMISSIONS_MAX),
 });
 
-/** Decisions in the order of the requests; null if a decision failed. */
+/** Decisions in the order of the requests; null for one that is undecided, because its account is locked or it failed. Ask again. */
 export const admissionsSchema = z.object({ decisions: z.array(admissionSchema.nullable()) });
 
 /** Spending of API keys this month (UTC), in the given order, and the available balance of the account's wallet. */
@@ -135,10 +85,25 @@ export const requestOutcomeSchema = z.discriminatedUnion('outcome', [
 
 export type RequestOutcome = z.infer<typeof requestOutcomeSchema>;
 
+/** Part of a lease that a request has spent: what it held at most. */
+export const spentLeaseSchema = z.object({ lease_id: z.uuid(), hold_micros: nonNegativeMicrosSchema });
+
+export type SpentLease = z.infer<typeof spentLeaseSchema>;
+
 /** Outcomes of requests. Idempotent: a repeated report changes nothing. */
 export const settlementsRequestSchema = z.object({
   settlements: z
-    .array(z.object({ request_id: idSchema('req'), result: requestOutcomeSchema }))
+    .array(
+      z.object({
+        request_id: idSchema('req'),
+        svc_user_id: idSchema('usr'),
+        result: requestOutcomeSchema,
+        key: spentLeaseSchema
+          .extend({ key_id: idSchema('key'), started_at: timestampSchema, estimate_micros: nonNegativeMicrosSchema })
+          .optional()
+          .meta({ description: 'For an API-key request. The estimate is charged if its outcome stays unknown.' }),
+      }),
+    )
     .min(1)
     .max(500),
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { idSchema } from '../core/ids.ts';
+import { clientIdSchema } from '../core/client-id.ts';
 import { currencySchema, nonNegativeMicrosSchema } from '../core/money.ts';
 import { timestampInputSchema, timestampSchema } from '../core/time.ts';
 
@@ -72,5 +72,5 @@ export type AppTermsChange = z.infer<typeof appTermsChangeSchema>;
 
 /** Terms of all apps that have a limit or are paused. */
 export const appTermsListSchema = z.object({
-  data: z.array(appTermsSchema.extend({ client_id: idSchema('app') })),
+  data: z.array(appTermsSchema.extend({ client_id: clientIdSchema })),
 });

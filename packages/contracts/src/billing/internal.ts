@@ -1,41 +1,41 @@
 import { z } from 'zod';
-import { pathIdSchema } from '../core/ids.ts';
+import { pathClientIdSchema } from '../core/client-id.ts';
+import { idSchema, pathIdSchema } from '../core/ids.ts';
+import { listOf, pageOf } from '../core/lists.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
+import { timestampSchema } from '../core/time.ts';
 import {
-  admissionRequestSchema,
-  admissionSchema,
   admissionsRequestSchema,
   admissionsSchema,
   keySpendingSchema,
-  keyStandingRequestSchema,
   settlementsRequestSchema,
   settlementsSchema,
 } from './admissions.ts';
 import { appTermsChangeSchema, appTermsListSchema, appTermsSchema, typicalUseSchema } from './app-budgets.ts';
 import { holderLeaseSchema, holderRenewalSchema } from './holders.ts';
-import { planServicesSchema } from './plans.ts';
+import { leasesRequestSchema, leasesSchema } from './leases.ts';
+import { planSchema, planServicesSchema } from './plans.ts';
 import { keyReceiptRequestSchema, receiptSchema } from './receipts.ts';
 import { subscriptionSnapshotSchema } from './subscriptions.ts';
-import { requestStateSchema } from './usage.ts';
+import { accountUsageSchema, requestStateSchema } from './usage.ts';
 import { refundRequestSchema, refundSchema } from './wallets.ts';
 
 const internal = { service: 'billing', caller: 'service', errorShape: 'detail', tag: 'Internal' } as const;
 const holderParams = z.object({ holder_id: z.uuid() });
 const accountParams = z.object({ svc_user_id: pathIdSchema });
-const accountAppParams = accountParams.extend({ client_id: pathIdSchema });
+const accountAppParams = accountParams.extend({ client_id: pathClientIdSchema });
 
 /** Internal routes of the billing service. */
 export const billingInternalRoutes = {
-  admitRequest: defineRoute({
+  listOfferedPlans: defineRoute({
     ...internal,
-    callers: ['inference-gateway'],
-    operationId: 'admitRequest',
-    method: 'POST',
-    path: '/internal/admissions',
-    summary: 'Admit or refuse a request, and reserve its cost',
-    description: 'Kept for gateways of the previous release.',
-    request: { body: jsonBody(admissionRequestSchema) },
-    responses: { 200: json('The decision.', admissionSchema) },
+    callers: ['auth'],
+    operationId: 'listOfferedPlans',
+    method: 'GET',
+    path: '/internal/plans',
+    summary: 'List the plans on offer, for the page that shows them',
+    request: {},
+    responses: { 200: json('The plans.', listOf(planSchema)) },
     errors: [],
   }),
   admitRequests: defineRoute({
@@ -44,23 +44,23 @@ export const billingInternalRoutes = {
     operationId: 'admitRequests',
     method: 'POST',
     path: '/internal/admission-batches',
-    summary: 'Admit or refuse requests, and reserve their cost',
+    summary: 'Admit or refuse delegated requests, and reserve their cost',
     description: 'Decides each request independently, and returns all decisions together.',
     request: { body: jsonBody(admissionsRequestSchema) },
     responses: { 200: json('The decisions.', admissionsSchema) },
     errors: [],
   }),
-  readKeyStanding: defineRoute({
+  askLeases: defineRoute({
     ...internal,
     callers: ['inference-gateway'],
-    operationId: 'readKeyStanding',
+    operationId: 'askLeases',
     method: 'POST',
-    path: '/internal/accounts/{svc_user_id}/key-standing',
-    summary: 'Check if an API key can spend anything now',
+    path: '/internal/leases',
+    summary: 'Report leases of API keys, and ask for what their requests need',
     description:
-      'Takes no lock and reserves nothing. `admitted` if the wallet has available balance and the key has reached no limit.',
-    request: { params: accountParams, body: jsonBody(keyStandingRequestSchema) },
-    responses: { 200: json('The decision on a request without cost.', admissionSchema) },
+      'Decides each lease on its own. Before it refuses a request, it recalls what other leases hold unspent. A repeated report changes nothing.',
+    request: { body: jsonBody(leasesRequestSchema) },
+    responses: { 200: json('The answers.', leasesSchema) },
     errors: [],
   }),
   readKeySpending: defineRoute({
@@ -91,7 +91,7 @@ export const billingInternalRoutes = {
     operationId: 'renewHolder',
     method: 'PUT',
     path: '/internal/holders/{holder_id}',
-    summary: 'Renew the lease of a gateway process, and report the cost so far of its requests in flight',
+    summary: 'Renew the lease of a gateway process',
     description: 'When the lease expires, the reservations of the holder become uncertain.',
     request: { params: holderParams, body: jsonBody(holderRenewalSchema) },
     responses: { 200: json('The lease.', holderLeaseSchema) },
@@ -114,8 +114,10 @@ export const billingInternalRoutes = {
     operationId: 'readRequestStates',
     method: 'POST',
     path: '/internal/request-states',
-    summary: 'Get the states of requests, in the given order; null for requests never admitted',
-    request: { body: jsonBody(z.object({ request_ids: z.array(pathIdSchema).min(1).max(100) })) },
+    summary: 'Get the states of API-key requests of an account, in the given order; null until a request has ended',
+    request: {
+      body: jsonBody(z.object({ svc_user_id: idSchema('usr'), request_ids: z.array(pathIdSchema).min(1).max(100) })),
+    },
     responses: { 200: json('The states.', z.object({ states: z.array(requestStateSchema.nullable()).max(100) })) },
     errors: [],
   }),
@@ -126,6 +128,7 @@ export const billingInternalRoutes = {
     method: 'POST',
     path: '/internal/key-receipts',
     summary: 'Sign the receipt of an API-key request',
+    description: 'Waits for a request that has ended, and whose outcome is on its way.',
     request: { body: jsonBody(keyReceiptRequestSchema) },
     responses: { 200: json('The receipt.', receiptSchema) },
     errors: ['not_found', 'not_settled'],
@@ -137,22 +140,10 @@ export const billingInternalRoutes = {
     method: 'POST',
     path: '/internal/subscription-snapshots',
     summary: 'Get the subscription snapshots of accounts, in the given order; null without a subscription',
-    request: { body: jsonBody(z.object({ svc_user_ids: z.array(pathIdSchema).min(1).max(100) })) },
+    request: { body: jsonBody(z.object({ svc_user_ids: z.array(pathIdSchema).max(100) })) },
     responses: {
       200: json('The snapshots.', z.object({ snapshots: z.array(subscriptionSnapshotSchema.nullable()).max(100) })),
     },
-    errors: [],
-  }),
-  getSubscriptionSnapshot: defineRoute({
-    ...internal,
-    callers: ['webhook-dispatcher'],
-    operationId: 'getSubscriptionSnapshot',
-    method: 'GET',
-    path: '/internal/accounts/{svc_user_id}/subscription-snapshot',
-    summary: 'Get the subscription snapshot of an account; null without a subscription',
-    description: 'Kept for dispatchers and billing services of the previous release.',
-    request: { params: accountParams },
-    responses: { 200: json('The snapshot.', z.object({ snapshot: subscriptionSnapshotSchema.nullable() })) },
     errors: [],
   }),
   changeAppTerms: defineRoute({
@@ -186,7 +177,7 @@ export const billingInternalRoutes = {
     path: '/internal/apps/{client_id}/typical-use',
     summary: 'Get how much of a plan an app typically uses',
     description: 'From the last four weeks, over at least 20 users, as one whole percentage.',
-    request: { params: z.object({ client_id: pathIdSchema }) },
+    request: { params: z.object({ client_id: pathClientIdSchema }) },
     responses: { 200: json('The typical use.', typicalUseSchema) },
     errors: [],
   }),
@@ -205,13 +196,37 @@ export const billingInternalRoutes = {
   }),
   getEntitlements: defineRoute({
     ...internal,
-    callers: ['auth', 'inference-gateway'],
+    callers: ['inference-gateway'],
     operationId: 'getEntitlements',
     method: 'GET',
     path: '/internal/accounts/{svc_user_id}/entitlements',
     summary: 'Get the services of the current paid period; none without an active subscription',
     request: { params: accountParams },
     responses: { 200: json('The services.', z.object({ services: planServicesSchema })) },
+    errors: [],
+  }),
+  readAccountUsage: defineRoute({
+    ...internal,
+    callers: ['auth'],
+    operationId: 'readAccountUsage',
+    method: 'GET',
+    path: '/internal/accounts/{svc_user_id}/usage',
+    summary: 'Get the shared limits and usage of an account, for the consent page',
+    request: { params: accountParams },
+    responses: { 200: json('The limits and the usage.', accountUsageSchema) },
+    errors: [],
+  }),
+  listErasedAccounts: defineRoute({
+    ...internal,
+    callers: ['auth'],
+    operationId: 'listErasedAccounts',
+    method: 'GET',
+    path: '/internal/erased-accounts',
+    summary: 'List accounts whose erasure reached billing since a moment',
+    description:
+      'For auth, whose database may have been restored to a moment before. May name accounts that were erased earlier. Sorted by id, in pages.',
+    request: { query: z.object({ since: timestampSchema, after: idSchema('usr').optional() }) },
+    responses: { 200: json('The ids.', pageOf(idSchema('usr'))) },
     errors: [],
   }),
 } as const;

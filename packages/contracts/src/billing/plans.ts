@@ -52,4 +52,7 @@ export const plansFileSchema = z.strictObject({
 /** A plan of the plans file. */
 export type ConfiguredPlan = z.infer<typeof plansFileSchema>['plans'][number];
 
+/** Returns the id of a plan's price at Stripe. Without one in the plans file, it is the price that the stand-in has for it. */
+export const stripePriceOf = ({ id, stripe_price_id: priceId }: ConfiguredPlan): string => priceId ?? `price_of_${id}`;
+
 export const planReferenceSchema = z.object({ id: z.string(), name: z.string() });

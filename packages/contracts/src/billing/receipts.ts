@@ -1,7 +1,9 @@
 import { z } from 'zod';
+import { clientIdSchema } from '../core/client-id.ts';
 import { idSchema } from '../core/ids.ts';
 import { currencySchema, nonNegativeMicrosSchema } from '../core/money.ts';
 import { timestampSchema } from '../core/time.ts';
+import { payerSchema } from './extra-usage.ts';
 
 /** `typ` in the JWS header of a receipt. */
 export const RECEIPT_TYPE = 'svc-receipt+jwt';
@@ -17,6 +19,7 @@ const commonClaims = {
   outcome: z.enum(['settled', 'estimated', 'released']),
   cost_micros: nonNegativeMicrosSchema,
   currency: currencySchema,
+  paid_by: payerSchema,
   input_tokens: tokensSchema,
   output_tokens: tokensSchema,
   cached_input_tokens: tokensSchema,
@@ -26,7 +29,7 @@ const commonClaims = {
 };
 
 /** Claims of a delegated request's receipt. They name neither provider nor model. */
-export const delegatedReceiptClaimsSchema = z.object({ ...commonClaims, client_id: idSchema('app') });
+export const delegatedReceiptClaimsSchema = z.object({ ...commonClaims, client_id: clientIdSchema });
 
 /** Claims of an API-key request's receipt. */
 export const keyReceiptClaimsSchema = z.object({
@@ -53,4 +56,7 @@ export const keyReceiptRequestSchema = z.object({
   request_id: z.string().min(1).max(128),
   svc_user_id: idSchema('usr'),
   key_id: idSchema('key').nullable(),
+  has_ended: z.boolean().meta({ description: 'The gateway knows its outcome, which may not have arrived yet.' }),
 });
+
+export type KeyReceiptRequest = z.infer<typeof keyReceiptRequestSchema>;

@@ -4,10 +4,10 @@ import { JSON_BYTES_MAX } from '../core/limits.ts';
 import { listOf, pageOf, pageQuery } from '../core/lists.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
 import { alertSettingsSchema } from './alerts.ts';
+import { extraUsageRequestSchema, extraUsageSchema } from './extra-usage.ts';
 import { invoiceSchema } from './invoices.ts';
 import { planSchema } from './plans.ts';
 import { receiptSchema } from './receipts.ts';
-import { sandboxRoutes } from './sandbox-routes.ts';
 import * as subscriptions from './subscriptions.ts';
 import {
   integrationUsageSchema,
@@ -20,7 +20,7 @@ import {
 import { walletRoutes } from './wallet-routes.ts';
 
 const detail = { service: 'billing', errorShape: 'detail' } as const;
-const console = { ...detail, tag: 'Subscriptions', caller: 'console_session' } as const;
+const console = { ...detail, tag: 'Subscriptions', caller: 'console_session', managementScope: null } as const;
 const app = {
   ...detail,
   tag: 'Usage',
@@ -128,6 +128,35 @@ const subscriptionRoutes = {
   }),
 } as const;
 
+/** Routes of extra use beyond the caps of a plan. */
+const extraUsageRoutes = {
+  getExtraUsage: defineRoute({
+    ...console,
+    tag: 'Usage',
+    operationId: 'getExtraUsage',
+    method: 'GET',
+    path: '/v1/subscriptions/extra-usage',
+    summary: 'Get the setting of extra use, and its use this month',
+    description: 'Off with a ceiling of 0 until it is set.',
+    request: {},
+    responses: { 200: json('The setting and the use.', extraUsageSchema) },
+    errors: [],
+  }),
+  changeExtraUsage: defineRoute({
+    ...console,
+    tag: 'Usage',
+    operationId: 'changeExtraUsage',
+    method: 'PUT',
+    path: '/v1/subscriptions/extra-usage',
+    summary: 'Turn extra use on or off',
+    description:
+      'Once a cap of the plan is reached, requests of apps go on at the wallet’s cost: up to `monthly_max_micros` in a UTC calendar month, and never above the wallet. Each request holds its highest cost first. Takes effect with the next request.',
+    request: { body: jsonBody(extraUsageRequestSchema) },
+    responses: { 200: json('The setting and the use.', extraUsageSchema) },
+    errors: [],
+  }),
+} as const;
+
 /** Routes of alerts by mail. */
 const alertRoutes = {
   getAlertSettings: defineRoute({
@@ -150,7 +179,7 @@ const alertRoutes = {
     path: '/v1/subscriptions/alerts',
     summary: 'Set the thresholds at which alerts are mailed',
     description:
-      'An alert is mailed once per window and threshold: for the weekly and monthly cap, each app budget, the monthly limit of each API key, and the wallet.',
+      'An alert is mailed once per window and threshold: for the weekly and monthly cap, each app budget, the ceiling of extra use, the monthly limit of each API key, and the wallet.',
     request: { body: jsonBody(alertSettingsSchema) },
     responses: { 200: json('The settings.', alertSettingsSchema) },
     errors: [],
@@ -166,7 +195,7 @@ const appUsageRoutes = {
     path: '/v1/integrations/usage',
     summary: "Get shared limits and usage, and the app's own budget",
     description:
-      'Shared limits are those of the user’s plan, which other apps use too. `app` is what this app alone has used, and its budget if the user has set one.',
+      'Shared limits are those of the user’s plan, which other apps use too. `extra` is the use that the wallet pays once a cap is reached. `app` is what this app alone has used, and its budget if the user has set one.',
     request: {},
     responses: { 200: json('The usage.', integrationUsageSchema) },
     errors: [],
@@ -201,6 +230,7 @@ const receiptRoutes = {
     ...detail,
     tag: 'Usage',
     caller: 'public',
+    crossOrigin: true,
     operationId: 'getReceiptJwks',
     method: 'GET',
     path: '/v1/receipts/jwks',
@@ -240,10 +270,10 @@ const paymentRoutes = {
 /** Public routes of the billing service. */
 export const billingRoutes = {
   ...subscriptionRoutes,
+  ...extraUsageRoutes,
   ...alertRoutes,
   ...appUsageRoutes,
   ...receiptRoutes,
   ...walletRoutes,
   ...paymentRoutes,
-  ...sandboxRoutes,
 } as const;

@@ -20,7 +20,7 @@ const subscriptionParams = z.object({ subscription_id: pathIdSchema });
 const form = <S extends z.ZodType>(schema: S) =>
   ({ contentType: 'application/x-www-form-urlencoded', schema, required: true, bytesMax: FORM_BYTES_MAX }) as const;
 
-/** Routes of sandbox payments. Not served with a real payment provider. */
+/** Routes of the stand-in for Stripe, a process beside billing. Only trials and tests have it. */
 export const sandboxRoutes = {
   showSandboxCheckout: defineRoute({
     ...common,
@@ -28,8 +28,7 @@ export const sandboxRoutes = {
     method: 'GET',
     path: '/sandbox/payments/sessions/{session_id}',
     summary: 'Show the hosted checkout page',
-    description:
-      'Part of the payment sandbox, which simulates a payment provider. Absent where a real one is configured.',
+    description: 'Part of the stand-in for Stripe, for development. Absent where Stripe itself is configured.',
     request: { params: sessionParams, query: sandbox.sandboxCheckoutQuerySchema },
     responses: { 200: html('The page.'), ...missingPage },
     errors: ['not_found'],
@@ -62,8 +61,7 @@ export const sandboxRoutes = {
     method: 'GET',
     path: '/sandbox/payments/portal/{session_id}',
     summary: 'Show the hosted portal page',
-    description:
-      'Part of the payment sandbox, which simulates a payment provider. Absent where a real one is configured.',
+    description: 'Part of the stand-in for Stripe, for development. Absent where Stripe itself is configured.',
     request: { params: sessionParams, query: sandbox.sandboxPortalQuerySchema },
     responses: { 200: html('The page.'), ...missingPage },
     errors: ['not_found'],

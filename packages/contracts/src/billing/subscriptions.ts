@@ -90,3 +90,17 @@ export const subscriptionSnapshotSchema = z
   .meta({ id: 'SubscriptionSnapshot' });
 
 export type SubscriptionSnapshot = z.infer<typeof subscriptionSnapshotSchema>;
+
+/** A change of a subscription that its owner is mailed. */
+export const planNoticeSchema = z.object({
+  svc_user_id: idSchema('usr'),
+  kind: z.enum(['purchased', 'payment_failed', 'cancelled', 'ended']),
+  plan: planReferenceSchema,
+  at: timestampSchema.meta({
+    description:
+      'Next charge after a purchase; for `payment_failed`, until when apps keep working; end of the plan otherwise.',
+  }),
+  is_unpaid: z.boolean().meta({ description: 'True if it ended because a payment is missing.' }),
+});
+
+export type PlanNotice = z.infer<typeof planNoticeSchema>;

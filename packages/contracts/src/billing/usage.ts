@@ -1,13 +1,15 @@
 import { z } from 'zod';
+import { clientIdSchema } from '../core/client-id.ts';
 import { idSchema, pathIdSchema } from '../core/ids.ts';
 import { PENDING_REQUESTS_MAX } from '../core/limits.ts';
 import { nonNegativeMicrosSchema } from '../core/money.ts';
 import { timestampSchema } from '../core/time.ts';
 import { appUsageSchema } from './app-budgets.ts';
+import { appExtraUsageSchema, payerSchema } from './extra-usage.ts';
 import { planReferenceSchema, planServicesSchema } from './plans.ts';
 import { subscriptionStatusSchema } from './subscriptions.ts';
 
-const windowUsageSchema = z.object({
+export const windowUsageSchema = z.object({
   used_percent: z.int().min(0).max(100).meta({ description: '100 means that the cap has been reached.' }),
   used_micros: nonNegativeMicrosSchema,
   limit_micros: nonNegativeMicrosSchema,
@@ -30,8 +32,15 @@ export const usageSchema = z
 
 export type Usage = z.infer<typeof usageSchema>;
 
-/** Shared limits and usage of an account, with the app's own use. */
-export const integrationUsageSchema = usageSchema.extend({ app: appUsageSchema }).meta({ id: 'IntegrationUsage' });
+/** Shared limits and usage of an account, with its extra use. */
+export const accountUsageSchema = usageSchema.extend({ extra: appExtraUsageSchema });
+
+export type AccountUsage = z.infer<typeof accountUsageSchema>;
+
+/** Shared limits and usage of an account, with its extra use and the app's own use. */
+export const integrationUsageSchema = accountUsageSchema
+  .extend({ app: appUsageSchema })
+  .meta({ id: 'IntegrationUsage' });
 
 export type IntegrationUsage = z.infer<typeof integrationUsageSchema>;
 
@@ -45,6 +54,7 @@ export const requestUsageSchema = z
     request_id: idSchema('req'),
     state: reservationStateSchema,
     cost_micros: nonNegativeMicrosSchema.nullable(),
+    paid_by: payerSchema.meta({ description: '`wallet` for extra use beyond a cap of the plan.' }),
     created_at: timestampSchema,
     settled_at: timestampSchema.nullable(),
   })
@@ -79,7 +89,7 @@ export const dailyUseSchema = z
     ...useSchema.shape,
     services: z.object({ chat: useSchema, audio_transcription: useSchema }),
     apps: z
-      .array(z.object({ client_id: idSchema('app'), ...useSchema.shape }))
+      .array(z.object({ client_id: clientIdSchema, ...useSchema.shape }))
       .max(USAGE_HISTORY_APPS_MAX)
       .meta({ description: 'Most expensive first. Use by any further apps is in the total only.' }),
   })

@@ -16,6 +16,7 @@ export const walletRoutes = {
   getWallet: defineRoute({
     ...wallets,
     operationId: 'getWallet',
+    managementScope: 'wallet:read',
     method: 'GET',
     path: '/v1/gateway/wallet',
     summary: 'Get the wallet balance',
@@ -27,6 +28,7 @@ export const walletRoutes = {
   listWalletTransactions: defineRoute({
     ...wallets,
     operationId: 'listWalletTransactions',
+    managementScope: 'wallet:read',
     method: 'GET',
     path: '/v1/gateway/wallet/transactions',
     summary: 'List the transactions of the wallet, newest first',
@@ -38,6 +40,7 @@ export const walletRoutes = {
   createTopUp: defineRoute({
     ...wallets,
     operationId: 'createTopUp',
+    managementScope: null,
     method: 'POST',
     path: '/v1/gateway/wallet/top-ups',
     verifiedEmail: true,
@@ -50,6 +53,7 @@ export const walletRoutes = {
   getAutoTopUp: defineRoute({
     ...wallets,
     operationId: 'getAutoTopUp',
+    managementScope: 'wallet:read',
     method: 'GET',
     path: '/v1/gateway/wallet/auto-top-up',
     summary: 'Get the settings of automatic top-ups',
@@ -61,6 +65,7 @@ export const walletRoutes = {
   changeAutoTopUp: defineRoute({
     ...wallets,
     operationId: 'changeAutoTopUp',
+    managementScope: null,
     method: 'PUT',
     path: '/v1/gateway/wallet/auto-top-up',
     summary: 'Turn automatic top-ups on or off',

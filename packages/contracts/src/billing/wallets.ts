@@ -51,6 +51,9 @@ export const autoTopUpSchema = z
 
 export type AutoTopUp = z.infer<typeof autoTopUpSchema>;
 
+/** Payment of a top-up: at a checkout, or off session. */
+export const topUpSourceSchema = z.enum(['checkout', 'automatic']);
+
 /** A failed automatic charge, which has turned automatic top-ups off. */
 export const autoTopUpFailureSchema = z.object({
   svc_user_id: idSchema('usr'),
@@ -93,6 +96,10 @@ export const walletTransactionSchema = z
     type: z.enum(['top_up', 'usage', 'refund', 'write_off', 'adjustment']),
     amount_micros: microsSchema.meta({ description: 'Negative for a debit.' }),
     balance_after_micros: microsSchema,
+    extra_use_micros: nonNegativeMicrosSchema.optional().meta({
+      description:
+        'On `usage`: the part of it that paid for apps beyond the caps of the plan; absent if there is none.',
+    }),
     created_at: timestampSchema,
     description: z.string(),
   })

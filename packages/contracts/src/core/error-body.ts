@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ErrorCodeDefinition } from './error-kinds.ts';
 
 /**
  * Errors other than 422, outside the token endpoint and the API-key gateway: `{"detail": {"code", "message", ...}}`.
@@ -15,7 +16,11 @@ export const errorBodySchema = z
       manage_url: z
         .string()
         .optional()
-        .meta({ description: 'Where the user can change the app’s budget, or resume the app.' }),
+        .meta({ description: 'Where the user can choose a plan, change the app’s budget, or resume the app.' }),
+      extra: z
+        .object({ reason: z.enum(['ceiling', 'wallet']) })
+        .optional()
+        .meta({ description: 'On a 402 by a cap, if extra use is on: what does not cover the request.' }),
     }),
   })
   .meta({ id: 'ErrorBody' });
@@ -35,6 +40,32 @@ export const wireErrorSchema = z
       code: z.string().nullable(),
       request_id: z.string().optional().meta({ description: 'On 409 `duplicate_request`: the first request.' }),
       state: z.string().optional().meta({ description: 'On 409 `duplicate_request`: the state of the first request.' }),
+      available_micros: z.int().min(0).optional().meta({
+        description: 'On 402: the smaller of what the wallet and the key’s month have left.',
+      }),
+      needed_micros: z.int().min(0).nullish().meta({
+        description:
+          'On 402: the highest cost of this request, with 256 output tokens if it names no limit. Null if its body was not read.',
+      }),
+      affordable_output_tokens: z.int().min(0).optional().meta({
+        description: 'On 402: the output limit that would fit. 0 if that is below 256 tokens, or unknown.',
+      }),
     }),
   })
   .meta({ id: 'WireError' });
+
+/**
+ * Returns the `error` of an OAuth endpoint for one of our codes. RFC 6749 section 5.2 has six; section 4.1.2.1 adds two
+ * for server failures.
+ */
+export const oauthErrorCode = ({ kind, status }: Pick<ErrorCodeDefinition, 'kind' | 'status'>): string => {
+  if (kind === 'limit' || (kind === 'unavailable' && status !== 501)) return 'temporarily_unavailable';
+  return kind === 'internal' ? 'server_error' : 'invalid_request';
+};
+
+/** Returns the `type` of an error in the common wire format. */
+export const wireErrorType = (status: number): string => {
+  if (status >= 500) return 'server_error';
+  if (status === 402) return 'insufficient_quota';
+  return status === 429 ? 'rate_limit_error' : 'invalid_request_error';
+};

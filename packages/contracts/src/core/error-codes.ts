@@ -1,26 +1,4 @@
-/** Kinds of error that operations throw, with the default HTTP status of each. */
-export const errorKinds = {
-  invalid: 400,
-  unauthenticated: 401,
-  forbidden: 403,
-  not_found: 404,
-  conflict: 409,
-  limit: 429,
-  unavailable: 503,
-  internal: 500,
-} as const;
-
-export type ErrorKind = keyof typeof errorKinds;
-
-/** Part of the product that returns a code. `internal` codes occur only on routes between services. */
-export type ErrorOwner = 'any' | 'internal' | 'auth' | 'billing' | 'inference-gateway' | 'webhook-dispatcher';
-
-export interface ErrorCodeDefinition {
-  readonly owner: ErrorOwner;
-  readonly kind: ErrorKind;
-  readonly status: number;
-  readonly description: string;
-}
+import type { ErrorCodeDefinition, ErrorKind, ErrorOwner } from './error-kinds.ts';
 
 const code = (owner: ErrorOwner, kind: ErrorKind, status: number, description: string): ErrorCodeDefinition => ({
   owner,
@@ -38,7 +16,12 @@ export const errorCodes = {
     401,
     'The credential is unknown, expired or revoked. Refresh it, or connect again.',
   ),
-  insufficient_scope: code('any', 'forbidden', 403, 'The access token lacks the scope that this endpoint requires.'),
+  insufficient_scope: code(
+    'any',
+    'forbidden',
+    403,
+    'The token or management key lacks the scope that this endpoint requires.',
+  ),
   caller_not_allowed: code('internal', 'forbidden', 403, 'This service may not call this internal route.'),
   email_not_verified: code(
     'any',
@@ -55,6 +38,9 @@ export const errorCodes = {
   ),
   not_found: code('any', 'not_found', 404, 'The resource does not exist, or it belongs to another account.'),
   repeated_host: code('any', 'invalid', 400, 'The request has more than one `Host` header.'),
+  repeated_authorization: code('any', 'invalid', 400, 'The request has more than one `Authorization` header.'),
+  invalid_framing: code('any', 'invalid', 400, '`Transfer-Encoding` is not allowed in HTTP/1.0.'),
+  expectation_failed: code('any', 'invalid', 417, '`Expect` allows only `100-continue`.'),
   method_not_allowed: code('any', 'invalid', 405, 'The path exists, but not with this method; see the `Allow` header.'),
   request_timeout: code(
     'any',
@@ -144,7 +130,12 @@ export const errorCodes = {
   sso_not_configured: code('auth', 'not_found', 404, 'Single sign-on is not configured.'),
   sso_failed: code('auth', 'unauthenticated', 401, 'The upstream sign-in failed or was refused.'),
 
-  subscription_inactive: code('billing', 'limit', 402, 'There is no active subscription.'),
+  subscription_inactive: code(
+    'billing',
+    'limit',
+    402,
+    'There is no active subscription; the user can choose a plan at `manage_url`.',
+  ),
   weekly_limit_exceeded: code('billing', 'limit', 402, 'The weekly cap is reached; it resets at `resets_at`.'),
   monthly_limit_exceeded: code('billing', 'limit', 402, 'The monthly cap is reached; it resets at `resets_at`.'),
   subscription_requests_pending: code(
@@ -279,6 +270,12 @@ export const errorCodes = {
     'invalid',
     400,
     'The `X-Svc-Compliance` mode is unknown or not served on these routes.',
+  ),
+  provenance_needs_body: code(
+    'inference-gateway',
+    'invalid',
+    400,
+    '`X-Svc-Provenance` adds to the body, which `X-Svc-Compliance: headers` leaves as it is. Send one of them.',
   ),
 
   webhook_queue_full: code(

@@ -53,7 +53,7 @@ export const REVOCATIONS_BUCKET = 'revocations';
 
 /** Services that write revocations, with the key prefix of each. */
 export const revocationWriters = {
-  auth: ['grant', 'session', 'app', 'account', 'keys', 'verified'],
+  auth: ['grant', 'session', 'app', 'account', 'keys', 'management_key', 'verified', 'lost'],
   'inference-gateway': ['key', 'key_version'],
 } as const satisfies Partial<Record<ServiceName, readonly string[]>>;
 
@@ -77,10 +77,22 @@ export const REVOCATION_TTL_SECONDS = 13 * 3600;
  * `key_version.<key_id>`: every cached copy of the API key up to this version, formatted by `keyVersionText`. The key
  * stays valid.
  *
+ * `lost.<range>`: every session and grant that a restored database forgot. The value is the range, so that each restore has
+ * an entry apart. A look-up asks for all of them by `LOST_TOKENS_KEY`.
+ *
  * `verified.<svc_user_id>` has no value and revokes no credential: it voids the mark `email_unverified` of session tokens
  * signed before the address was confirmed.
  */
 export const revokedThroughSchema = z.object({ revoked_through: z.string() });
+
+/** Prefix of the keys of ranges of forgotten sessions and grants. */
+export const LOST_PREFIX = 'lost.';
+
+/** Stands for all ranges of forgotten sessions and grants in a look-up. */
+export const LOST_TOKENS_KEY = `${LOST_PREFIX}tokens`;
+
+/** Formats the times, as in ids, between which sessions and grants began that a restored database does not know. */
+export const lostTokensText = (from: string, through: string): string => `${from}-${through}`;
 
 /** Formats the version of an API key so that strings sort like numbers. */
 export const keyVersionText = (version: number): string => String(version).padStart(10, '0');

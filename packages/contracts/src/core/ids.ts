@@ -8,6 +8,7 @@ export const idPrefixes = {
   sub: 'a subscription',
   cs: 'a checkout session',
   key: 'an API key record',
+  mk: 'a management key record',
   req: 'a request (`X-Request-Id`)',
   ses: 'a console session',
   grt: 'a grant, made by one consent',
@@ -80,6 +81,15 @@ export const isId = (prefix: IdPrefix, text: unknown): text is string => {
   }
   return true;
 };
+
+/** Returns the characters of an id that encode its time, which sort by time. */
+export const idTimeOf = (id: string): string => {
+  const start = id.indexOf('_') + 1;
+  return id.slice(start, start + TIME_CHARACTERS);
+};
+
+/** Returns what `idTimeOf` returns for an id made at this time. */
+export const idTimeAt = (timeMs: number): string => encodeTime(timeMs);
 
 const encodeTime = (timeMs: number): string => {
   let rest = timeMs;

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { ErrorCode } from './error-codes.ts';
 import { JSON_BYTES_MAX } from './limits.ts';
+import type { ManagementScope } from './management-scopes.ts';
 
 /** Services that own public paths. */
 export const serviceNames = ['auth', 'billing', 'inference-gateway', 'webhook-dispatcher'] as const;
@@ -50,18 +51,34 @@ export interface ResponseDefinition {
   readonly description: string;
   readonly schema?: z.ZodType;
   readonly contentType?: string;
+  /** Address of what a 201 created, with names of the body's fields in braces. */
+  readonly location?: string;
   /** Other content types of the same status. */
   readonly alternatives?: Readonly<Record<string, z.ZodType>>;
 }
 
+/** Kinds of credential that a console session is one of. */
+type SessionCallerKind = 'console_session' | 'session_or_api_key';
+
+/**
+ * Credential of a route. Where a console session is accepted, `managementScope` says with which scope a management key is
+ * too; null for none.
+ */
+type RouteCaller =
+  | { readonly caller: SessionCallerKind; readonly managementScope: ManagementScope | null }
+  | { readonly caller: Exclude<CallerKind, SessionCallerKind>; readonly managementScope?: undefined };
+
 /** An endpoint. Binding, ingress, documentation and clients are derived from it. */
-export interface RouteDefinition {
+export type RouteDefinition = RouteProperties & RouteCaller;
+
+interface RouteProperties {
   readonly operationId: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Parameters are in braces: `/v1/integrations/apps/{client_id}`. */
   readonly path: string;
+  /** The last parameter is the rest of the path: it may contain slashes, percent-encoded or not. */
+  readonly takesRest?: true;
   readonly service: ServiceName;
-  readonly caller: CallerKind;
   /** Allowed callers of an internal route. */
   readonly callers?: readonly InternalCaller[];
   /** Only business accounts may call it. */
@@ -120,3 +137,7 @@ export const optionalJsonBody = <S extends z.ZodType>(schema: S): JsonBody<S, fa
 /** Defines a JSON response. */
 export const json = <S extends z.ZodType>(description: string, schema: S) =>
   ({ description, schema, contentType: 'application/json' }) as const;
+
+/** Defines the JSON response to a request that created something, whose address it names in `Location`. */
+export const created = <S extends z.ZodType>(description: string, schema: S, location: string) =>
+  ({ ...json(description, schema), location }) as const;

@@ -1,11 +1,13 @@
 import { z } from 'zod';
+import { clientIdSchema } from '../core/client-id.ts';
 import { defineEvent } from '../core/event.ts';
 import { idSchema } from '../core/ids.ts';
+import { nonNegativeMicrosSchema } from '../core/money.ts';
 import { timestampSchema } from '../core/time.ts';
 import { usageFactSchema } from './usage-records.ts';
 
 const appActivitySchema = z.object({
-  client_id: idSchema('app'),
+  client_id: clientIdSchema,
   day: z.iso.date(),
   requests: z.int().min(1),
   errors: z.int().min(0),
@@ -23,9 +25,30 @@ export const inferenceGatewayEvents = {
   keyCreated: defineEvent({
     subject: 'inference.key.created.v1',
     service: 'inference-gateway',
-    consumers: ['auth_key-notices'],
+    consumers: ['auth_key-notices', 'webhook-dispatcher_key-events'],
     description: 'An API key was created. Aggregate: `key:<key_id>`, version 1.',
-    schema: z.object({ svc_user_id: idSchema('usr'), key_id: idSchema('key'), created_at: timestampSchema }),
+    schema: z.object({
+      svc_user_id: idSchema('usr'),
+      key_id: idSchema('key'),
+      name: z.string(),
+      prefix: z.string().meta({ description: 'First characters of the key, as lists show them.' }),
+      created_at: timestampSchema,
+    }),
+  }),
+  keyLimitReached: defineEvent({
+    subject: 'inference.key.limit_reached.v1',
+    service: 'inference-gateway',
+    consumers: ['webhook-dispatcher_key-events'],
+    description:
+      'A request was refused because of its key’s monthly limit, for the first time in the month. Each fact has its own aggregate.',
+    schema: z.object({
+      svc_user_id: idSchema('usr'),
+      key_id: idSchema('key'),
+      name: z.string(),
+      spent_micros: nonNegativeMicrosSchema.meta({ description: 'Use in the month, without running requests.' }),
+      limit_micros: nonNegativeMicrosSchema,
+      resets_at: timestampSchema,
+    }),
   }),
   appActivity: defineEvent({
     subject: 'inference.app.activity.v1',

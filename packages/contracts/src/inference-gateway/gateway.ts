@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { modelFacts } from './prices.ts';
+import { provenanceHeader, provenanceSchema } from './provenance.ts';
 
 /** Characters of a model name in a request. */
 export const MODEL_NAME_CHARACTERS_MAX = 128;
@@ -11,6 +13,9 @@ export const gatewayHeaders = z.object({
   'x-svc-compliance': z.string().optional(),
   'idempotency-key': z.string().min(1).max(255).optional(),
 });
+
+/** Headers of API-key requests whose answer is one message. */
+export const messageHeaders = gatewayHeaders.extend({ 'x-svc-provenance': provenanceHeader });
 
 /** Proof of the provider and model that served a request. */
 export const complianceMetadataSchema = z
@@ -29,7 +34,10 @@ export const complianceMetadataSchema = z
 
 export type ComplianceMetadata = z.infer<typeof complianceMetadataSchema>;
 
-const extensionsSchema = z.object({ compliance_metadata: complianceMetadataSchema }).optional();
+/** Members that the gateway adds to an answer. */
+export const extensionsSchema = z
+  .object({ compliance_metadata: complianceMetadataSchema, provenance: provenanceSchema.optional() })
+  .optional();
 
 /** A chat request in the common wire format. The gateway reads these fields and passes all others unchanged. */
 export const gatewayChatRequestSchema = z
@@ -58,7 +66,7 @@ export const gatewayAnswerSchema = z
   .meta({ id: 'GatewayAnswer' });
 
 export const modelSchema = z
-  .object({ id: z.string(), object: z.literal('model'), created: z.int(), owned_by: z.string() })
+  .object({ id: z.string(), object: z.literal('model'), created: z.int(), owned_by: z.string(), ...modelFacts })
   .meta({ id: 'Model' });
 
 export type Model = z.infer<typeof modelSchema>;

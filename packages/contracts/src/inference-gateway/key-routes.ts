@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { receiptSchema } from '../billing/receipts.ts';
 import { requestIdParams } from '../billing/usage.ts';
 import { listOf, pageOf } from '../core/lists.ts';
-import { defineRoute, json, jsonBody, optionalJsonBody } from '../core/route.ts';
+import { created, defineRoute, json, jsonBody, optionalJsonBody } from '../core/route.ts';
 import * as keys from './api-keys.ts';
 import {
   gatewayUsageQuerySchema,
@@ -24,18 +24,20 @@ export const keyRoutes = {
     ...console,
     stepUp: true,
     operationId: 'createKey',
+    managementScope: 'api_keys:write',
     method: 'POST',
     path: '/v1/gateway/keys',
     verifiedEmail: true,
     summary: 'Create an API key',
     description: 'The answer has the key, once. Only its hash is stored.',
     request: { body: jsonBody(keys.createKeyRequestSchema) },
-    responses: { 201: json('The key, shown only once.', keys.apiKeyCreatedSchema) },
+    responses: { 201: created('The key, shown only once.', keys.apiKeyCreatedSchema, '/v1/gateway/keys/{id}') },
     errors: [],
   }),
   listKeys: defineRoute({
     ...console,
     operationId: 'listKeys',
+    managementScope: 'api_keys:read',
     method: 'GET',
     path: '/v1/gateway/keys',
     summary: 'List API keys',
@@ -45,10 +47,23 @@ export const keyRoutes = {
     responses: { 200: json('The keys of this account.', listOf(keys.apiKeySchema)) },
     errors: [],
   }),
+  getKey: defineRoute({
+    ...console,
+    operationId: 'getKey',
+    managementScope: 'api_keys:read',
+    method: 'GET',
+    path: '/v1/gateway/keys/{key_id}',
+    summary: 'Get an API key',
+    description: 'Returns a key with its limits and its use of this month, without the key itself.',
+    request: { params: keys.keyIdParams },
+    responses: { 200: json('The key.', keys.apiKeySchema) },
+    errors: [],
+  }),
   updateKey: defineRoute({
     ...console,
     stepUp: true,
     operationId: 'updateKey',
+    managementScope: 'api_keys:write',
     method: 'PATCH',
     path: '/v1/gateway/keys/{key_id}',
     summary: 'Change or pause an API key',
@@ -61,6 +76,7 @@ export const keyRoutes = {
     ...console,
     stepUp: true,
     operationId: 'rotateKey',
+    managementScope: 'api_keys:write',
     method: 'POST',
     path: '/v1/gateway/keys/{key_id}/rotate',
     summary: 'Replace the secret of an API key',
@@ -73,6 +89,7 @@ export const keyRoutes = {
     ...console,
     stepUp: true,
     operationId: 'deleteKey',
+    managementScope: 'api_keys:write',
     method: 'DELETE',
     path: '/v1/gateway/keys/{key_id}',
     summary: 'Delete an API key',
@@ -84,6 +101,7 @@ export const keyRoutes = {
   listGatewayUsage: defineRoute({
     ...console,
     operationId: 'listGatewayUsage',
+    managementScope: 'usage:read',
     method: 'GET',
     path: '/v1/gateway/usage',
     summary: 'List usage metadata per request, newest first',
@@ -100,6 +118,7 @@ export const keyRoutes = {
   summarizeGatewayUsage: defineRoute({
     ...console,
     operationId: 'summarizeGatewayUsage',
+    managementScope: 'usage:read',
     method: 'GET',
     path: '/v1/gateway/usage/summary',
     summary: 'Sum up usage by key, model or day (UTC)',
@@ -112,6 +131,7 @@ export const keyRoutes = {
     ...console,
     caller: 'session_or_api_key',
     operationId: 'getGatewayReceipt',
+    managementScope: 'usage:read',
     method: 'GET',
     path: '/v1/gateway/usage/{request_id}/receipt',
     summary: 'Get the signed receipt of a request',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { complianceMetadataSchema } from './gateway.ts';
+import { extensionsSchema } from './gateway.ts';
 
 const freeObject = z.looseObject({});
 
@@ -36,6 +36,6 @@ export const responseSchema = z
     status: z.enum(['completed', 'incomplete', 'failed', 'in_progress']),
     model: z.string(),
     output: z.array(freeObject),
-    extensions: z.object({ compliance_metadata: complianceMetadataSchema }).optional(),
+    extensions: extensionsSchema,
   })
   .meta({ id: 'Response' });

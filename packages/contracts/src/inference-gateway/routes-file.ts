@@ -48,7 +48,7 @@ const tokenPriceSchema = z
 /** Output tokens assumed for a request without its own limit. */
 const OUTPUT_TOKENS_DEFAULT = 4_096;
 /** Exceeds the context of any model on offer. */
-const CONTEXT_TOKENS_DEFAULT = 2_000_000;
+export const CONTEXT_TOKENS_DEFAULT = 2_000_000;
 
 /** Token limits of one request: output if the request sets no limit, and input and output together. */
 const tokenLimits = {

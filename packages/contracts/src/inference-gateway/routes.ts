@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { wireErrorSchema } from '../core/error-body.ts';
+import { jwksSchema } from '../core/jwks.ts';
 import { AUDIO_FILE_BYTES_MAX, AUDIO_FORM_OVERHEAD_BYTES_MAX, INFERENCE_JSON_BYTES_MAX } from '../core/limits.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
 import * as keys from './api-keys.ts';
 import * as delegated from './delegated.ts';
 import * as gateway from './gateway.ts';
 import { keyRoutes } from './key-routes.ts';
+import { priceListSchema } from './prices.ts';
 import { responseRequestSchema, responseSchema } from './responses.ts';
 
 const service = 'inference-gateway' as const;
@@ -60,17 +62,6 @@ const gatewayErrors = [
 
 /** Inference paid by a user's subscription. */
 const delegatedRoutes = {
-  getCapabilities: defineRoute({
-    ...app,
-    operationId: 'getCapabilities',
-    method: 'GET',
-    path: '/v1/integrations/inference/capabilities',
-    summary: 'Get the available services',
-    description: 'A service is true if both the server and the user’s plan offer it.',
-    request: {},
-    responses: { 200: json('The services.', delegated.capabilitiesSchema) },
-    errors: [],
-  }),
   createDelegatedChatCompletion: defineRoute({
     ...app,
     operationId: 'createDelegatedChatCompletion',
@@ -79,7 +70,7 @@ const delegatedRoutes = {
     summary: 'Create a chat completion',
     description: 'With `stream: true` the answer is `text/event-stream` and ends with `[DONE]`.',
     request: {
-      headers: delegated.idempotencyHeaders,
+      headers: delegated.chatHeaders,
       body: rawJson(delegated.chatRequestSchema),
     },
     responses: { 200: jsonOrStream('The completion, or a stream of chunks.', delegated.chatCompletionSchema) },
@@ -105,6 +96,17 @@ const delegatedRoutes = {
     responses: { 200: json('The transcription.', delegated.transcriptionSchema) },
     errors: [...admissionErrors, ...upstreamErrors, 'upstream_rejected', 'subscription_transcription_not_configured'],
   }),
+  getCapabilities: defineRoute({
+    ...app,
+    operationId: 'getCapabilities',
+    method: 'GET',
+    path: '/v1/integrations/inference/capabilities',
+    summary: 'Get the available services',
+    description: 'A service is true if both the server and the user’s plan offer it.',
+    request: {},
+    responses: { 200: json('The services.', delegated.capabilitiesSchema) },
+    errors: [],
+  }),
 } as const;
 
 /** The API-key gateway, in the common wire format. */
@@ -116,12 +118,12 @@ const gatewayRoutes = {
     path: '/v1/chat/completions',
     summary: 'Chat completions',
     description: 'Takes the common chat-completions format and streams on request. Paid from the wallet of the key.',
-    request: { headers: gateway.gatewayHeaders, body: rawJson(gateway.gatewayChatRequestSchema) },
+    request: { headers: gateway.messageHeaders, body: rawJson(gateway.gatewayChatRequestSchema) },
     responses: {
       200: jsonOrStream('The completion, or a stream of chunks.', gateway.gatewayAnswerSchema),
       ...providerRefusal,
     },
-    errors: gatewayErrors,
+    errors: [...gatewayErrors, 'provenance_needs_body'],
   }),
   createResponse: defineRoute({
     ...wire,
@@ -131,9 +133,9 @@ const gatewayRoutes = {
     summary: 'Create a response',
     description:
       'The stateless part of the Responses format, served by the chat routes. With `stream: true` the answer is `text/event-stream` with semantic events. Parameters that require storage are refused with `unsupported_parameter`.',
-    request: { headers: gateway.gatewayHeaders, body: rawJson(responseRequestSchema) },
+    request: { headers: gateway.messageHeaders, body: rawJson(responseRequestSchema) },
     responses: { 200: jsonOrStream('The response, or a stream of events.', responseSchema), ...providerRefusal },
-    errors: [...gatewayErrors, 'unsupported_parameter'],
+    errors: [...gatewayErrors, 'provenance_needs_body', 'unsupported_parameter'],
   }),
   createCompletion: defineRoute({
     ...wire,
@@ -176,6 +178,7 @@ const gatewayRoutes = {
     operationId: 'getModel',
     method: 'GET',
     path: '/v1/models/{model}',
+    takesRest: true,
     summary: 'Get a model',
     description: 'Answers 404 for a model that this server does not have.',
     request: { params: gateway.modelParams },
@@ -195,4 +198,46 @@ const gatewayRoutes = {
   }),
 } as const;
 
-export const inferenceGatewayRoutes = { ...delegatedRoutes, ...gatewayRoutes, ...keyRoutes } as const;
+const priceRoutes = {
+  listPrices: defineRoute({
+    service,
+    errorShape: 'detail',
+    tag: 'API-key gateway',
+    caller: 'public',
+    operationId: 'listPrices',
+    method: 'GET',
+    path: '/v1/gateway/prices',
+    summary: 'List the prices of inference',
+    description:
+      'Prices of all models with a certified route, and what requests of connected apps take from a plan. Where a model has several routes, the highest of their prices. The same for people: `/prices`.',
+    request: {},
+    responses: { 200: json('The prices.', priceListSchema) },
+    errors: [],
+  }),
+} as const;
+
+const provenanceRoutes = {
+  getProvenanceJwks: defineRoute({
+    service,
+    errorShape: 'detail',
+    tag: 'Provenance',
+    caller: 'public',
+    crossOrigin: true,
+    operationId: 'getProvenanceJwks',
+    method: 'GET',
+    path: '/v1/provenance/jwks',
+    summary: 'Get the public keys of proofs of provenance (RFC 7517)',
+    description: 'Keys stay published after their rotation, so that old proofs can still be verified.',
+    request: {},
+    responses: { 200: json('The key set.', jwksSchema) },
+    errors: [],
+  }),
+} as const;
+
+export const inferenceGatewayRoutes = {
+  ...delegatedRoutes,
+  ...gatewayRoutes,
+  ...keyRoutes,
+  ...priceRoutes,
+  ...provenanceRoutes,
+} as const;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { delegatedServiceSchema } from '../billing/admissions.ts';
+import { delegatedServiceSchema, spentLeaseSchema } from '../billing/admissions.ts';
 import { reservationStateSchema } from '../billing/usage.ts';
+import { clientIdSchema } from '../core/client-id.ts';
 import { idSchema } from '../core/ids.ts';
 import { pageQuery } from '../core/lists.ts';
 import { nonNegativeMicrosSchema } from '../core/money.ts';
@@ -82,7 +83,7 @@ export const usageFactSchema = z.object({
   request_id: idSchema('req'),
   kind: z.enum(['delegated', 'api_key']),
   svc_user_id: idSchema('usr'),
-  client_id: idSchema('app').nullable(),
+  client_id: clientIdSchema.nullable(),
   key_id: idSchema('key').nullable(),
   service: z.union([delegatedServiceSchema, routeServiceSchema]),
   outcome: z.enum(['settled', 'released', 'uncertain']),
@@ -103,6 +104,8 @@ export const usageFactSchema = z.object({
     .nullable()
     .optional()
     .meta({ description: 'For receipts. Only for API-key requests, because apps do not learn the provider.' }),
+  lease: spentLeaseSchema.optional().meta({ description: 'For API-key requests: the lease that pays.' }),
+  started_at: timestampSchema,
   finished_at: timestampSchema,
 });
 

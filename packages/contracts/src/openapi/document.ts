@@ -1,30 +1,29 @@
 import type { z } from 'zod';
-import {
-  type CallerKind,
-  type ErrorCode,
-  errorBodySchema,
-  errorCodes,
-  oauthErrorSchema,
-  type RouteDefinition,
-  scopes,
-  validationErrorSchema,
-  wireErrorSchema,
-} from '../core/index.ts';
-import { allRoutes } from '../routes.ts';
-import { WEBHOOK_API_VERSION, webhookEventSchema } from '../webhook-dispatcher/index.ts';
+import { managementScopes, type RouteDefinition, scopes } from '../core/index.ts';
+import { documentedRoutes } from '../routes.ts';
+import { accountEventSchema, WEBHOOK_API_VERSION, webhookEventSchema } from '../webhook-dispatcher/index.ts';
 import { parameterDescriptions, tagDescriptions, webhookDescriptions } from './descriptions.ts';
+import { createErrorExamples } from './error-examples.ts';
+import { requestExamples } from './example-bodies.ts';
+import { exampleOf, exampleOfField } from './example-of.ts';
+import { responseHeaders } from './response-headers.ts';
+import { type ResponseParts, responsesOf } from './responses.ts';
 import { createSchemaCollector, type JsonSchema, type SchemaCollector } from './schemas.ts';
 
 /** Version of the API description. */
 export const DESCRIPTION_VERSION = '2026-10-01';
 
-const commonErrors: readonly ErrorCode[] = ['internal_error', 'service_unavailable'];
-
 /**
- * Returns the security alternatives of a route. The scheme of an access token follows from its `token_type`. Only
- * schemes of type `oauth2` list scopes; the description of the DPoP scheme refers to them.
+ * Returns the security alternatives of a route: those of its caller, and a management key. The scheme of an access token
+ * follows from its `token_type`. The description of the DPoP scheme refers to the scopes of the other one.
  */
-const securityOf = ({ caller, scopes: wanted = [] }: RouteDefinition): JsonSchema[] => {
+const securityOf = (route: RouteDefinition): JsonSchema[] => {
+  const { managementScope } = route;
+  const alternatives = callerSecurity(route);
+  return managementScope == null ? alternatives : [...alternatives, { management_key: [] }];
+};
+
+const callerSecurity = ({ caller, scopes: wanted = [] }: RouteDefinition): JsonSchema[] => {
   switch (caller) {
     case 'public':
     case 'oauth_public':
@@ -41,12 +40,12 @@ const securityOf = ({ caller, scopes: wanted = [] }: RouteDefinition): JsonSchem
 
 /** Builds the OpenAPI 3.1 document of the public API from the route table. */
 export const openapiDocument = (): JsonSchema => {
-  const collector = createSchemaCollector();
+  const parts = { schemas: createSchemaCollector(), errors: createErrorExamples() };
   const paths: Record<string, JsonSchema> = {};
-  for (const route of allRoutes) {
-    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operationOf(route, collector) };
+  for (const route of documentedRoutes) {
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operationOf(route, parts) };
   }
-  const webhooks = webhookOperations(collector);
+  const webhooks = webhookOperations(parts.schemas);
   return {
     openapi: '3.1.0',
     info: {
@@ -59,29 +58,33 @@ export const openapiDocument = (): JsonSchema => {
       license: { name: 'All rights reserved', identifier: 'LicenseRef-All-Rights-Reserved' },
     },
     servers: [{ url: '/', description: 'The server that offers this document.' }],
-    tags: [...new Set(allRoutes.map((route) => route.tag))].map((name) => ({
-      name,
-      description: tagDescriptions[name],
-    })),
+    tags: Object.entries(tagDescriptions).map(([name, description]) => ({ name, description })),
     paths,
     webhooks,
-    components: { securitySchemes: securitySchemes(), schemas: collector.components },
+    components: {
+      securitySchemes: securitySchemes(),
+      schemas: parts.schemas.components,
+      headers: responseHeaders,
+      examples: parts.errors.components,
+    },
   };
 };
 
-const operationOf = (route: RouteDefinition, collector: SchemaCollector): JsonSchema => ({
+const operationOf = (route: RouteDefinition, parts: ResponseParts): JsonSchema => ({
   operationId: route.operationId,
   tags: [route.tag],
   summary: route.summary,
   ...(route.description === undefined ? {} : { description: route.description }),
   security: securityOf(route),
+  // Only schemes of type `oauth2` list scopes.
+  ...(route.managementScope == null ? {} : { 'x-management-scope': route.managementScope }),
   parameters: [
-    ...parametersOf('path', route.request.params, collector),
-    ...parametersOf('query', route.request.query, collector),
-    ...parametersOf('header', route.request.headers, collector),
+    ...parametersOf('path', route.request.params, parts.schemas),
+    ...parametersOf('query', route.request.query, parts.schemas),
+    ...parametersOf('header', route.request.headers, parts.schemas),
   ],
-  ...requestBodyOf(route, collector),
-  responses: responsesOf(route, collector),
+  ...requestBodyOf(route, parts.schemas),
+  responses: responsesOf(route, parts),
 });
 
 const parametersOf = (
@@ -92,99 +95,53 @@ const parametersOf = (
   Object.entries(object?.shape ?? {}).map(([name, given]) => {
     const schema = given as z.ZodType; // the shape of a ZodObject holds zod types, but is typed as their core
     const added = collector.add(schema);
+    const isRequired = where === 'path' || !schema.safeParse(undefined).success;
     const known = parameterDescriptions[name];
     // The description of an id names its kind only.
     const description = where === 'path' ? known : (added['description'] ?? known);
     return {
       name,
       in: where,
-      required: where === 'path' || !schema.safeParse(undefined).success,
+      required: isRequired,
       ...(description === undefined ? {} : { description }),
       schema: added,
+      ...(isRequired ? { example: exampleOfField(name, added, collector.components) } : {}),
     };
   });
 
 const requestBodyOf = (route: RouteDefinition, collector: SchemaCollector): JsonSchema => {
   const { body } = route.request;
   if (body === undefined) return {};
-  return {
-    requestBody: { required: body.required, content: { [body.contentType]: { schema: collector.add(body.schema) } } },
-  };
+  const schema = collector.add(body.schema);
+  const content =
+    body.contentType === '*/*' ? { schema } : { schema, example: requestExample(route, schema, collector) };
+  return { requestBody: { required: body.required, content: { [body.contentType]: content } } };
 };
 
-const responsesOf = (route: RouteDefinition, collector: SchemaCollector): JsonSchema => {
-  const responses: Record<string, JsonSchema> = {};
-  for (const [status, response] of Object.entries(route.responses)) {
-    const { description, contentType, schema, alternatives = {} } = response;
-    const types = [...(contentType && schema ? [[contentType, schema] as const] : []), ...Object.entries(alternatives)];
-    const content = Object.fromEntries(types.map(([type, each]) => [type, { schema: collector.add(each) }]));
-    responses[status] = { description, ...(types.length === 0 ? {} : { content }) };
-  }
-  for (const [status, codes] of errorsByStatus(route)) {
-    responses[status] ??= errorResponse(route, codes, collector);
-  }
-  if (takesInput(route) && route.errorShape !== 'wire') {
-    responses['422'] = {
-      description: 'The request is invalid.',
-      content: { 'application/json': { schema: collector.add(validationErrorSchema) } },
-    };
-  }
-  return responses;
-};
-
-const takesInput = ({ request }: RouteDefinition): boolean =>
-  [request.params, request.query, request.headers, request.body].some((part) => part !== undefined);
-
-/** Callers that get our own codes if their credential is missing or refused. */
-const tokenCallers: readonly CallerKind[] = [
-  'console_session',
-  'oauth_access_token',
-  'client_credentials',
-  'session_or_api_key',
-];
-
-/** Groups the codes of a route by status, including those of its kind of caller. */
-const errorsByStatus = (route: RouteDefinition): Map<string, ErrorCode[]> => {
-  const codes = new Set<ErrorCode>([...route.errors, ...commonErrors]);
-  if (tokenCallers.includes(route.caller)) codes.add('not_authenticated').add('invalid_token');
-  if (route.scopes) codes.add('insufficient_scope');
-  if (route.business) codes.add('business_account_required');
-  if (route.stepUp) codes.add('reauthentication_required');
-  if (route.verifiedEmail) codes.add('email_not_verified');
-  if (route.request.params) codes.add('not_found');
-  if (route.request.body) codes.add('request_timeout').add('payload_too_large').add('unsupported_media_type');
-  const byStatus = new Map<string, ErrorCode[]>();
-  for (const code of codes) {
-    const status = String(errorCodes[code].status);
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
-  }
-  return byStatus;
-};
-
-const errorSchemas = { detail: errorBodySchema, oauth: oauthErrorSchema, wire: wireErrorSchema };
-
-const errorResponse = (route: RouteDefinition, codes: ErrorCode[], collector: SchemaCollector): JsonSchema => ({
-  description: codes.map((code) => `\`${code}\`: ${errorCodes[code].description}`).join('\n\n'),
-  content: { 'application/json': { schema: collector.add(errorSchemas[route.errorShape]) } },
-});
+const requestExample = (
+  { operationId }: RouteDefinition,
+  schema: JsonSchema,
+  { components }: SchemaCollector,
+): object => Object.assign({}, exampleOf(schema, { components, isMinimal: true }), requestExamples[operationId]);
 
 const webhookOperations = (collector: SchemaCollector): JsonSchema =>
   Object.fromEntries(
-    webhookEventSchema.options.map((option) => [
-      option.shape.event.value,
-      {
-        post: {
-          operationId: `receive:${option.shape.event.value}`,
-          tags: ['Webhooks'],
-          // The signature authenticates the sender.
-          security: [],
-          summary: `\`${option.shape.event.value}\`, signed in \`X-Svc-Signature\` (API version ${WEBHOOK_API_VERSION})`,
-          description: webhookDescriptions[option.shape.event.value],
-          requestBody: { required: true, content: { 'application/json': { schema: collector.add(option) } } },
-          responses: { '2XX': { description: 'Accepted. Answer only after you have committed your work.' } },
-        },
-      },
-    ]),
+    [...webhookEventSchema.options, ...accountEventSchema.options].map((option) => {
+      const event = option.shape.event.value;
+      const schema = collector.add(option);
+      const example = exampleOf(schema, { components: collector.components, isMinimal: false });
+      const post = {
+        operationId: `receive:${event}`,
+        tags: ['account_id' in option.shape ? 'Account events' : 'Webhooks'],
+        // The signature authenticates the sender.
+        security: [],
+        summary: `\`${event}\`, signed in \`X-Svc-Signature\` (API version ${WEBHOOK_API_VERSION})`,
+        description: webhookDescriptions[event],
+        requestBody: { required: true, content: { 'application/json': { schema, example } } },
+        responses: { '2XX': { description: 'Accepted. Answer only after you have committed your work.' } },
+      };
+      return [event, { post }];
+    }),
   );
 
 const securitySchemes = (): JsonSchema => ({
@@ -217,6 +174,11 @@ const securitySchemes = (): JsonSchema => ({
     description: 'The `client_id` and `client_secret` of a confidential app.',
   },
   api_key: { type: 'http', scheme: 'bearer', description: 'An API key, from `POST /v1/gateway/keys`.' },
+  management_key: {
+    type: 'http',
+    scheme: 'bearer',
+    description: `A management key, from \`POST /v1/console/management-keys\`, with the scope that an operation names in \`x-management-scope\`. All scopes: ${managementScopes.map((scope) => `\`${scope}\``).join(', ')}. A \`:write\` includes its \`:read\`.`,
+  },
 });
 
 const scopeDescriptions: Record<(typeof scopes)[number], string> = {

@@ -1,5 +1,6 @@
-import { type ErrorCode, type ErrorCodeDefinition, errorCodes } from '../core/index.ts';
-import { allInternalRoutes, allRoutes } from '../routes.ts';
+import { type ErrorCode, type ErrorCodeDefinition, type ErrorOwner, errorCodes } from '../core/index.ts';
+import { allInternalRoutes, documentedRoutes } from '../routes.ts';
+import { errorBodyExample } from './error-examples.ts';
 
 const INTRODUCTION = `<!-- Generated from packages/contracts/src/core/error-codes.ts by \`npx pnpm generate\`; do not edit. -->
 
@@ -7,26 +8,43 @@ const INTRODUCTION = `<!-- Generated from packages/contracts/src/core/error-code
 
 Errors look like \`{"detail": {"code": "…", "message": "…"}}\`, with these exceptions: invalid input is a 422 whose \`detail\`
 is a list of faults; the token and revocation endpoints answer \`error\` and \`error_description\` (RFC 6749 section 5.2); the
-API-key gateway answers \`{"error": {"message", "type", "param", "code"}}\`. Branch on the code, never on the message.
+API-key gateway answers \`{"error": {"message", "type", "param", "code"}}\` with the same codes. Branch on the code, never on the message.
+
+Each code has its status, its meaning, the operations that name it, and its body. 429 and 503 may have
+\`Retry-After\`; \`X-Should-Retry: false\` says that a retry would not change the answer, or might be billed twice.
 `;
 
-/** Renders the reference of all error codes as Markdown. */
+const OWNERS: Readonly<Record<ErrorOwner, string>> = {
+  any: 'Of any endpoint',
+  auth: 'Accounts, apps and connections',
+  billing: 'Plans, budgets and wallets',
+  'inference-gateway': 'Inference',
+  'webhook-dispatcher': 'Webhooks',
+  internal: 'Between services',
+};
+const OPERATIONS_MAX = 4;
+
+/** Renders the reference of all error codes as Markdown: a section for each, so that a link can lead to it. */
 export const errorsPage = (): string => {
-  const rows = Object.entries<ErrorCodeDefinition>(errorCodes).map(
-    ([code, definition]) =>
-      `| \`${code}\` | ${definition.status} | ${definition.owner} | ${definition.description} | ${usedBy(code, definition)} |`,
-  );
-  const table = ['| Code | Status | Owner | Meaning | Named by |', '| --- | --- | --- | --- | --- |', ...rows].join(
-    '\n',
-  );
-  return `${INTRODUCTION}\n${table}\n`;
+  const sections = Object.entries(OWNERS).map(([owner, title]) => {
+    const codes = Object.entries<ErrorCodeDefinition>(errorCodes).filter(([, one]) => one.owner === owner);
+    // The keys of errorCodes are its codes.
+    const parts = codes.map(([code, definition]) => errorSection(code as ErrorCode, definition));
+    return `## ${title}\n\n${parts.join('\n')}`;
+  });
+  return `${INTRODUCTION}\n${sections.join('\n')}`;
 };
 
-const usedBy = (code: string, { owner }: ErrorCodeDefinition): string => {
-  if (owner === 'internal') return 'any internal endpoint';
-  // The keys of errorCodes are its codes.
-  const operations = [...allRoutes, ...allInternalRoutes].filter((route) => route.errors.includes(code as ErrorCode));
-  if (operations.length === 0) return 'any endpoint';
-  if (operations.length > 4) return `${operations.length} endpoints`;
-  return operations.map((route) => `\`${route.operationId}\``).join(', ');
+const errorSection = (code: ErrorCode, { status, description, owner }: ErrorCodeDefinition): string => {
+  const routes = [...documentedRoutes, ...allInternalRoutes].filter((route) => route.errors.includes(code));
+  // The introduction says how the other formats differ.
+  const isWireOnly = routes.length > 0 && routes.every(({ errorShape }) => errorShape === 'wire');
+  const example = JSON.stringify(errorBodyExample(isWireOnly ? 'wire' : 'detail', code));
+  const named = owner === 'any' ? '' : ` Named by ${namedBy(routes.map(({ operationId }) => `\`${operationId}\``))}.`;
+  return `### \`${code}\`\n\n**${status}**. ${description}${named}\n\n\`\`\`json\n${example}\n\`\`\`\n`;
+};
+
+const namedBy = (operations: readonly string[]): string => {
+  if (operations.length === 0) return 'any internal endpoint';
+  return operations.length > OPERATIONS_MAX ? `${operations.length} endpoints` : operations.join(', ');
 };

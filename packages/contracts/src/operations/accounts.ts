@@ -81,4 +81,13 @@ export const accountOperations = {
     responses: { 200: json('When it is erased.', z.object({ erased_at: timestampSchema })) },
     errors: ['not_found'],
   }),
+  announceErasures: defineRoute({
+    ...operation,
+    operationId: 'announceErasures',
+    path: '/internal/operations/auth/erasures/announce',
+    summary: 'Publish again which accounts were erased since a moment, for a service that was restored to it',
+    request: { body: jsonBody(z.strictObject({ since: timestampSchema })) },
+    responses: { 200: json('The number of accounts.', z.object({ announced: z.int().min(0) })) },
+    errors: [],
+  }),
 } as const;

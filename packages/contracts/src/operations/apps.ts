@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { appReportReasons } from '../auth/app-reports.ts';
 import { clientIdParams } from '../auth/apps.ts';
+import { clientIdSchema } from '../core/client-id.ts';
 import { idSchema } from '../core/ids.ts';
 import { listOf } from '../core/lists.ts';
 import { defineRoute, json } from '../core/route.ts';
@@ -17,9 +18,9 @@ const operation = {
 
 /** An app as an operator sees it. */
 export const inspectedAppSchema = z.object({
-  client_id: idSchema('app'),
+  client_id: clientIdSchema,
   name: z.string(),
-  owner_user_id: idSchema('usr'),
+  owner_user_id: idSchema('usr').nullable().describe('Null for an app of a client ID metadata document.'),
   active: z.boolean(),
   suspended_at: timestampSchema.nullable(),
 });
@@ -28,8 +29,8 @@ export type InspectedApp = z.infer<typeof inspectedAppSchema>;
 
 /** An app that users have reported. */
 export const reportedAppSchema = inspectedAppSchema.extend({
-  name: z.string().nullable().describe('Of a deleted app: its name at the last report, if known.'),
-  owner_user_id: idSchema('usr').nullable().describe('Of a deleted app: its owner at the last report, if known.'),
+  name: z.string().describe('Of a deleted app: its name at the last report.'),
+  owner_user_id: idSchema('usr').nullable().describe('Of a deleted app: its owner at the last report.'),
   deleted: z.boolean(),
   open: z.int().min(0).describe('Reports that no operator has closed.'),
   reporters: z.int().min(1).describe('Users who have reported it.'),

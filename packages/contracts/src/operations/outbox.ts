@@ -17,6 +17,8 @@ export const outboxHealthSchema = z.object({
       unpublished: z.int(),
       acknowledged_through: z.int().nullable(),
       stream_ends_at: z.int().nullable(),
+      bytes: z.int().nullable(),
+      bytes_max: z.int().nullable(),
       in_step: z.boolean().nullable(),
     }),
   ),

@@ -11,6 +11,9 @@ const ROUTES_FILE_CHARACTERS_MAX = 512 * 1024;
 const operations = <const S extends ServiceName>(service: S) =>
   ({ service, caller: 'service', callers: ['operator'], errorShape: 'detail', tag: 'Operations' }) as const;
 
+/** The owner of a webhook lane: an app or an account. */
+const webhookOwnerIdSchema = z.union([idSchema('app'), idSchema('usr')]);
+
 const requestParams = z.object({ request_id: idSchema('req') });
 
 /** A request whose outcome is unknown. */
@@ -93,14 +96,24 @@ export const serviceOperations = {
     },
     errors: ['signing_key_not_ready'],
   }),
-  reencryptSigningSecrets: defineRoute({
-    ...operations('webhook-dispatcher'),
-    operationId: 'reencryptSigningSecrets',
+  withdrawReceiptKeys: defineRoute({
+    ...operations('billing'),
+    operationId: 'withdrawReceiptKeys',
     method: 'POST',
-    path: '/internal/operations/webhook-dispatcher/signing-secrets/reencrypt',
-    summary: 'Encrypt every signing secret under the first encryption key',
+    path: '/internal/operations/billing/receipt-keys/withdraw',
+    summary: 'Stop publishing the receipt keys of secrets that are no longer configured: their receipts become invalid',
     request: {},
-    responses: { 200: json('The number of re-encrypted secrets.', z.object({ reencrypted: z.int() })) },
+    responses: { 200: json('The number of withdrawn keys.', z.object({ withdrawn: z.int() })) },
+    errors: [],
+  }),
+  withdrawProofKeys: defineRoute({
+    ...operations('inference-gateway'),
+    operationId: 'withdrawProofKeys',
+    method: 'POST',
+    path: '/internal/operations/inference-gateway/proof-keys/withdraw',
+    summary: 'Stop publishing the keys of proofs whose secrets are no longer configured: these proofs become invalid',
+    request: {},
+    responses: { 200: json('The number of withdrawn keys.', z.object({ withdrawn: z.int() })) },
     errors: [],
   }),
   getLaneHealth: defineRoute({
@@ -108,7 +121,7 @@ export const serviceOperations = {
     operationId: 'getLaneHealth',
     method: 'GET',
     path: '/internal/operations/webhook-dispatcher/lanes',
-    summary: 'Get the state of deliveries and the blocked apps',
+    summary: 'Get the state of deliveries and the blocked lanes',
     request: { query: z.object(pageQuery) },
     responses: {
       200: json(
@@ -117,8 +130,34 @@ export const serviceOperations = {
           due: z.int(),
           oldest_due_seconds: z.number(),
           blocked: z.int(),
-          data: z.array(z.object({ client_id: idSchema('app'), event_id: idSchema('evt'), sequence: z.int() })),
+          data: z.array(z.object({ owner_id: webhookOwnerIdSchema, event_id: idSchema('evt'), sequence: z.int() })),
           has_more: z.boolean(),
+        }),
+      ),
+    },
+    errors: [],
+  }),
+  retryBlockedLanes: defineRoute({
+    ...operations('webhook-dispatcher'),
+    operationId: 'retryBlockedLanes',
+    method: 'POST',
+    path: '/internal/operations/webhook-dispatcher/lanes/retry',
+    summary: 'Retry the failed events that block lanes since a moment, up to 200 lanes a call',
+    request: {
+      body: jsonBody(
+        z.strictObject({
+          blocked_since: timestampSchema,
+          host: z.string().min(1).max(255).nullable(),
+          after: webhookOwnerIdSchema.nullable(),
+        }),
+      ),
+    },
+    responses: {
+      200: json(
+        'The retried events. `after` continues behind the last lane that was looked at; null at the end.',
+        z.object({
+          data: z.array(z.object({ owner_id: webhookOwnerIdSchema, event_id: idSchema('evt') })),
+          after: webhookOwnerIdSchema.nullable(),
         }),
       ),
     },

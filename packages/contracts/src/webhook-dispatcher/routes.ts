@@ -1,6 +1,7 @@
 import { clientIdParams } from '../auth/apps.ts';
 import { listOf, pageOf } from '../core/lists.ts';
 import { defineRoute, json, jsonBody, optionalJsonBody } from '../core/route.ts';
+import { accountWebhookRoutes } from './account-routes.ts';
 import { analyticsQuerySchema, appDaySchema } from './analytics.ts';
 import {
   configureWebhookRequestSchema,
@@ -31,10 +32,12 @@ const owner = {
 
 /** Public routes of the webhook dispatcher. */
 export const webhookDispatcherRoutes = {
+  ...accountWebhookRoutes,
   getAppAnalytics: defineRoute({
     ...owner,
     tag: 'Apps',
     operationId: 'getAppAnalytics',
+    managementScope: 'apps:read',
     method: 'GET',
     path: '/v1/integrations/apps/{client_id}/analytics',
     summary: 'Count an app’s connections, requests and deliveries by day',
@@ -46,6 +49,7 @@ export const webhookDispatcherRoutes = {
   configureWebhook: defineRoute({
     ...owner,
     operationId: 'configureWebhook',
+    managementScope: 'webhooks:write',
     method: 'PUT',
     path: '/v1/integrations/apps/{client_id}/webhook',
     summary: 'Set the destination, starting a new generation with a new signing secret',
@@ -58,6 +62,7 @@ export const webhookDispatcherRoutes = {
   getWebhookConfiguration: defineRoute({
     ...owner,
     operationId: 'getWebhookConfiguration',
+    managementScope: 'webhooks:read',
     method: 'GET',
     path: '/v1/integrations/apps/{client_id}/webhook',
     summary: 'Get the current configuration',
@@ -70,6 +75,7 @@ export const webhookDispatcherRoutes = {
     ...owner,
     stepUp: true,
     operationId: 'rotateWebhookSecret',
+    managementScope: 'webhooks:write',
     method: 'POST',
     path: '/v1/integrations/apps/{client_id}/webhook/rotate-secret',
     summary: 'Rotate the signing secret',
@@ -82,6 +88,7 @@ export const webhookDispatcherRoutes = {
   testWebhook: defineRoute({
     ...owner,
     operationId: 'testWebhook',
+    managementScope: 'webhooks:write',
     method: 'POST',
     path: '/v1/integrations/apps/{client_id}/webhook/test',
     summary: 'Queue a test event',
@@ -94,6 +101,7 @@ export const webhookDispatcherRoutes = {
   listWebhookEvents: defineRoute({
     ...owner,
     operationId: 'listWebhookEvents',
+    managementScope: 'webhooks:read',
     method: 'GET',
     path: '/v1/integrations/apps/{client_id}/webhook/events',
     summary: 'List events and their delivery status, newest first',
@@ -105,6 +113,7 @@ export const webhookDispatcherRoutes = {
   getWebhookEvent: defineRoute({
     ...owner,
     operationId: 'getWebhookEvent',
+    managementScope: 'webhooks:read',
     method: 'GET',
     path: '/v1/integrations/apps/{client_id}/webhook/events/{event_id}',
     summary: 'Get an event with its body and every attempt',
@@ -116,6 +125,7 @@ export const webhookDispatcherRoutes = {
   deliverWebhookEventNow: defineRoute({
     ...owner,
     operationId: 'deliverWebhookEventNow',
+    managementScope: 'webhooks:write',
     method: 'POST',
     path: '/v1/integrations/apps/{client_id}/webhook/events/{event_id}/deliver-now',
     summary: 'Deliver a queued event now',
@@ -141,6 +151,7 @@ export const webhookDispatcherRoutes = {
   recoverWebhookEvent: defineRoute({
     ...owner,
     operationId: 'recoverWebhookEvent',
+    managementScope: 'webhooks:write',
     method: 'POST',
     path: '/v1/integrations/apps/{client_id}/webhook/events/{event_id}/recover',
     summary: 'Retry or skip a failed event',

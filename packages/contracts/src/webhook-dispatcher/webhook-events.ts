@@ -18,19 +18,29 @@ export const STANDARD_WEBHOOK_HEADERS = {
   signature: 'webhook-signature',
 } as const;
 
-const envelope = <const Name extends string, Data extends z.ZodObject>(name: Name, data: Data) =>
-  z.object({
-    api_version: z.literal(WEBHOOK_API_VERSION),
-    event_id: idSchema('evt'),
-    event: z.literal(name),
+/** Members of every envelope, but the owner of the lane and the data. */
+export const envelopeMembers = <const Name extends string>(name: Name) => ({
+  api_version: z.literal(WEBHOOK_API_VERSION),
+  event_id: idSchema('evt'),
+  event: z.literal(name),
+  sequence: z.int().min(1),
+  created: unixSecondsSchema,
+});
+
+const envelope = <const Name extends string, Data extends z.ZodObject>(name: Name, data: Data) => {
+  const { api_version, event_id, event, ...members } = envelopeMembers(name);
+  return z.object({
+    api_version,
+    event_id,
+    event,
     integration_id: idSchema('app'),
-    sequence: z.int().min(1),
-    created: unixSecondsSchema,
+    ...members,
     user: z.object({ svc_user_id: idSchema('usr') }),
     data,
   });
+};
 
-/** Envelopes that a receiver can get, by their `event`. */
+/** Envelopes that an app's receiver can get, by their `event`. */
 export const webhookEventSchema = z.discriminatedUnion('event', [
   envelope('integration.connected', z.object({ scope: z.string(), connected_at: timestampSchema })),
   envelope('integration.revoked', z.object({ reason: revocationReasonSchema, revoked_at: timestampSchema })),
@@ -57,11 +67,11 @@ const deliveryAttemptSchema = z.object({
   duration_ms: z.int(),
 });
 
-/** A stored event as the app's owner sees it. */
-export const webhookEventRecordSchema = z
-  .object({
+/** Defines a stored event as its owner sees it. */
+export const eventRecordOf = <const Name extends string>(names: readonly Name[]) =>
+  z.object({
     event_id: idSchema('evt'),
-    event: z.enum(webhookEventNames),
+    event: z.enum(names),
     sequence: z.int(),
     generation: z.int(),
     status: webhookEventStatusSchema,
@@ -70,36 +80,48 @@ export const webhookEventRecordSchema = z
     next_attempt_at: timestampSchema.nullable(),
     delivered_at: timestampSchema.nullable(),
     last_attempt: deliveryAttemptSchema.nullable(),
-  })
-  .meta({ id: 'WebhookEventRecord' });
+  });
+
+/** Members of a stored event's details: its body and every attempt. */
+export const eventDetailMembers = {
+  payload: z.string().meta({ description: 'The body as sent.' }),
+  attempt_log: z.array(deliveryAttemptSchema).meta({ description: 'Every attempt, oldest first.' }),
+};
+
+/** Member of a page of the owner's event list. */
+export const eventListMembers = {
+  generation: z.int().nullable().meta({ description: 'Generation of the configuration; null without a webhook.' }),
+};
+
+/** A stored event as the app's owner sees it. */
+export const webhookEventRecordSchema = eventRecordOf(webhookEventNames).meta({ id: 'WebhookEventRecord' });
 
 export type WebhookEventRecord = z.infer<typeof webhookEventRecordSchema>;
 
 /** A page of the owner's event list. */
-export const webhookEventListSchema = pageOf(webhookEventRecordSchema).extend({
-  generation: z.int().nullable().meta({ description: 'Generation of the configuration; null without a webhook.' }),
-});
+export const webhookEventListSchema = pageOf(webhookEventRecordSchema).extend(eventListMembers);
 
 /** A stored event with its body and every attempt. */
 export const webhookEventDetailSchema = webhookEventRecordSchema
-  .extend({
-    payload: z.string().meta({ description: 'The body as sent.' }),
-    attempt_log: z.array(deliveryAttemptSchema).meta({ description: 'Every attempt, oldest first.' }),
-  })
+  .extend(eventDetailMembers)
   .meta({ id: 'WebhookEventDetail' });
 
 export type WebhookEventDetail = z.infer<typeof webhookEventDetailSchema>;
 
 const sequenceBoundSchema = z.int().min(0);
 
-/** Query of the owner's event list. */
-export const listWebhookEventsQuerySchema = z.object({
-  ...pageQuery,
-  status: webhookEventStatusSchema.optional(),
-  event: z.enum(webhookEventNames).optional(),
-  after_sequence: sequenceBoundSchema.optional(),
-  before_sequence: sequenceBoundSchema.optional(),
-});
+/** Defines the query of an owner's event list. */
+export const eventListQueryOf = <const Name extends string>(names: readonly Name[]) =>
+  z.object({
+    ...pageQuery,
+    status: webhookEventStatusSchema.optional(),
+    event: z.enum(names).optional(),
+    after_sequence: sequenceBoundSchema.optional(),
+    before_sequence: sequenceBoundSchema.optional(),
+  });
+
+/** Query of the app owner's event list. */
+export const listWebhookEventsQuerySchema = eventListQueryOf(webhookEventNames);
 
 /** Query of the app's own event list. */
 export const listOwnWebhookEventsQuerySchema = z.object({

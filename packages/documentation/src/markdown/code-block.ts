@@ -40,11 +40,15 @@ export const codeTexts: Readonly<Record<Language, CodeTexts>> = {
   },
 };
 
+/** Languages of what is sent and answered. */
+const DATA_LANGUAGES = new Set(['json', 'text']);
+
 /** Renders a block of code, with a title for a file and a copy button for code to paste. */
 export const codeBlock = (code: string, { language, role }: CodeFence, texts: CodeTexts): Html => {
   const title = titleOf(role, texts);
+  const isData = role === undefined && DATA_LANGUAGES.has(language);
   const isPasted = role?.kind !== 'output';
-  return html`<figure class="code${role?.kind === 'output' && ' is-output'}">
+  return html`<figure class="code${role?.kind === 'output' && ' is-output'}${isData && ' is-data'}">
 ${title !== undefined && html`<figcaption>${title}</figcaption>`}
 ${isPasted && html`<button type="button" class="copy">${texts.copy}</button>`}
 <pre tabindex="0"><code>${highlight(code.trimEnd(), language)}</code></pre>

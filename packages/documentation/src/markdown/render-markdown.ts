@@ -39,6 +39,14 @@ export interface RenderOptions {
   readonly pictures?: PictureSizes;
 }
 
+/** A comment that the script of the page replaces by a form. */
+const WIDGET = /^<!-- widget: ([a-z-]+) -->\s*$/;
+
+const widgetOf = (text: string): string | undefined => {
+  const [, name] = WIDGET.exec(text) ?? [];
+  return name === undefined ? undefined : `<div class="try" data-widget="${name}"></div>\n`;
+};
+
 /** Renders a page that we have written; HTML in it becomes text. Throws for a picture that does not exist. */
 export const renderMarkdown = (
   markdown: string,
@@ -53,7 +61,7 @@ export const renderMarkdown = (
     hooks: { processAllTokens: foldCodeTabs },
     extensions: [{ name: 'code-tabs', renderer: (token) => code.tabs(token['blocks']) }],
     renderer: {
-      html: ({ text }) => (text.startsWith('<!--') ? '' : escapeHtml(text)),
+      html: ({ text }) => widgetOf(text) ?? (text.startsWith('<!--') ? '' : escapeHtml(text)),
       // Not an input: readers do not tick it here.
       checkbox: () => '<span class="box" aria-hidden="true">☐</span> ',
       code: (token: Tokens.Code) => code.block(token),
@@ -103,6 +111,6 @@ const tableCell = (inner: string, tag: 'td' | 'th'): string =>
 export const textOf = (content: string): string =>
   content
     .replaceAll(/<[^>]+>/g, '')
-    .replaceAll(/&(amp|lt|gt|quot|#39);/g, (_entity, name: string) => ENTITIES[name] ?? '');
+    .replaceAll(/&(amp|lt|gt|quot|#39|#x27);/g, (_entity, name: string) => ENTITIES[name] ?? '');
 
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#x27': "'" };

@@ -1,10 +1,10 @@
-/** Creates anchors that are unique within a page. */
+/** Creates anchors that are unique within a page, numbered as on GitHub. */
 export const createSlugger = (): ((text: string) => string) => {
   const taken = new Set<string>();
   return (text) => {
     const slug = toSlug(text);
     let unique = slug;
-    for (let count = 2; taken.has(unique); count += 1) unique = `${slug}-${count}`;
+    for (let count = 1; taken.has(unique); count += 1) unique = `${slug}-${count}`;
     taken.add(unique);
     return unique;
   };

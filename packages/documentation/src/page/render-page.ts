@@ -1,6 +1,6 @@
 import { CODE_FONT, type Html, html, TEXT_FONT } from '@svc/pages';
 import type { Heading } from '../markdown/index.ts';
-import { addressOf, INDEX_SOURCE, inLanguage, LANGUAGES, type Language } from '../site/index.ts';
+import { type Area, addressOf, INDEX_SOURCE, inLanguage, LANGUAGES, type Language } from '../site/index.ts';
 import { pageTexts } from './page-texts.ts';
 
 /** A group of links in the navigation. */
@@ -17,6 +17,7 @@ export interface PageLink {
 
 /** Content of a page. */
 export interface Page extends PageLink {
+  readonly area: Area;
   readonly content: Html;
   /** The same page as Markdown. */
   readonly markdown: string;
@@ -32,13 +33,14 @@ export interface Frame {
   /** Blocks the first paint; applies remembered choices. */
   readonly earlyScript: string;
   readonly script: string;
-  readonly searchIndex: string;
+  /** Address of the searchable sections. */
+  readonly searchEntries: string;
   /** Versions that the pages describe. */
   readonly versions: string;
 }
 
-/** Deepest heading level in the list beside the page. */
-const OUTLINE_LEVEL_MAX = 2;
+/** Deepest heading level in the list beside the page. References are looked up by a name, which is a heading below. */
+const outlineLevelMax = (area: Area): number => (area === 'reference' ? 3 : 2);
 const OUTLINE_HEADINGS_MIN = 2;
 
 /** Renders the document of a page. */
@@ -99,11 +101,11 @@ const languageLinks = (page: Page): readonly Html[] =>
       html`<a class="language" href="${page.translations[language] ?? homeOf(language)}" hreflang="${language}" lang="${language}">${pageTexts[language].name}</a>`,
   );
 
-const header = (page: Page, { searchIndex }: Frame): Html => {
+const header = (page: Page, { searchEntries }: Frame): Html => {
   const texts = pageTexts[page.language];
   return html`<header>
 <a class="brand" href="${homeOf(page.language)}"><svg viewBox="0 0 32 32" aria-hidden="true" focusable="false"><rect width="32" height="32" rx="9" class="brand-ground"/><path d="M8 20.5c3.2 0 4.4-9 8-9s4.8 9 8 9" class="brand-line"/></svg><span>svc <span class="brand-what">docs</span></span></a>
-<div class="search" role="search" data-index="${searchIndex}">
+<div class="search" role="search" data-index="${searchEntries}">
 <input type="search" id="search" placeholder="${texts.search}" autocomplete="off" spellcheck="false" aria-label="${texts.searchLabel}" aria-controls="search-results"><kbd aria-hidden="true">/</kbd>
 <div id="search-results" class="search-results" aria-live="polite"></div>
 </div>
@@ -123,11 +125,11 @@ ${frame.navigation.map(
 )}</nav>
 </details>`;
 
-const outline = ({ headings, language }: Page): Html | false => {
-  const shown = headings.filter(({ level }) => level <= OUTLINE_LEVEL_MAX);
+const outline = ({ headings, language, area }: Page): Html | false => {
+  const shown = headings.filter(({ level }) => level <= outlineLevelMax(area));
   if (shown.length < OUTLINE_HEADINGS_MIN) return html`<div class="outline"></div>`;
   return html`<nav class="outline" aria-label="${pageTexts[language].outline}"><h2>${pageTexts[language].outline}</h2>
-<ul>${shown.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>`)}</ul>
+<ul>${shown.map(({ level, id, text }) => html`<li${level > 2 && html` class="deeper"`}><a href="#${id}">${text}</a></li>`)}</ul>
 </nav>`;
 };
 

@@ -1,4 +1,7 @@
-/** A search result. Short names, since the index has hundreds. */
+import type { Area } from '../site/guide-sections.ts';
+import type { Language } from '../site/languages.ts';
+
+/** A searchable section. Short names, since the list has hundreds. */
 export interface SearchEntry {
   /** Address with anchor. */
   readonly a: string;
@@ -7,7 +10,9 @@ export interface SearchEntry {
   /** Heading; empty for the beginning of the page. */
   readonly h: string;
   /** Language of the page. */
-  readonly l: string;
-  /** Text below it, shortened. */
+  readonly l: Language;
+  /** Group of results. */
+  readonly g: Area;
+  /** Text below the heading, shortened. */
   readonly t: string;
 }

@@ -21,6 +21,7 @@ const CREDENTIALS: Readonly<Record<string, Credential>> = {
     hint: 'Those of a confidential app, by HTTP Basic.',
   },
   api_key: { title: 'API key', hint: 'A key of the gateway, svc_sk_….' },
+  management_key: { title: 'Management key', hint: 'A key for programs of the account, svc_mk_….' },
 };
 
 /** Returns the name of the credential that an operation requires; undefined for none. */
@@ -28,11 +29,13 @@ export const credentialOf = ({ security }: Pick<Operation, 'security'>): string 
   security.flatMap(Object.keys)[0];
 
 /** Returns the sentence that names the credential of an operation. */
-export const credentialLine = (operation: Pick<Operation, 'security'>): string => {
+export const credentialLine = (operation: Pick<Operation, 'security' | 'x-management-scope'>): string => {
   const credential = credentialOf(operation);
   if (credential === undefined) return 'No credential required.';
   const scheme = credential === 'client_credentials' ? 'Basic' : 'Bearer';
-  return `Requires: ${credentialTitle(credential)}, as Authorization: ${scheme} ….`;
+  const scope = operation['x-management-scope'];
+  const other = scope === undefined ? '' : ` A management key with the scope ${scope} works too.`;
+  return `Requires: ${credentialTitle(credential)}, in the header Authorization (${scheme}).${other}`;
 };
 
 /** Returns the display name of a credential. */

@@ -1,4 +1,5 @@
 import { type Html, html } from '@svc/pages';
+import { inline } from './inline.ts';
 import { type Api, dereference, type Schema } from './openapi.ts';
 
 /** Maximum depth of nested objects. */
@@ -37,7 +38,7 @@ export const fieldItem = (
   const limits = limitsOf(field, api);
   const { description } = dereference(field, api).schema;
   return html`<dt><code>${name}</code> <span class="type">${typeOf(field, api)}</span>${isRequired && html` <span class="required">required</span>`}</dt>
-<dd>${description !== undefined && html`<p>${description}</p>`}${limits !== '' && html`<p class="limits">${limits}</p>`}${fieldList(field, api, depth + 1)}</dd>
+<dd>${description !== undefined && html`<p>${inline(description)}</p>`}${limits !== '' && html`<p class="limits">${limits}</p>`}${fieldList(field, api, depth + 1)}</dd>
 `;
 };
 

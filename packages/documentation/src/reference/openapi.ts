@@ -47,7 +47,17 @@ const schemaSchema: z.ZodType<Schema> = z.lazy(() =>
   }),
 );
 
-const contentSchema = z.record(z.string(), z.object({ schema: schemaSchema.optional() }));
+const contentSchema = z.record(
+  z.string(),
+  z.object({
+    schema: schemaSchema.optional(),
+    example: z.unknown().optional(),
+    /** Errors by code. */
+    examples: z.record(z.string(), z.object({ $ref: z.string() })).optional(),
+  }),
+);
+
+const headerSchema = z.object({ description: z.string(), schema: schemaSchema, example: z.unknown() });
 
 const parameterSchema = z.object({
   name: z.string(),
@@ -55,6 +65,7 @@ const parameterSchema = z.object({
   required: z.boolean(),
   description: z.string().optional(),
   schema: schemaSchema,
+  example: z.unknown().optional(),
 });
 
 const operationSchema = z.object({
@@ -63,19 +74,33 @@ const operationSchema = z.object({
   summary: z.string(),
   description: z.string().optional(),
   security: z.array(z.record(z.string(), z.array(z.string()))).default([]),
+  'x-management-scope': z.string().optional(),
   parameters: z.array(parameterSchema).default([]),
   requestBody: z.object({ required: z.boolean().default(false), content: contentSchema }).optional(),
-  responses: z.record(z.string(), z.object({ description: z.string(), content: contentSchema.optional() })).default({}),
+  responses: z
+    .record(
+      z.string(),
+      z.object({
+        description: z.string(),
+        headers: z.record(z.string(), z.object({ $ref: z.string() })).default({}),
+        content: contentSchema.optional(),
+      }),
+    )
+    .default({}),
 });
 
 const documentSchema = z.object({
-  tags: z.array(z.object({ name: z.string() })),
+  tags: z.array(z.object({ name: z.string(), description: z.string().optional() })),
   paths: z.record(z.string(), z.record(z.string(), operationSchema)),
   webhooks: z.record(z.string(), z.record(z.string(), operationSchema)),
-  components: z.object({ schemas: z.record(z.string(), schemaSchema) }),
+  components: z.object({
+    schemas: z.record(z.string(), schemaSchema),
+    headers: z.record(z.string(), headerSchema),
+  }),
 });
 
 export type Parameter = z.infer<typeof parameterSchema>;
+export type Header = z.infer<typeof headerSchema>;
 
 /** An operation with its path and method. */
 export interface Operation extends z.infer<typeof operationSchema> {
@@ -83,23 +108,33 @@ export interface Operation extends z.infer<typeof operationSchema> {
   readonly path: string;
 }
 
+export type Response = Operation['responses'][string];
+
+/** A group of operations. */
+export interface Tag {
+  readonly name: string;
+  readonly description: string;
+}
+
 /** The part of the API that the reference shows. */
 export interface Api {
-  readonly tags: readonly string[];
+  readonly tags: readonly Tag[];
   readonly operations: readonly Operation[];
   /** Webhook requests by event name. */
   readonly webhooks: readonly Operation[];
   readonly schemas: Readonly<Record<string, Schema>>;
+  readonly headers: Readonly<Record<string, Header>>;
 }
 
 /** Parses the OpenAPI document. Throws a `ZodError` if its structure has changed. */
 export const readApi = (document: unknown): Api => {
   const { tags, paths, webhooks, components } = documentSchema.parse(document);
   return {
-    tags: tags.map(({ name }) => name),
+    tags: tags.map(({ name, description = '' }) => ({ name, description })),
     operations: Object.entries(paths).flatMap(([path, methods]) => operationsAt(path, methods)),
     webhooks: Object.entries(webhooks).flatMap(([name, methods]) => operationsAt(name, methods)),
     schemas: components.schemas,
+    headers: components.headers,
   };
 };
 
@@ -119,4 +154,28 @@ export const dereference = (schema: Schema, { schemas }: Pick<Api, 'schemas'>): 
   const name = schema.$ref?.split('/').at(-1);
   const found = name === undefined ? undefined : schemas[name];
   return name === undefined || found === undefined ? { schema } : { schema: found, name };
+};
+
+/** Returns the headers of a response with their names. */
+export const headersOf = ({ headers }: Response, api: Pick<Api, 'headers'>): readonly (readonly [string, Header])[] =>
+  Object.entries(headers).flatMap(([name, { $ref }]) => {
+    const header = api.headers[$ref.split('/').at(-1) ?? ''];
+    return header === undefined ? [] : [[name, header] as const];
+  });
+
+/** A code that an operation may answer, with its meaning. */
+export interface NamedError {
+  readonly code: string;
+  readonly meaning: string;
+}
+
+const ERROR_LINE = /^`([a-z_]+)`: (.+)$/s;
+
+/** Returns the codes of an error response; none if the response is not ours to word. */
+export const errorsOf = ({ description, content }: Response): readonly NamedError[] => {
+  if (Object.values(content ?? {}).every(({ examples }) => examples === undefined)) return [];
+  return description.split('\n\n').flatMap((line) => {
+    const [, code, meaning] = ERROR_LINE.exec(line) ?? [];
+    return code === undefined || meaning === undefined ? [] : [{ code, meaning }];
+  });
 };

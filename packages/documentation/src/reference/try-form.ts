@@ -1,7 +1,6 @@
 import { type Html, html } from '@svc/pages';
 import { credentialOf } from './credentials.ts';
 import { typeOf } from './describe-schema.ts';
-import { exampleOf } from './example-of.ts';
 import { type Api, dereference, type Operation, type Parameter, type Schema } from './openapi.ts';
 
 const JSON_TYPE = 'application/json';
@@ -10,7 +9,7 @@ const FORM_TYPES = ['multipart/form-data', 'application/x-www-form-urlencoded'];
 /**
  * Returns true for pages that browsers are redirected to and for calls between machines, which cannot be tried here.
  */
-const isForBrowsers = ({ path }: Operation): boolean =>
+export const isForBrowsers = ({ path }: Operation): boolean =>
   /\/(sso|interaction|portal|events)\b|\/submit$|\/oauth\/authorize$/.test(path) &&
   !path.startsWith('/v1/integrations/apps');
 
@@ -21,21 +20,23 @@ const isForBrowsers = ({ path }: Operation): boolean =>
 export const tryForm = (operation: Operation, api: Api): Html | undefined => {
   if (isForBrowsers(operation)) return undefined;
   const { operationId, method, path, parameters } = operation;
-  const [bodyType, bodySchema] = bodyOf(operation);
+  const { type: bodyType, schema: bodySchema, example } = bodyOf(operation);
   return html`<form class="try" data-method="${method}" data-path="${path}" data-credential="${credentialOf(operation) ?? ''}" data-body="${bodyType ?? ''}">
 ${parameters.map((parameter) => parameterField(operationId, parameter, api))}
-${bodyType === JSON_TYPE && bodySchema !== undefined && jsonField(operationId, bodySchema, api)}
+${bodyType === JSON_TYPE && jsonField(operationId, example)}
 ${bodyType !== JSON_TYPE && bodySchema !== undefined && formFields(operationId, bodySchema, api)}
 <p><button type="submit" disabled>Send ${method}</button> <span class="status" role="status"></span></p>
 <pre class="answer" tabindex="0" aria-label="Answer" hidden></pre>
 </form>`;
 };
 
-const bodyOf = ({ requestBody }: Operation): readonly [string | undefined, Schema | undefined] => {
-  const found = Object.entries(requestBody?.content ?? {}).find(
+const bodyOf = ({
+  requestBody,
+}: Operation): { readonly type?: string; readonly schema?: Schema | undefined; readonly example?: unknown } => {
+  const [found] = Object.entries(requestBody?.content ?? {}).filter(
     ([type]) => type === JSON_TYPE || FORM_TYPES.includes(type),
   );
-  return [found?.[0], found?.[1].schema];
+  return found === undefined ? {} : { type: found[0], schema: found[1].schema, example: found[1].example };
 };
 
 const parameterField = (operationId: string, { name, in: place, required, schema }: Parameter, api: Api): Html => {
@@ -46,9 +47,9 @@ const parameterField = (operationId: string, { name, in: place, required, schema
 `;
 };
 
-const jsonField = (operationId: string, schema: Schema, api: Api): Html => {
+const jsonField = (operationId: string, body: unknown): Html => {
   const id = `try-${operationId}-body`;
-  const example = JSON.stringify(exampleOf(schema, api, operationId), null, 2);
+  const example = JSON.stringify(body, null, 2);
   return html`<p><label for="${id}">Body <span class="type">JSON</span></label>
 <textarea id="${id}" data-in="json" rows="${Math.min(example.split('\n').length + 1, 16)}" spellcheck="false">${example}</textarea></p>
 `;

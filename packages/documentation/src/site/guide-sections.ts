@@ -1,8 +1,12 @@
 import { inLanguage, isGuide, type Language, type Localized } from './languages.ts';
 
+/** Group of search results. */
+export type Area = 'guides' | 'reference' | 'operators';
+
 /** A group of pages in the navigation. */
 export interface SiteSection {
   readonly titles: Localized;
+  readonly area: Area;
   /** English sources below `docs/`, in reading order. */
   readonly sources: readonly string[];
 }
@@ -10,10 +14,17 @@ export interface SiteSection {
 /** The guides and reference pages, in order. Other pages are reached by links. */
 export const siteSections: readonly SiteSection[] = [
   {
+    titles: { en: 'For people', it: 'Per le persone' },
+    area: 'guides',
+    sources: ['guides/what-apps-get.md'],
+  },
+  {
     titles: { en: 'For partner apps', it: 'Per le app partner' },
+    area: 'guides',
     sources: [
       'guides/quick-start.md',
       'guides/connect.md',
+      'guides/terminal.md',
       'guides/call.md',
       'guides/stream.md',
       'guides/transcribe.md',
@@ -27,13 +38,22 @@ export const siteSections: readonly SiteSection[] = [
   },
   {
     titles: { en: 'For gateway users', it: 'Per chi usa il gateway' },
-    sources: ['guides/gateway.md', 'guides/compliance.md', 'guides/keys-and-wallet.md'],
+    area: 'guides',
+    sources: [
+      'guides/gateway.md',
+      'guides/compliance.md',
+      'guides/provenance.md',
+      'guides/keys-and-wallet.md',
+      'guides/provision-keys.md',
+    ],
   },
   {
     titles: { en: 'For operators', it: 'Per chi gestisce il servizio' },
+    area: 'operators',
     sources: [
       'guides/operators.md',
       'guides/one-machine.md',
+      'guides/rotate-secrets.md',
       'guides/restore.md',
       'guides/people.md',
       'architecture.md',
@@ -41,7 +61,17 @@ export const siteSections: readonly SiteSection[] = [
   },
   {
     titles: { en: 'Reference', it: 'Riferimento (in inglese)' },
-    sources: ['errors.md', 'clients.md', 'glossary.md'],
+    area: 'reference',
+    sources: [
+      'errors.md',
+      'clients.md',
+      'sdk/index.md',
+      'sdk/server.md',
+      'sdk/ai-sdk.md',
+      'sdk/element.md',
+      'versions.md',
+      'glossary.md',
+    ],
   },
 ];
 
@@ -51,3 +81,9 @@ export const INDEX_SOURCE = 'guides/index.md';
 /** Sources of a section in a language. Pages that are not guides are English only. */
 export const sourcesIn = (language: Language, { sources }: SiteSection): readonly string[] =>
   sources.map((source) => (isGuide(source) ? inLanguage(source, language) : source));
+
+/** Returns the area of a page by its source. Pages outside of the navigation are for operators: runbooks, decisions. */
+export const areaOf = (source: string): Area => {
+  const english = isGuide(source) ? inLanguage(source, 'en') : source;
+  return siteSections.find(({ sources }) => sources.includes(english))?.area ?? 'operators';
+};

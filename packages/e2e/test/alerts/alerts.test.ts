@@ -5,7 +5,13 @@ import { chat, connect } from '../support/partner.ts';
 import { registerApp, signUp, subscribe } from '../support/people.ts';
 import { type Caller, fundedCaller } from './callers.ts';
 import type { Condition } from './condition.ts';
-import { guessedPasswords, reportedApp, reusedCodes, suspensionThatIsStuck } from './conditions/accounts.ts';
+import {
+  guessedPasswords,
+  mailsThatStay,
+  reportedApp,
+  reusedCodes,
+  suspensionThatIsStuck,
+} from './conditions/accounts.ts';
 import {
   fewFileDescriptors,
   servicesThatHang,
@@ -15,10 +21,13 @@ import {
 import { gatewayThatDied, journalOfALaterRelease, journalThatCannotBeWritten } from './conditions/dead-gateways.ts';
 import {
   billingWithoutAccounts,
+  expiringCertification,
   failingProvider,
   lockedAccounts,
   lockedUsageRecords,
+  lyingProvider,
   refusedUsageRecords,
+  unknownKeys,
 } from './conditions/inference.ts';
 import {
   brokerThatIsGone,
@@ -27,7 +36,9 @@ import {
   factOfTheEarlierState,
   relayLockThatIsTaken,
   restoredDatabase,
+  streamThatFills,
   streamThatIsLost,
+  subscriptionsThatCannotBeRead,
   unreadableMessage,
 } from './conditions/messaging.ts';
 import {
@@ -39,6 +50,7 @@ import {
   unknownOutcomes,
   usageOfNobody,
 } from './conditions/money.ts';
+import { itemThatKeepsFailing, paymentProviderThatIsGone, paymentWithoutEvents } from './conditions/payments.ts';
 import { receiversThatAreGone, workersWithoutLanes } from './conditions/webhooks.ts';
 import { openProduct, type Product } from './product.ts';
 import { checkRules, hasPromtool, testRules } from './promtool.ts';
@@ -57,10 +69,20 @@ const START_MS = 60_000;
 const scenes = (caller: Caller): Record<string, { minutes: number; conditions: Condition[] }> => ({
   'people and receivers': {
     minutes: 26,
-    conditions: [guessedPasswords, reportedApp, suspensionThatIsStuck(), receiversThatAreGone()],
+    conditions: [
+      guessedPasswords,
+      reportedApp,
+      suspensionThatIsStuck(),
+      receiversThatAreGone(),
+      mailsThatStay,
+      unknownKeys,
+    ],
   },
   'the provider': { minutes: 12, conditions: [failingProvider(caller), reusedCodes] },
-  'usage records': { minutes: 3, conditions: [journalThatCannotBeWritten, lockedUsageRecords(caller)] },
+  'the routes': { minutes: 4, conditions: [lyingProvider(caller), expiringCertification()] },
+  'usage records': { minutes: 3, conditions: [lockedUsageRecords(caller)] },
+  // Answers wait for the database where the journal fails, so that must not be locked.
+  'the usage journal': { minutes: 3, conditions: [journalThatCannotBeWritten(caller)] },
   'dead gateways': { minutes: 5, conditions: [gatewayThatDied, journalOfALaterRelease()] },
   'many requests': {
     minutes: 17,
@@ -77,6 +99,7 @@ const scenes = (caller: Caller): Record<string, { minutes: number; conditions: C
     minutes: 12,
     conditions: [billingWithoutAccounts(caller), relayLockThatIsTaken(), factOfTheEarlierState],
   },
+  'a stream': { minutes: 8, conditions: [streamThatFills()] },
   consumers: { minutes: 25, conditions: [unreadableMessage, consumerThatStands(), consumerThatFails()] },
   messages: {
     minutes: 7,
@@ -89,7 +112,9 @@ const scenes = (caller: Caller): Record<string, { minutes: number; conditions: C
     ],
   },
   'the broker': { minutes: 4, conditions: [brokerThatIsGone()] },
-  processes: { minutes: 8, conditions: [fewFileDescriptors(), serviceThatStutters()] },
+  processes: { minutes: 8, conditions: [fewFileDescriptors(), serviceThatStutters(), subscriptionsThatCannotBeRead] },
+  'a payment provider that is gone': { minutes: 9, conditions: [paymentProviderThatIsGone(caller)] },
+  'events of payments': { minutes: 19, conditions: [paymentWithoutEvents(caller), itemThatKeepsFailing] },
   'dying processes': { minutes: 6, conditions: [serviceThatDies] },
   'hanging processes': { minutes: 12, conditions: [servicesThatHang] },
 });

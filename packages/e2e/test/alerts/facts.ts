@@ -34,6 +34,7 @@ export const usageFact = (used: { userId: string; keyId: string; costMicros: num
         input_tokens: 1,
         output_tokens: 1,
         audio_ms: null,
+        started_at: new Date().toISOString(),
         finished_at: new Date().toISOString(),
       },
     ],

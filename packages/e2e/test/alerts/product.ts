@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { connectToBroker } from '@svc/broker';
-import type { AdmissionRequest } from '@svc/contracts';
+import { connectToBroker } from '@svc/messaging/broker';
 import { readStackFile, type StackFile } from '@svc/testing';
 import type { NatsConnection } from 'nats';
 import pg from 'pg';
@@ -22,13 +21,10 @@ export interface Product {
   readonly hold: (service: DatabaseOwner, statement: string) => Promise<() => Promise<void>>;
   /** Calls an internal route as another service. */
   readonly internal: (service: DatabaseOwner, path: string, body: unknown) => Promise<Response>;
-  /** Admits requests at billing, some concurrently, and expects all to succeed. */
-  readonly admit: (requests: readonly AdmissionRequest[]) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
 const CALL_TIMEOUT_MS = 20_000;
-const ADMISSIONS_AT_ONCE = 32;
 
 /** Opens connections to the running stack. */
 export const openProduct = async (watch: Watch): Promise<Product> => {
@@ -76,12 +72,6 @@ export const openProduct = async (watch: Watch): Promise<Product> => {
       };
     },
     internal,
-    async admit(requests) {
-      await times(requests.length, ADMISSIONS_AT_ONCE, async (index) => {
-        const answer = await internal('billing', '/internal/admissions', requests[index]);
-        expect(await answer.json()).toMatchObject({ verdict: 'admitted' });
-      });
-    },
     async close() {
       await nats.close();
       await Promise.all(open.map((client) => client.end()));

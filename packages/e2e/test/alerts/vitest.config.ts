@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 // A separate stack: the alert tests break it.
 export default defineConfig({
   test: {
+    isolate: false,
     include: ['test/alerts/**/*.test.ts'],
     globalSetup: ['test/alerts/global-setup.ts'],
     fileParallelism: false,

@@ -7,15 +7,15 @@ const PASSWORD = 'a rather long passphrase';
 
 /** Waits until the console's pages are built; browsers reload until then. */
 export const waitForConsole = async (page: Page, base = inject('baseUrl')): Promise<void> => {
-  await page.goto(base);
-  await page.getByRole('link', { name: 'Create one' }).waitFor({ timeout: BUILD_TIMEOUT_MS });
+  await page.goto(`${base}/?locale=en`);
+  await page.getByRole('link', { name: 'Create an account' }).waitFor({ timeout: BUILD_TIMEOUT_MS });
 };
 
 /** Signs up through the console's form and arrives on the overview. */
 export const signUpInConsole = async (page: Page, type: 'personal' | 'business', base = inject('baseUrl')) => {
   const email = `${type}-${randomUUID()}@example.com`;
-  await page.goto(base);
-  await page.getByRole('link', { name: 'Create one' }).click();
+  await page.goto(`${base}/?locale=en`);
+  await page.getByRole('link', { name: 'Create an account' }).click();
   if (type === 'business') {
     await page.getByRole('radio', { name: /Business/ }).check();
     await page.getByLabel('Business name').fill('Example Business');

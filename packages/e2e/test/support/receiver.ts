@@ -68,6 +68,22 @@ export const startReceiver = async (): Promise<Receiver> => {
   };
 };
 
+/** Serves the metadata document of a client that no business registered, at its client id. */
+export const startDocumentHost = async (redirectUri: string): Promise<{ clientId: string; close: () => void }> => {
+  const server = createServer(inject('certificate'), (_request, response) => {
+    const document = { client_id: clientId, client_name: 'Agent', redirect_uris: [redirectUri] };
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(document));
+  });
+  const port = await listenOnAllowedPort(server);
+  const clientId = `https://localhost:${port}/clients/agent.json`;
+  const close = (): void => {
+    server.closeAllConnections();
+    server.close();
+    taken.delete(port);
+  };
+  return { clientId, close };
+};
+
 const listenOnAllowedPort = async (server: ReturnType<typeof createServer>): Promise<number> => {
   for (const port of inject('receiverPorts')) {
     if (taken.has(port)) continue;

@@ -14,25 +14,37 @@ export const killService = async (name: string): Promise<number> => {
   return pid;
 };
 
-/** A row of billing's reservations; amounts as the driver returns them. */
+/** A request of an app or key in billing; amounts as the driver returns them. */
 export interface ReservationRow {
   readonly request_id: string;
   readonly state: string;
   readonly cost_micros: string | null;
-  readonly estimate_micros: string;
-  /** Cost of an API-key request so far, as its gateway reported it. */
-  readonly reported_micros: string | null;
+  readonly estimate_micros: string | null;
 }
 
-/** Reads billing's reservations of users. */
-export const reservationsOf = async (...users: Person[]): Promise<ReservationRow[]> => {
+/** Reads the requests of users in billing. A running API-key request is none. */
+export const reservationsOf = async (...users: Person[]): Promise<ReservationRow[]> =>
+  await readBilling<ReservationRow>(
+    `SELECT request_id, state, cost_micros, estimate_micros FROM reservations WHERE svc_user_id = ANY ($1)
+     UNION ALL SELECT request_id, state, cost_micros, NULL FROM key_requests WHERE svc_user_id = ANY ($1)
+     UNION ALL SELECT request_id, 'uncertain', NULL, held_micros FROM uncertain_key_requests WHERE svc_user_id = ANY ($1)`,
+    users,
+  );
+
+/** Reads what the leases of a user have cost so far, as gateways have reported. */
+export const reportedCostOf = async (user: Person): Promise<number> => {
+  const rows = await readBilling<{ known: string }>(
+    'SELECT known_micros AS known FROM leases WHERE svc_user_id = ANY ($1)',
+    [user],
+  );
+  return rows.reduce((sum, { known }) => sum + Number(known), 0);
+};
+
+const readBilling = async <T extends pg.QueryResultRow>(sql: string, users: readonly Person[]): Promise<T[]> => {
   const { database_urls: urls } = await readStackFile(inject('dataDir'));
   const client = new pg.Client({ connectionString: urls['billing'] ?? '' });
   await client.connect();
-  const { rows } = await client.query<ReservationRow>(
-    'SELECT request_id, state, cost_micros, estimate_micros, reported_micros FROM reservations WHERE svc_user_id = ANY ($1)',
-    [users.map(({ userId }) => userId)],
-  );
+  const { rows } = await client.query<T>(sql, [users.map(({ userId }) => userId)]);
   await client.end();
   return rows;
 };

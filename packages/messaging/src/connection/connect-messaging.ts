@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BrokerConnectionOptions, connectToBroker, jetStreamOptions } from '@svc/broker';
-import { UnorderedSet } from '@svc/service-kit';
+import { serviceNames } from '@svc/contracts';
+import { ConfigError, UnorderedSet } from '@svc/service-kit';
 import { Events, type JetStreamClient, type JetStreamManager, type NatsConnection, type Status } from 'nats';
+import { type BrokerConnectionOptions, connectionOptions, connectToBroker, jetStreamOptions } from '../broker/index.ts';
 import type { MessagingLogger } from './logger.ts';
 import { createMeters, type MessagingMeters, type MessagingMetrics } from './metrics.ts';
 
@@ -46,9 +47,14 @@ interface ConnectionState {
   readonly waiting: UnorderedSet<(reason: ConnectionLost) => void>;
 }
 
-/** Connects, trying for at most 30 s. Throws the last failure if NATS cannot be reached. */
+/**
+ * Connects, trying for at most 30 s. Throws BrokerUnreachable if NATS cannot be reached, and ConfigError for the user of another
+ * service, whose permissions would fail every publication.
+ */
 export const connectMessaging = async (options: ConnectOptions): Promise<Messaging> => {
-  const connection = await connectToBroker(options);
+  requireOwnUser(options);
+  const onWaiting = (err: Error) => options.logger.warn({ component: 'messaging', err }, 'waiting for NATS');
+  const connection = await connectToBroker({ ...options, onWaiting });
   // Neither client queries the account's state first, because no service may see it.
   const requests = { ...jetStreamOptions(options), timeout: REQUEST_TIMEOUT_MS, checkAPI: false };
   const jetstream = connection.jetstream(requests);
@@ -72,6 +78,12 @@ export const connectMessaging = async (options: ConnectOptions): Promise<Messagi
   };
   void followStatus(messaging, state, listeners);
   return messaging;
+};
+
+const requireOwnUser = ({ url, name }: ConnectOptions): void => {
+  const { user } = connectionOptions({ url });
+  if (user === name || !serviceNames.some((service) => service === user)) return;
+  throw new ConfigError([{ name: 'NATS_URL', expected: `has the user ${user}, another service; expected ${name}` }]);
 };
 
 /** Uses a promise per call: one shared by all calls would keep a reaction of each until the connection ends. */

@@ -1,5 +1,5 @@
-import { isNotFound } from '@svc/broker';
 import type { JetStreamManager } from 'nats';
+import { isNotFound } from '../broker/index.ts';
 
 /** Returns the stream's state, or undefined if there is no such stream. */
 export const findStream = async (jsm: JetStreamManager, name: string) => {

@@ -1,7 +1,9 @@
 /** The part of the service's metrics that this package uses. The registry creates a metric once per name. */
 export interface MessagingMetrics {
   readonly counter: (options: MetricDefinition) => { inc: (labels: Record<string, string>, value?: number) => void };
-  readonly gauge: (options: MetricDefinition) => { set: (labels: Record<string, string>, value: number) => void };
+  readonly gauge: (options: MetricDefinition & { read?: () => number }) => {
+    set: (labels: Record<string, string>, value: number) => void;
+  };
 }
 
 interface MetricDefinition {
@@ -16,11 +18,15 @@ export interface MessagingMeters {
   readonly outboxRepublished: (stream: string, count: number) => void;
   readonly epochsRecent: (count: number) => void;
   readonly relayLeading: (leading: boolean) => void;
+  readonly streamFill: (stream: string, bytes: number, bytesMax: number) => void;
   readonly consumed: (consumer: string, outcome: ConsumedOutcome, count?: number) => void;
   readonly factsDropped: (consumer: string, count: number) => void;
   readonly waiting: (consumer: string, count: number) => void;
+  readonly paused: (consumer: string, requirement: string, isPaused: boolean) => void;
   readonly deadLetters: (consumer: string, count: number) => void;
-  readonly revocationsConnected: (connected: boolean) => void;
+  /** Reads at each scrape whether new revocations arrive. */
+  readonly revocationsConnected: (read: () => boolean) => void;
+  readonly revocationsUnchecked: (count: number) => void;
   readonly revocationsKept: (count: number) => void;
 }
 
@@ -39,16 +45,28 @@ export const createMeters = (metrics: MessagingMetrics | undefined): MessagingMe
   const oldest = gauge('outbox_oldest_unpublished_seconds', 'Age of the oldest outbox row not yet acknowledged.');
   const epochs = gauge('outbox_epochs_recent', 'Epochs begun in the last 24 hours, each after a restore.');
   const leading = gauge('outbox_relay_leading', '1 while this process relays the outbox of its service.');
-  const connected = gauge(
-    'revocations_connected',
-    '1 while new revocations arrive; 0 while the service knows only earlier ones.',
-  );
+  const perStream = (name: string, help: string) => {
+    const made = metrics?.gauge({ name, help, labelNames: ['stream'] });
+    return (stream: string, value: number) => made?.set({ stream }, value);
+  };
+  const streamBytes = perStream('stream_bytes', 'Bytes in the stream, as its publisher sees it.');
+  const streamBytesMax = perStream('stream_bytes_max', 'Bytes at which the stream refuses messages.');
   const kept = gauge('revocations_kept', 'Revocations in memory.');
+  const unchecked = counter(
+    'revocations_unchecked_total',
+    'Uses of credentials accepted by what the service knew, while neither NATS nor the source answered.',
+    [],
+  );
   const published = counter('outbox_published_total', 'Outbox rows acknowledged by the broker.', ['stream']);
   const again = counter('outbox_republished_total', 'Outbox rows published again because the stream had lost them.', [
     'stream',
   ]);
   const consumed = counter('messages_consumed_total', 'Delivered messages by outcome.', ['consumer', 'outcome']);
+  const paused = metrics?.gauge({
+    name: 'consumer_paused',
+    help: '1 while the consumer fetches nothing because its database, or a service that it asks, is down.',
+    labelNames: ['consumer', 'requirement'],
+  });
   const dropped = counter('facts_dropped_total', 'Facts dropped because the consumer knows newer ones.', ['consumer']);
   const perConsumer = (name: string, help: string) => {
     const made = metrics?.gauge({ name, help, labelNames: ['consumer'] });
@@ -65,9 +83,18 @@ export const createMeters = (metrics: MessagingMetrics | undefined): MessagingMe
     outboxRepublished: (stream, count) => again?.inc({ stream }, count),
     epochsRecent: epochs,
     relayLeading: (value) => leading(value ? 1 : 0),
+    paused: (consumer, requirement, isPaused) => paused?.set({ consumer, requirement }, isPaused ? 1 : 0),
+    streamFill(stream, bytes, bytesMax) {
+      streamBytes(stream, bytes);
+      streamBytesMax(stream, bytesMax);
+    },
     consumed: (consumer, outcome, count = 1) => consumed?.inc({ consumer, outcome }, count),
     factsDropped: (consumer, count) => dropped?.inc({ consumer }, count),
-    revocationsConnected: (value) => connected(value ? 1 : 0),
+    revocationsConnected(read) {
+      const help = '1 while new revocations arrive; 0 while the service asks their source about each credential.';
+      metrics?.gauge({ name: 'revocations_connected', help, labelNames: [], read: () => (read() ? 1 : 0) });
+    },
+    revocationsUnchecked: (count) => unchecked?.inc({}, count),
     revocationsKept: kept,
   };
 };

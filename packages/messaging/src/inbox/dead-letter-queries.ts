@@ -71,6 +71,11 @@ export const findDeadLetterConsumer = async (database: Knex, id: string): Promis
   return row?.consumer;
 };
 
+export const findDeadLetter = async (database: Knex, id: string): Promise<StoredDeadLetter | undefined> => {
+  const [letter] = await selectStored(database).where({ id });
+  return letter;
+};
+
 /** Returns a dead letter, locked until the transaction ends. */
 export const findDeadLetterForUpdate = async (
   trx: Knex.Transaction,

@@ -10,7 +10,7 @@ test('retries kinds limit, unavailable and internal, and no others', () => {
 test('retries an error without a kind, and never uses its text as the code', () => {
   expect(classifyFailure(new TypeError('quotes a prompt'))).toEqual({
     retriable: true,
-    databaseDown: false,
+    down: undefined,
     code: 'TypeError',
   });
   expect(classifyFailure('thrown text')).toMatchObject({ retriable: true, code: 'internal' });
@@ -18,7 +18,7 @@ test('retries an error without a kind, and never uses its text as the code', () 
 
 test('recognizes a lost database connection', () => {
   const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-  expect(classifyFailure(refused)).toMatchObject({ retriable: true, databaseDown: true });
+  expect(classifyFailure(refused)).toMatchObject({ retriable: true, down: 'database' });
 });
 
 test('delays grow up to a bound and vary by 20 %', () => {

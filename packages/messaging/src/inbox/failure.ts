@@ -1,9 +1,10 @@
 import { isConnectionFailure } from '@svc/database';
+import type { Requirement } from './handler.ts';
 
 export interface Failure {
   readonly retriable: boolean;
-  /** The service's database cannot be reached. */
-  readonly databaseDown: boolean;
+  /** The requirement that cannot be reached, if that is the cause. */
+  readonly down: Requirement | undefined;
   /** Stable code for the dead letter and the log. Never the error's text, which may quote content. */
   readonly code: string;
 }
@@ -15,10 +16,24 @@ const JITTER = 0.2;
 /** Classifies an error by its `kind`. One without a kind is a fault of ours, and is retried. */
 export const classifyFailure = (error: unknown): Failure => {
   const kind = textField(error, 'kind') ?? 'internal';
-  const databaseDown = isConnectionFailure(error);
+  const down = downOf(error);
   const code = textField(error, 'code') ?? (error instanceof Error ? error.name : kind);
-  return { retriable: databaseDown || RETRIABLE_KINDS.has(kind), databaseDown, code: code.slice(0, 100) };
+  return { retriable: down !== undefined || RETRIABLE_KINDS.has(kind), down, code: code.slice(0, 100) };
 };
+
+/** A service that a consumer asks before its transaction is away. */
+export class DependencyDown extends Error {
+  override readonly name = 'DependencyDown';
+  readonly kind = 'unavailable';
+  readonly code = 'messaging.dependency_down';
+}
+
+const downOf = (error: unknown): Requirement | undefined => {
+  if (error instanceof DependencyDown) return 'dependency';
+  return isConnectionFailure(error) ? 'database' : undefined;
+};
+
+export const isUnavailable = (error: unknown): boolean => textField(error, 'kind') === 'unavailable';
 
 export const retryDelayMs = (deliveries: number, random: () => number = Math.random): number => {
   const base = BACKOFF_MS[Math.min(deliveries, BACKOFF_MS.length) - 1] ?? 0;

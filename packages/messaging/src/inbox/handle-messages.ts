@@ -1,9 +1,10 @@
+import { isConnectionFailure } from '@svc/database';
 import type { Knex } from 'knex';
 import type { JsMsg } from 'nats';
 import type { ConsumedOutcome } from '../connection/metrics.ts';
 import { type ReceivedMessage, traceHandling } from '../connection/trace-messages.ts';
-import { classifyFailure, GAP_QUICK_DELIVERIES } from './failure.ts';
-import { deliveriesGranted, type HandleResult, type HandlerDeps } from './handler.ts';
+import { classifyFailure, DependencyDown, GAP_QUICK_DELIVERIES, isUnavailable } from './failure.ts';
+import { deliveriesGranted, type Effect, type HandleResult, type HandlerDeps } from './handler.ts';
 import { type Delivery, parseMessage, toDelivery } from './parse-message.ts';
 import { insertInbox } from './queries.ts';
 import { countOutcome, giveBack, park, settleFailure, UNSEEN_DELIVERIES } from './settle-failure.ts';
@@ -19,28 +20,33 @@ export const handleMessages = async (deps: HandlerDeps, messages: readonly JsMsg
     if (event !== undefined && !isExhausted(deps, message)) {
       deliveries.push(toDelivery(event, message));
       together.push(message);
-    } else if ((await handleOne(deps, message)).databaseDown) return giveBack(messages);
+    } else {
+      const { down } = await handleOne(deps, message);
+      if (down !== undefined) return giveBack(messages, down);
+    }
   }
-  if (deliveries.length === 0) return { databaseDown: false };
+  if (deliveries.length === 0) return { down: undefined };
   try {
     const { fresh, handled } = await commit(deps, deliveries);
     for (const message of together) message.ack();
     countOutcome(deps, 'handled', handled);
     countOutcome(deps, 'stale', fresh - handled);
     countOutcome(deps, 'duplicate', deliveries.length - fresh);
-    return { databaseDown: false };
+    return { down: undefined };
   } catch (error) {
-    if (classifyFailure(error).databaseDown) return giveBack(messages);
+    const { down } = classifyFailure(error);
+    if (down !== undefined) return giveBack(messages, down);
   }
-  return (await handleEach(deps, together)).databaseDown ? giveBack(messages) : { databaseDown: false };
+  const { down } = await handleEach(deps, together);
+  return down === undefined ? { down } : giveBack(messages, down);
 };
 
 const handleEach = async (deps: HandlerDeps, messages: readonly JsMsg[]): Promise<HandleResult> => {
   for (const message of messages) {
     const result = await handleOne(deps, message);
-    if (result.databaseDown) return result;
+    if (result.down !== undefined) return result;
   }
-  return { databaseDown: false };
+  return { down: undefined };
 };
 
 const handleOne = async (deps: HandlerDeps, message: JsMsg): Promise<HandleResult> => {
@@ -52,19 +58,19 @@ const handleOne = async (deps: HandlerDeps, message: JsMsg): Promise<HandleResul
     const outcome = await commitOne(deps, toDelivery(event, message));
     message.ack();
     countOutcome(deps, outcome, 1);
-    return { databaseDown: false };
+    return { down: undefined };
   } catch (error) {
     return await settleFailure(deps, message, error);
   }
 };
 
 const commitOne = async (deps: HandlerDeps, delivery: Delivery): Promise<ConsumedOutcome> =>
-  await inTracedTransaction(deps, [delivery], async (trx) => {
+  await inTracedTransaction(deps, [delivery], async (trx, effect) => {
     const fresh = await insertInbox(trx, deps.consumer, [delivery.event.id]);
     if (fresh.size === 0) return 'duplicate';
     const [inTurn] = await inTurns(trx, deps, [delivery]);
     if (inTurn === undefined) return 'stale';
-    await deps.effect(trx, [inTurn]);
+    await effect(trx, [inTurn]);
     return 'handled';
   });
 
@@ -72,12 +78,12 @@ const commit = async (
   deps: HandlerDeps,
   deliveries: readonly Delivery[],
 ): Promise<{ fresh: number; handled: number }> =>
-  await inTracedTransaction(deps, deliveries, async (trx) => {
+  await inTracedTransaction(deps, deliveries, async (trx, effect) => {
     const ids = deliveries.map(({ event }) => event.id);
     const fresh = await insertInbox(trx, deps.consumer, [...new Set(ids)]);
     const unhandled = deliveries.filter(({ event }, index) => fresh.has(event.id) && ids.indexOf(event.id) === index);
     const inTurn = await inTurns(trx, deps, unhandled);
-    if (inTurn.length > 0) await deps.effect(trx, inTurn);
+    if (inTurn.length > 0) await effect(trx, inTurn);
     return { fresh: unhandled.length, handled: inTurn.length };
   });
 
@@ -98,10 +104,27 @@ const inTurns = async (
 };
 
 const inTracedTransaction = async <T>(
-  { database, consumer }: HandlerDeps,
+  deps: HandlerDeps,
   deliveries: readonly Delivery[],
-  work: (trx: Knex.Transaction) => Promise<T>,
-): Promise<T> => await traceHandling(consumer, deliveries.map(toReceived), () => database.transaction(work));
+  work: (trx: Knex.Transaction, effect: Effect) => Promise<T>,
+): Promise<T> =>
+  await traceHandling(deps.consumer, deliveries.map(toReceived), async () => {
+    const effect = await prepareEffect(deps, deliveries);
+    return await deps.database.transaction((trx) => work(trx, effect));
+  });
+
+/** Throws DependencyDown if a service that must be asked is away, and not only unable to answer this question. */
+export const prepareEffect = async (deps: HandlerDeps, deliveries: readonly Delivery[]): Promise<Effect> => {
+  try {
+    return await deps.prepare(deliveries);
+  } catch (error) {
+    if (deps.probe === undefined || !isUnavailable(error) || isConnectionFailure(error)) throw error;
+    await deps.probe().catch((cause: unknown) => {
+      throw new DependencyDown('a service that the consumer asks is away', { cause });
+    });
+    throw error;
+  }
+};
 
 const toReceived = ({ event: { id, subject }, traceparent }: Delivery): ReceivedMessage => ({
   id,

@@ -15,6 +15,7 @@ export const inboxMigration = async (knex: Knex): Promise<void> => {
     CREATE TABLE inbox_versions (
       consumer text NOT NULL,
       aggregate text NOT NULL,
+      epoch uuid NOT NULL DEFAULT '${FIRST_EPOCH}',
       version bigint NOT NULL,
       failures integer NOT NULL DEFAULT 0,
       PRIMARY KEY (consumer, aggregate)
@@ -37,9 +38,4 @@ export const inboxMigration = async (knex: Knex): Promise<void> => {
     CREATE INDEX dead_letters_unresolved ON dead_letters (created_at) WHERE resolved_at IS NULL;
     COMMENT ON TABLE dead_letters IS 'Messages that could not be handled, for an operator to resolve.';
   `);
-};
-
-/** Adds the epoch of each newest version, in a later migration. Instant, regardless of the table's size. */
-export const inboxEpochMigration = async (knex: Knex): Promise<void> => {
-  await knex.raw(`ALTER TABLE inbox_versions ADD COLUMN epoch uuid NOT NULL DEFAULT '${FIRST_EPOCH}'`);
 };

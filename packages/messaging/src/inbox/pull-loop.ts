@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isNotFound } from '@svc/broker';
 import { type Consumer, type ConsumerMessages, type JsMsg, millis } from 'nats';
+import { isNotFound } from '../broker/index.ts';
 import { BrokerNotMigrated } from '../connection/broker-not-migrated.ts';
 import { handleMessages } from './handle-messages.ts';
-import { deliveriesGranted, type HandleResult, type HandlerDeps } from './handler.ts';
+import { deliveriesGranted, type HandleResult, type HandlerDeps, type Requirement } from './handler.ts';
 
 /** Life of a pull. New messages arrive at once. */
 const PULL_MS = 5_000;
@@ -97,8 +97,8 @@ const pullOnce = async (options: PullLoopOptions, state: LoopState, signal: Abor
   // After a lost connection the pull would wait for its end forever.
   const guard = setTimeout(() => void messages.close(), PULL_MS + PULL_GRACE_MS);
   try {
-    const { taken, databaseDown } = await drain({ ...options, ackWaitMs }, messages, signal);
-    if (databaseDown) await waitForDatabase(options, signal);
+    const { taken, down } = await drain({ ...options, ackWaitMs }, messages, signal);
+    if (down !== undefined) await waitUntilBack(options, down, signal);
     else if (taken === 0 && performance.now() - startedAt < PULL_SUSPECT_MS) throw new Error('the pull ended too soon');
   } finally {
     clearTimeout(guard);
@@ -115,25 +115,25 @@ const fetchMax = ({ batch }: HandlerDeps): number => (batch === 1 ? FETCH_SINGLE
  */
 const drain = async (options: DrainOptions, messages: ConsumerMessages, signal: AbortSignal) => {
   let taken = 0;
-  let databaseDown = false;
+  let down: Requirement | undefined;
   let waiting: JsMsg[] = [];
   for await (const message of messages) {
     taken += 1;
     waiting.push(message);
-    if (signal.aborted || databaseDown) continue;
+    if (signal.aborted || down !== undefined) continue;
     // The present message still counts as pending.
     if (waiting.length < options.deps.batch && messages.getPending() > 1) continue;
-    ({ databaseDown } = await handleWithReports(options, waiting));
+    ({ down } = await handleWithReports(options, waiting));
     waiting = [];
-    if (databaseDown) void messages.close();
+    if (down !== undefined) void messages.close();
   }
-  if (waiting.length > 0 && !signal.aborted && !databaseDown) {
-    ({ databaseDown } = await handleWithReports(options, waiting));
+  if (waiting.length > 0 && !signal.aborted && down === undefined) {
+    ({ down } = await handleWithReports(options, waiting));
     waiting = [];
   }
   // Another replica may have them at once.
   for (const message of waiting) message.nak();
-  return { taken, databaseDown };
+  return { taken, down };
 };
 
 /** Reports progress while messages are handled, or the broker would deliver them again. */
@@ -151,18 +151,23 @@ const handleWithReports = async (
   }
 };
 
-/** Fetches nothing while the database is down: each delivery counts, and an outage must not use them up. */
-const waitForDatabase = async (options: PullLoopOptions, signal: AbortSignal): Promise<void> => {
-  const { database, messaging, consumer } = options.deps;
-  messaging.logger.warn({ consumer }, 'the database is down; fetching no messages until it is back');
-  for (let delayMs = RETRY_MS; !signal.aborted; delayMs = Math.min(delayMs * 2, RETRY_MS_MAX)) {
-    await pauseFor(delayMs, signal);
-    try {
-      await database.raw('SELECT 1');
-      return;
-    } catch {
-      // Still down.
+/** Fetches nothing while a requirement is down: each delivery counts, and an outage must not use them up. */
+const waitUntilBack = async (options: PullLoopOptions, down: Requirement, signal: AbortSignal): Promise<void> => {
+  const { database, probe, messaging, consumer } = options.deps;
+  messaging.logger.warn({ consumer, component: down }, 'a requirement is down; fetching no messages until it is back');
+  messaging.meters.paused(consumer, down, true);
+  try {
+    for (let delayMs = RETRY_MS; !signal.aborted; delayMs = Math.min(delayMs * 2, RETRY_MS_MAX)) {
+      await pauseFor(delayMs, signal);
+      try {
+        await (down === 'database' ? database.raw('SELECT 1') : probe?.());
+        return;
+      } catch {
+        // Still down.
+      }
     }
+  } finally {
+    messaging.meters.paused(consumer, down, false);
   }
 };
 

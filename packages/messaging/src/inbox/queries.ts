@@ -73,6 +73,19 @@ export const findVersion = async (
 ): Promise<EpochVersion | undefined> =>
   await trx('inbox_versions').where({ consumer, aggregate }).forUpdate().first('epoch', 'version');
 
+/** Reads the newest handled versions of aggregates, without a lock. Omits aggregates that were never seen. */
+export const readVersions = async (
+  database: Knex,
+  consumer: string,
+  aggregates: readonly string[],
+): Promise<Map<string, EpochVersion>> => {
+  const rows = await database('inbox_versions')
+    .where({ consumer })
+    .whereIn('aggregate', aggregates)
+    .select('aggregate', 'epoch', 'version');
+  return new Map(rows.map(({ aggregate, epoch, version }) => [aggregate, { epoch, version }]));
+};
+
 export interface VersionFailure {
   readonly consumer: string;
   readonly aggregate: string;

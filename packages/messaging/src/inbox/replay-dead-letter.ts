@@ -1,9 +1,15 @@
 import type { DeadLetterOutcome } from '@svc/contracts';
 import type { Knex } from 'knex';
-import { findDeadLetterForUpdate, type StoredDeadLetter, updateDeadLetterResolved } from './dead-letter-queries.ts';
+import {
+  findDeadLetter,
+  findDeadLetterForUpdate,
+  type StoredDeadLetter,
+  updateDeadLetterResolved,
+} from './dead-letter-queries.ts';
 import { classifyFailure } from './failure.ts';
+import { prepareEffect } from './handle-messages.ts';
 import type { HandlerDeps } from './handler.ts';
-import { parseFact } from './parse-message.ts';
+import { type Delivery, parseFact } from './parse-message.ts';
 import { type EpochVersion, findVersion, insertInbox, isEarlier } from './queries.ts';
 
 /**
@@ -12,10 +18,20 @@ import { type EpochVersion, findVersion, insertInbox, isEarlier } from './querie
  */
 export const replayDeadLetter = async (deps: HandlerDeps, id: string): Promise<DeadLetterOutcome> => {
   try {
+    const known = await findDeadLetter(deps.database, id);
+    if (known === undefined || known.resolved_at !== null) return resolution(id, 'already_resolved');
+    const delivery = deliveryOf(known);
+    if (delivery === undefined) return { id, outcome: 'failed', error_code: 'messaging.invalid_message' };
+    const effect = await prepareEffect(deps, [delivery]);
     return await deps.database.transaction(async (trx) => {
       const letter = await findDeadLetterForUpdate(trx, id);
       if (letter === undefined || letter.resolved_at !== null) return resolution(id, 'already_resolved');
-      return await replay(trx, deps, letter);
+      const { event } = delivery;
+      const fresh = await insertInbox(trx, deps.consumer, [event.id]);
+      const outcome = fresh.size === 0 ? 'duplicate' : (await isStale(trx, deps, event)) ? 'stale' : 'handled';
+      if (outcome === 'handled') await effect(trx, [delivery]);
+      await updateDeadLetterResolved(trx, id);
+      return resolution(id, outcome);
     });
   } catch (error) {
     const { code } = classifyFailure(error);
@@ -24,22 +40,11 @@ export const replayDeadLetter = async (deps: HandlerDeps, id: string): Promise<D
   }
 };
 
-const replay = async (
-  trx: Knex.Transaction,
-  deps: HandlerDeps,
-  letter: StoredDeadLetter,
-): Promise<DeadLetterOutcome> => {
-  const event = parseFact(letter.subject, letter.payload);
-  if (event === undefined) return { id: letter.id, outcome: 'failed', error_code: 'messaging.invalid_message' };
-  const { stream, stream_seq, deliveries } = letter;
-  const fresh = await insertInbox(trx, deps.consumer, [event.id]);
-  const outcome = fresh.size === 0 ? 'duplicate' : (await isStale(trx, deps, event)) ? 'stale' : 'handled';
-  if (outcome === 'handled') {
-    const meta = { deliveries: deliveries + 1, stream, streamSequence: stream_seq };
-    await deps.effect(trx, [{ event, meta, traceparent: undefined }]);
-  }
-  await updateDeadLetterResolved(trx, letter.id);
-  return resolution(letter.id, outcome);
+/** Returns undefined for a payload that breaks its contract. */
+const deliveryOf = ({ subject, payload, stream, stream_seq, deliveries }: StoredDeadLetter): Delivery | undefined => {
+  const event = parseFact(subject, payload);
+  const meta = { deliveries: deliveries + 1, stream, streamSequence: stream_seq };
+  return event && { event, meta, traceparent: undefined };
 };
 
 /** Later versions did not wait for the parked one, so it may have been overtaken. */

@@ -2,7 +2,7 @@ import type { JsMsg } from 'nats';
 import type { ConsumedOutcome } from '../connection/metrics.ts';
 import { insertDeadLetter } from './dead-letter-queries.ts';
 import { classifyFailure, GAP_QUICK_DELIVERIES, gapDelayMs, retryDelayMs } from './failure.ts';
-import type { HandleResult, HandlerDeps } from './handler.ts';
+import type { HandleResult, HandlerDeps, Requirement } from './handler.ts';
 import { parseMessage } from './parse-message.ts';
 import { countVersionFailure, raiseVersions } from './queries.ts';
 import { VersionGap } from './take-turns.ts';
@@ -12,19 +12,19 @@ import { VersionGap } from './take-turns.ts';
  * a crashed replica keeps a message to itself.
  */
 export const UNSEEN_DELIVERIES = GAP_QUICK_DELIVERIES + 4;
-/** The consumer takes no message while the database is down, so this delay begins when it is back. */
+/** The consumer takes no message while a requirement is down, so this delay begins when it is back. */
 const GIVE_BACK_MS = 1_000;
 const PAYLOAD_CHARACTERS_MAX = 1_048_576;
 
 /** Retries the message later, or parks it if another delivery is pointless or was its last. */
 export const settleFailure = async (deps: HandlerDeps, message: JsMsg, error: unknown): Promise<HandleResult> => {
   const failure = classifyFailure(error);
-  if (failure.databaseDown) return giveBack([message]);
+  if (failure.down !== undefined) return giveBack([message], failure.down);
   if (deps.ordered && error instanceof VersionGap) {
     return retryAfter(deps, message, gapDelayMs(message.info.deliveryCount));
   }
   const attempt = await countAttempts(deps, message);
-  if (attempt === undefined) return giveBack([message]);
+  if (attempt === undefined) return giveBack([message], 'database');
   const fields = { ...describe(deps, message), attempt, code: failure.code, err: error };
   if (!failure.retriable || attempt >= deps.maxDeliver) {
     deps.messaging.logger.error(fields, 'a message could not be handled and is parked as a dead letter');
@@ -38,7 +38,7 @@ export const settleFailure = async (deps: HandlerDeps, message: JsMsg, error: un
 const retryAfter = (deps: HandlerDeps, message: JsMsg, delayMs: number): HandleResult => {
   message.nak(delayMs);
   countOutcome(deps, 'retried', 1);
-  return { databaseDown: false };
+  return { down: undefined };
 };
 
 /**
@@ -85,19 +85,19 @@ export const park = async (deps: HandlerDeps, message: JsMsg, code: string): Pro
     }
   } catch (error) {
     messaging.logger.error({ ...describe(deps, message), err: error }, 'a dead letter could not be stored');
-    return giveBack([message]);
+    return giveBack([message], 'database');
   }
   if (event === undefined)
     messaging.logger.error({ ...describe(deps, message), code }, 'a message breaks its contract');
   message.term(code);
   countOutcome(deps, 'dead_lettered', 1);
-  return { databaseDown: false };
+  return { down: undefined };
 };
 
-/** Leaves messages to a later delivery because the database is down. Settling a message twice has no effect. */
-export const giveBack = (messages: readonly JsMsg[]): HandleResult => {
+/** Leaves messages to a later delivery because a requirement is down. Settling a message twice has no effect. */
+export const giveBack = (messages: readonly JsMsg[], down: Requirement): HandleResult => {
   for (const message of messages) message.nak(GIVE_BACK_MS);
-  return { databaseDown: true };
+  return { down };
 };
 
 export const countOutcome = (deps: HandlerDeps, outcome: ConsumedOutcome, amount: number): void => {

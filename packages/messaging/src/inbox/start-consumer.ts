@@ -5,7 +5,7 @@ import { askBroker } from '../connection/ask-broker.ts';
 import type { Messaging } from '../connection/connect-messaging.ts';
 import { type EventOf, type EventSubject, streamOf } from '../connection/event-types.ts';
 import { countDeadLetters } from './dead-letter-queries.ts';
-import type { HandlerDeps } from './handler.ts';
+import type { Effect, HandlerDeps } from './handler.ts';
 import type { Delivery, DeliveryMeta } from './parse-message.ts';
 import { createPullLoop } from './pull-loop.ts';
 import { deleteInboxBefore } from './queries.ts';
@@ -15,8 +15,7 @@ const DELIVERIES_MAX = 12;
 const BATCH_MAX = 100;
 const COUNTED_MAX = 10_000;
 const MEASURE_INTERVAL_MS = 15_000;
-const PRUNE_INTERVAL_MS = 10 * 60 * 1000;
-const PRUNE_BATCHES_MAX = 20;
+const PRUNE_INTERVAL_MS = 60_000;
 /** Longer than a message can come again: 7 days in the outbox and then 7 in the stream. */
 const INBOX_KEPT_SECONDS = 15 * 24 * 3600;
 
@@ -37,13 +36,30 @@ export interface ConsumerOptions<S extends EventSubject> extends CommonOptions<S
   readonly handle: (trx: Knex.Transaction, event: EventOf<S>, meta: DeliveryMeta) => Promise<void>;
 }
 
+/** Handles events in the transaction that records them as handled. */
+export type BatchHandler<S extends EventSubject> = (
+  trx: Knex.Transaction,
+  events: readonly EventOf<S>[],
+  metas: readonly DeliveryMeta[],
+) => Promise<void>;
+
 export interface BatchConsumerOptions<S extends EventSubject> extends CommonOptions<S> {
   /** Gets up to `batch` events in stream order. If it fails, it is called again with each event alone. */
-  readonly handle: (
-    trx: Knex.Transaction,
-    events: readonly EventOf<S>[],
-    metas: readonly DeliveryMeta[],
-  ) => Promise<void>;
+  readonly handle: BatchHandler<S>;
+  readonly batch?: number | undefined;
+}
+
+export interface PreparedConsumerOptions<S extends EventSubject> extends CommonOptions<S> {
+  /**
+   * Does before the transaction what must hold no lock: asks other services, or writes in separate transactions. Returns the
+   * handler of these events, of which some may be duplicates or stale. Runs again if the transaction fails.
+   */
+  readonly prepare: (events: readonly EventOf<S>[], metas: readonly DeliveryMeta[]) => Promise<BatchHandler<S>>;
+  /**
+   * Rejects while a service that `prepare` asks is away. If `prepare` fails with kind `unavailable` and this rejects too,
+   * the consumer fetches nothing until it resolves, so that an outage parks no message.
+   */
+  readonly probe?: (() => Promise<unknown>) | undefined;
   readonly batch?: number | undefined;
 }
 
@@ -61,25 +77,43 @@ export interface Consumer {
  * Starts a durable consumer that handles facts one by one. A message whose handler fails with kind `limit`, `unavailable`,
  * `internal` or none is retried later. Any other kind, or the last delivery, parks it in `dead_letters`.
  */
-export const startConsumer = <S extends EventSubject>(options: ConsumerOptions<S>): Consumer =>
-  run(options, 1, async (trx, deliveries) => {
+export const startConsumer = <S extends EventSubject>(options: ConsumerOptions<S>): Consumer => {
+  const effect: Effect = async (trx, deliveries) => {
     for (const delivery of deliveries) await options.handle(trx, eventOf<S>(delivery), delivery.meta);
-  });
+  };
+  return run(options, { batch: 1, prepare: async () => effect, probe: undefined });
+};
 
 /** Starts a durable consumer that handles many facts in one transaction, and one by one if that fails. */
-export const startBatchConsumer = <S extends EventSubject>(options: BatchConsumerOptions<S>): Consumer =>
-  run(options, options.batch ?? BATCH_MAX, async (trx, deliveries) => {
-    const metas = deliveries.map(({ meta }) => meta);
-    await options.handle(trx, deliveries.map(eventOf<S>), metas);
+export const startBatchConsumer = <S extends EventSubject>(
+  options: BatchConsumerOptions<S> | PreparedConsumerOptions<S>,
+): Consumer => {
+  const { batch = BATCH_MAX } = options;
+  if ('handle' in options) {
+    const effect = effectOf(options.handle);
+    return run(options, { batch, prepare: async () => effect, probe: undefined });
+  }
+  const { prepare, probe } = options;
+  return run(options, {
+    batch,
+    prepare: async (deliveries) => effectOf(await prepare(deliveries.map(eventOf<S>), deliveries.map(metaOf))),
+    probe,
   });
+};
+
+const effectOf =
+  <S extends EventSubject>(handle: BatchHandler<S>): Effect =>
+  (trx, deliveries) =>
+    handle(trx, deliveries.map(eventOf<S>), deliveries.map(metaOf));
+
+const metaOf = ({ meta }: Delivery): DeliveryMeta => meta;
 
 const run = <S extends EventSubject>(
   options: CommonOptions<S>,
-  batch: number,
-  effect: HandlerDeps['effect'],
+  { batch, prepare, probe }: Pick<HandlerDeps, 'batch' | 'prepare' | 'probe'>,
 ): Consumer => {
   const { messaging, database, name, maxDeliver = DELIVERIES_MAX, ordered = false } = options;
-  const deps: HandlerDeps = { messaging, database, consumer: name, effect, ordered, maxDeliver, batch };
+  const deps: HandlerDeps = { messaging, database, consumer: name, prepare, probe, ordered, maxDeliver, batch };
   const { logger, meters } = messaging;
   const byStream = Map.groupBy(options.subjects, streamOf);
   const streams = [...byStream.keys()];
@@ -87,6 +121,8 @@ const run = <S extends EventSubject>(
   // Prometheus sees a counter grow only if it has been 0 before.
   meters.consumed(name, 'retried', 0);
   meters.factsDropped(name, 0);
+  meters.paused(name, 'database', false);
+  if (probe !== undefined) meters.paused(name, 'dependency', false);
   const measuring = runPeriodically({
     name: `${name} metrics`,
     intervalMs: MEASURE_INTERVAL_MS,
@@ -116,9 +152,7 @@ const run = <S extends EventSubject>(
 };
 
 const pruneInbox = async ({ database, consumer }: HandlerDeps, signal: AbortSignal): Promise<void> => {
-  for (let batch = 0; batch < PRUNE_BATCHES_MAX && !signal.aborted; batch += 1) {
-    if ((await deleteInboxBefore(database, consumer, INBOX_KEPT_SECONDS)) === 0) return;
-  }
+  while (!signal.aborted && (await deleteInboxBefore(database, consumer, INBOX_KEPT_SECONDS)) > 0);
 };
 
 const eventOf = <S extends EventSubject>(delivery: Delivery): EventOf<S> => {

@@ -43,8 +43,14 @@ const compareStream = async (messaging: Messaging, known: OutboxStream): Promise
   const { stream, unpublished, created, lastStreamSeq } = known;
   const state = { stream, unpublished, acknowledged_through: lastStreamSeq };
   const found = await askBroker(messaging, () => findStream(messaging.manager, stream));
-  if (found === null) return { ...state, stream_ends_at: null, in_step: null };
+  if (found === null) return { ...state, stream_ends_at: null, in_step: null, bytes: null, bytes_max: null };
   const endsAt = found?.state.last_seq ?? 0;
   const isSame = created === null || created === String(found?.created);
-  return { ...state, stream_ends_at: endsAt, in_step: isSame && endsAt >= (lastStreamSeq ?? 0) };
+  return {
+    ...state,
+    stream_ends_at: endsAt,
+    in_step: isSame && endsAt >= (lastStreamSeq ?? 0),
+    bytes: found?.state.bytes ?? null,
+    bytes_max: found?.config.max_bytes ?? null,
+  };
 };

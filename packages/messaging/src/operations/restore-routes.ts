@@ -7,6 +7,8 @@ import { beginEpoch, type Epoch } from '../outbox/begin-epoch.ts';
 export interface RestoreReport {
   readonly reconciled: number;
   readonly announced: number;
+  /** Objects that could not be reconciled or announced. */
+  readonly failed: readonly { readonly object: string; readonly reason: string }[];
 }
 
 export interface RestoreRoutesDeps {
@@ -26,11 +28,14 @@ export const restoreRoutes = (deps: RestoreRoutesDeps): Binding[] => [
   }),
 ];
 
+const NOTHING = { reconciled: 0, announced: 0, failed: [] };
+
 const beginIfPublishing = async ({ service, database, afterRestore }: RestoreRoutesDeps, restoredTo: Date) => {
   if (!publishingServices.some((publisher) => publisher === service)) {
-    return { epoch: null, began_at: null, reconciled: 0, announced: 0 };
+    return { epoch: null, began_at: null, ...NOTHING };
   }
   const epoch = await beginEpoch(database, restoredTo);
-  const report = (await afterRestore?.(epoch, restoredTo)) ?? { reconciled: 0, announced: 0 };
-  return { epoch: epoch.epoch, began_at: epoch.beganAt.toISOString(), ...report };
+  const { reconciled, announced, failed } = (await afterRestore?.(epoch, restoredTo)) ?? NOTHING;
+  const began_at = epoch.beganAt.toISOString();
+  return { epoch: epoch.epoch, began_at, reconciled, announced, failed: [...failed] };
 };

@@ -7,7 +7,8 @@ import { uuidV7 } from './uuid-v7.ts';
 /** Bound of a JetStream message and of the relay's memory. */
 const PAYLOAD_BYTES_MAX = 1024 ** 2;
 const COLUMNS = ['id', 'aggregate', 'version', 'stream', 'subject', 'payload', 'traceparent'] as const;
-const REVOCATION_KEY = /^(grant|session|key|app|account|keys|key_version|verified)\.[A-Za-z0-9_-]{1,100}$/;
+const REVOCATION_KEY =
+  /^(grant|session|key|management_key|app|account|keys|key_version|verified|lost)\.[A-Za-z0-9_-]{1,100}$/;
 
 /** A fact to publish. `version` grows by one with each fact of the aggregate, whose row the caller holds locked. */
 export type OutboxEvent = {
@@ -20,7 +21,7 @@ export type OutboxEvent = {
 }[EventSubject];
 
 /**
- * A revocation to publish: `grant.<id>`, `session.<id>`, `key.<id>`, the mark `verified.<id>`, or a range `app.<id>`, `account.<id>`, `keys.<id>`,
+ * A revocation to publish: `grant.<id>`, `session.<id>`, `key.<id>`, `management_key.<id>`, the mark `verified.<id>`, or a range `lost.<range>`, `app.<id>`, `account.<id>`, `keys.<id>`,
  * `key_version.<id>`.
  */
 export interface OutboxRevocation {
@@ -67,9 +68,9 @@ const eventRow = (event: OutboxEvent) => {
 const revocationRow = ({ revocation }: OutboxRevocation) => {
   const { key, value } = revocation;
   if (!REVOCATION_KEY.test(key)) throw new RangeError('not a revocation key');
-  const isRange = /^(app|account|keys|key_version)\./.test(key);
+  const isRange = /^(app|account|keys|key_version|lost)\./.test(key);
   if (isRange !== (value !== undefined))
-    throw new RangeError('revoked_through belongs to app., account., keys. and key_version. entries');
+    throw new RangeError('revoked_through belongs to app., account., keys., key_version. and lost. entries');
   const subject = `${REVOCATION_SUBJECT_PREFIX}${key}`;
   return row({ subject, aggregate: `revocation:${key}`, version: 1, payload: value ?? {} });
 };

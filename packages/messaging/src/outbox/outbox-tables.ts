@@ -1,41 +1,14 @@
-import { FIRST_EPOCH } from '@svc/contracts';
+import { FIRST_EPOCH, REVOCATIONS_STREAM } from '@svc/contracts';
 import type { Knex } from 'knex';
 
 /**
- * Creates `outbox` and `outbox_streams`, in a migration of the service. `seq` orders the rows of an aggregate, which its writer
- * holds locked. Across aggregates the order of commits differs, so the relay does not read by a cursor.
+ * Creates `outbox`, `outbox_streams` and `epochs`, in a migration of the service. `seq` orders the rows of an aggregate, which
+ * its writer holds locked. Across aggregates the order of commits differs, so the relay does not read by a cursor.
+ *
+ * Each fact carries the newest epoch of the database. A restore to an earlier moment begins another, because versions grow
+ * again from what they were then.
  */
 export const outboxMigration = async (knex: Knex): Promise<void> => {
-  await knex.raw(`
-    CREATE TABLE outbox (
-      seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-      id uuid NOT NULL CONSTRAINT outbox_id_unique UNIQUE,
-      aggregate text NOT NULL,
-      version bigint NOT NULL CONSTRAINT outbox_version_positive CHECK (version > 0),
-      stream text NOT NULL,
-      subject text NOT NULL,
-      payload jsonb NOT NULL,
-      occurred_at timestamptz NOT NULL DEFAULT now(),
-      published_at timestamptz,
-      stream_seq bigint
-    );
-    CREATE INDEX outbox_unpublished ON outbox (stream, seq) WHERE published_at IS NULL;
-    COMMENT ON TABLE outbox IS 'Facts, committed with the state change they describe; kept for 7 days after publication.';
-    CREATE TABLE outbox_streams (
-      stream text PRIMARY KEY,
-      created text NOT NULL,
-      last_stream_seq bigint NOT NULL,
-      last_event_id uuid NOT NULL
-    );
-    COMMENT ON TABLE outbox_streams IS 'The last acknowledged message of each stream, to detect that a broker lost data.';
-  `);
-};
-
-/**
- * Adds the epoch of the database, in a later migration: each fact carries the newest one. A restore to an earlier moment begins another,
- * because versions grow again from what they were then.
- */
-export const outboxEpochMigration = async (knex: Knex): Promise<void> => {
   await knex.raw(`
     CREATE TABLE epochs (
       epoch uuid PRIMARY KEY,
@@ -46,15 +19,32 @@ export const outboxEpochMigration = async (knex: Knex): Promise<void> => {
     INSERT INTO epochs (epoch) VALUES ('${FIRST_EPOCH}');
     CREATE FUNCTION current_epoch() RETURNS uuid LANGUAGE sql STABLE
       AS 'SELECT epoch FROM epochs ORDER BY epoch DESC LIMIT 1';
-    ALTER TABLE outbox ADD COLUMN epoch uuid NOT NULL DEFAULT '${FIRST_EPOCH}';
-    ALTER TABLE outbox ALTER COLUMN epoch SET DEFAULT current_epoch();
-  `);
-};
 
-/** Adds the trace of a fact, in a later migration. Instant, regardless of the table's size. */
-export const outboxTraceMigration = async (knex: Knex): Promise<void> => {
-  await knex.raw(`
-    ALTER TABLE outbox ADD COLUMN traceparent text;
+    CREATE TABLE outbox (
+      seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      id uuid NOT NULL CONSTRAINT outbox_id_unique UNIQUE,
+      aggregate text NOT NULL,
+      epoch uuid NOT NULL DEFAULT current_epoch(),
+      version bigint NOT NULL CONSTRAINT outbox_version_positive CHECK (version > 0),
+      stream text NOT NULL,
+      subject text NOT NULL,
+      payload jsonb NOT NULL,
+      traceparent text,
+      occurred_at timestamptz NOT NULL DEFAULT now(),
+      published_at timestamptz,
+      stream_seq bigint
+    );
+    CREATE INDEX outbox_unpublished ON outbox (stream, seq) WHERE published_at IS NULL;
+    CREATE INDEX outbox_revocations ON outbox (subject COLLATE "C") WHERE stream = '${REVOCATIONS_STREAM}';
+    COMMENT ON TABLE outbox IS 'Facts, committed with the state change they describe; kept for 7 days after publication.';
     COMMENT ON COLUMN outbox.traceparent IS 'W3C Trace Context of the request that caused the fact, if it is traced.';
+
+    CREATE TABLE outbox_streams (
+      stream text PRIMARY KEY,
+      created text NOT NULL,
+      last_stream_seq bigint NOT NULL,
+      last_event_id uuid NOT NULL
+    );
+    COMMENT ON TABLE outbox_streams IS 'The last acknowledged message of each stream, to detect that a broker lost data.';
   `);
 };

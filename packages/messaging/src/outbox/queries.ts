@@ -3,7 +3,8 @@ import { type DatabaseSession, recordColumns } from '@svc/database';
 /** Any constant. Replicas share a database, so it elects one relay per service. */
 const RELAY_LOCK = 7_348_101_668;
 const BACKLOG_COUNTED_MAX = 100_000;
-const PRUNE_BATCH = 500;
+/** Takes milliseconds, in which the session cannot publish. */
+const PRUNE_BATCH = 2_000;
 const REPUBLISH_BATCH = 2_000;
 
 /** A row to publish, with its payload as text. */

@@ -1,7 +1,9 @@
 import { type PublisherName, REVOCATIONS_STREAM, revocationPrefixes, streams } from '@svc/contracts';
 import type { DatabaseOptions, DatabaseSession } from '@svc/database';
 import { runPeriodically } from '@svc/service-kit';
+import { askBroker } from '../connection/ask-broker.ts';
 import type { Messaging } from '../connection/connect-messaging.ts';
+import { findStream } from '../connection/find-stream.ts';
 import { shareHints } from '../hints/share-hints.ts';
 import { countRecentEpochs, deleteSentBefore, measureBacklog } from './queries.ts';
 import { runForLeadership } from './relay-leadership.ts';
@@ -32,7 +34,6 @@ export interface Relay {
 const POLL_MS = 250;
 const BACKLOG_INTERVAL_MS = 5_000;
 const PRUNE_INTERVAL_MS = 60_000;
-const PRUNE_BATCHES_MAX = 20;
 const SENT_KEPT_SECONDS = 7 * 24 * 3600;
 
 /** Starts relaying and returns at once. Failures are logged and retried. */
@@ -91,6 +92,7 @@ export const startRelay = (options: RelayOptions): Relay => {
     const { count, oldestAgeSeconds } = await measureBacklog(session);
     meters.outboxBacklog(count, oldestAgeSeconds);
     meters.epochsRecent(await countRecentEpochs(session));
+    await Promise.all(streamsOf(service).map((stream) => measureStream(messaging, stream)));
   });
   const pruning = lead('outbox pruning', PRUNE_INTERVAL_MS, (session, signal) =>
     pruneSent(session, sentKeptSeconds, signal),
@@ -121,10 +123,15 @@ const publishBatches = async (relays: readonly StreamRelay[], session: DatabaseS
   return results.includes(true);
 };
 
+/** A broker that does not answer leaves the gauges as they were. */
+const measureStream = async (messaging: Messaging, stream: string): Promise<void> => {
+  const found = await askBroker(messaging, () => findStream(messaging.manager, stream));
+  if (found === null || found === undefined) return;
+  messaging.meters.streamFill(stream, found.state.bytes, found.config.max_bytes);
+};
+
 const pruneSent = async (session: DatabaseSession, keptSeconds: number, signal: AbortSignal): Promise<void> => {
-  for (let batch = 0; batch < PRUNE_BATCHES_MAX && !signal.aborted; batch += 1) {
-    if ((await deleteSentBefore(session, keptSeconds)) === 0) return;
-  }
+  while (!signal.aborted && (await deleteSentBefore(session, keptSeconds)) > 0);
 };
 
 const streamsOf = (service: PublisherName): string[] => {

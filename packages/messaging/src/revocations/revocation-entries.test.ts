@@ -1,19 +1,24 @@
-import { keyVersionText } from '@svc/contracts';
+import { randomBytes } from 'node:crypto';
+import { idOf, idTimeAt, keyVersionText, lostTokensText } from '@svc/contracts';
 import { testClock } from '@svc/testing';
 import { expect, test } from 'vitest';
 import { createEntries } from './revocation-entries.ts';
 
 const HOUR_MS = 3600 * 1000;
+/** An id of any moment: newId never goes back in time within a process. */
+const idAt = (prefix: 'grt' | 'ses', timeMs: number) => idOf(prefix, timeMs, randomBytes(16));
 const through = (id: string) => JSON.stringify({ revoked_through: id });
 
 test('an entry revokes the grant, session or key that it names, and no other', () => {
   const clock = testClock();
   const entries = createEntries(clock);
   const now = clock().getTime();
-  for (const key of ['grant.grt_1', 'session.ses_1', 'key.key_1']) entries.add(key, '{}', now);
+  for (const key of ['grant.grt_1', 'session.ses_1', 'key.key_1', 'management_key.mk_1']) entries.add(key, '{}', now);
   expect(entries.isRevoked({ grantId: 'grt_1' })).toBe(true);
   expect(entries.isRevoked({ sessionId: 'ses_1' })).toBe(true);
   expect(entries.isRevoked({ keyId: 'key_1' })).toBe(true);
+  expect(entries.isRevoked({ managementKeyId: 'mk_1' })).toBe(true);
+  expect(entries.isRevoked({ managementKeyId: 'mk_2' })).toBe(false);
   expect(entries.isRevoked({ grantId: 'grt_2', sessionId: 'ses_2', keyId: 'key_2', clientId: 'app_1' })).toBe(false);
   expect(entries.isRevoked({})).toBe(false);
 });
@@ -89,4 +94,25 @@ test('returns false and revokes nothing for an entry that breaks the contract', 
   expect(entries.add('account.usr_1', '{}', now)).toBe(false);
   expect(entries.add('other.x', '{}', now)).toBe(false);
   expect(entries.isRevoked({ clientId: 'app_1', grantId: 'grt_1', userId: 'usr_1', sessionId: 'ses_1' })).toBe(false);
+});
+
+test('a range of lost tokens revokes sessions and grants begun within it, for 13 hours', () => {
+  const clock = testClock();
+  const entries = createEntries(clock);
+  const end = clock().getTime();
+  const range = lostTokensText(idTimeAt(end - HOUR_MS), idTimeAt(end));
+  const earlier = lostTokensText(idTimeAt(end - 9 * HOUR_MS), idTimeAt(end - 8 * HOUR_MS));
+  for (const lost of [range, earlier]) entries.add(`lost.${lost}`, through(lost), end);
+  const isRevoked = (ageMs: number) => [
+    entries.isRevoked({ sessionId: idAt('ses', end - ageMs), userId: 'usr_1' }),
+    entries.isRevoked({ grantId: idAt('grt', end - ageMs), clientId: 'app_1' }),
+  ];
+  expect(isRevoked(8.5 * HOUR_MS)).toEqual([true, true]);
+  expect(isRevoked(2 * HOUR_MS)).toEqual([false, false]);
+  expect(isRevoked(HOUR_MS / 2)).toEqual([true, true]);
+  expect(isRevoked(-1)).toEqual([false, false]);
+  expect(entries.isRevoked({ keyId: 'key_1', userId: 'usr_1', keySessionId: idAt('ses', end - 1) })).toBe(false);
+  clock.advanceMs(13 * HOUR_MS);
+  expect(isRevoked(HOUR_MS / 2)).toEqual([false, false]);
+  expect(entries.expire()).toBe(0);
 });

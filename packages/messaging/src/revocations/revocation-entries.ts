@@ -1,5 +1,13 @@
-import { keyVersionText, REVOCATION_TTL_SECONDS, revokedThroughSchema } from '@svc/contracts';
+import {
+  idTimeOf,
+  keyVersionText,
+  LOST_PREFIX,
+  LOST_TOKENS_KEY,
+  REVOCATION_TTL_SECONDS,
+  revokedThroughSchema,
+} from '@svc/contracts';
 import type { Clock } from '@svc/service-kit';
+import { appRevocationKey } from './app-revocation-key.ts';
 
 const TTL_MS = REVOCATION_TTL_SECONDS * 1000;
 
@@ -10,7 +18,8 @@ export interface RevocationSubject {
   readonly clientId?: string | undefined;
   readonly userId?: string | undefined;
   readonly keyId?: string | undefined;
-  /** Session that created the API key; null for a key older than this record. */
+  readonly managementKeyId?: string | undefined;
+  /** Session that created the API key or management key; null for a key older than this record. */
   readonly keySessionId?: string | null | undefined;
 }
 
@@ -21,8 +30,13 @@ export interface RevocationView {
   readonly isSuperseded: (key: { readonly keyId: string; readonly version: number }) => boolean;
   /** Returns true if the user has confirmed an address within the life of a token. */
   readonly isVerified: (userId: string) => boolean;
-  /** Returns true while new revocations arrive. Known ones hold in any case. */
-  readonly isConnected: () => boolean;
+  /** Returns true if nothing proves that revocations of the last two seconds have arrived. Known ones hold in any case. */
+  readonly isStale: () => boolean;
+  /**
+   * If the view is stale, asks the services that record revocations about this credential; returns undefined otherwise.
+   * Never rejects: without an answer the known revocations hold, and a metric counts the credential as unchecked.
+   */
+  readonly refreshIfStale: (subject: RevocationSubject) => Promise<void> | undefined;
   /** Adds a revocation that this process has committed, before it arrives through NATS. */
   readonly remember: (key: string, value?: { readonly revoked_through: string }) => void;
   readonly stop: () => Promise<void>;
@@ -47,6 +61,8 @@ export interface RevocationEntries {
 
 export const createEntries = (clock: Clock): RevocationEntries => {
   const entries = new Map<string, Entry>();
+  /** Expiry of each range of forgotten sessions and grants. There are few. */
+  const lost = new Map<string, number>();
   const find = (key: string) => {
     const entry = entries.get(key);
     return entry !== undefined && entry.expiresAtMs > clock().getTime() ? entry : undefined;
@@ -55,16 +71,26 @@ export const createEntries = (clock: Clock): RevocationEntries => {
     const entry = id === undefined ? undefined : find(key);
     return entry !== undefined && id !== undefined && id <= entry.revokedThrough;
   };
+  const isLost = (id: string): boolean => {
+    const time = idTimeOf(id);
+    for (const [range, expiresAtMs] of lost) {
+      const [from = '', through = ''] = range.split('-');
+      if (from <= time && time <= through && expiresAtMs > clock().getTime()) return true;
+    }
+    return false;
+  };
   const isKeyThrough = (key: string, sessionId: string | null) =>
     sessionId === null ? find(key) !== undefined : isThrough(key, sessionId);
   return {
-    isRevoked({ grantId, sessionId, clientId, userId, keyId, keySessionId }) {
+    isRevoked({ grantId, sessionId, clientId, userId, keyId, managementKeyId, keySessionId }) {
+      if (lost.size > 0 && [grantId, sessionId].some((id) => id !== undefined && isLost(id))) return true;
       if (grantId !== undefined && find(`grant.${grantId}`) !== undefined) return true;
       if (sessionId !== undefined && find(`session.${sessionId}`) !== undefined) return true;
       if (keyId !== undefined && find(`key.${keyId}`) !== undefined) return true;
+      if (managementKeyId !== undefined && find(`management_key.${managementKeyId}`) !== undefined) return true;
       if (userId !== undefined && keySessionId !== undefined && isKeyThrough(`keys.${userId}`, keySessionId))
         return true;
-      if (clientId !== undefined && isThrough(`app.${clientId}`, grantId)) return true;
+      if (clientId !== undefined && isThrough(appRevocationKey(clientId), grantId)) return true;
       return userId !== undefined && isThrough(`account.${userId}`, sessionId);
     },
     isSuperseded: ({ keyId, version }) => isThrough(`key_version.${keyId}`, keyVersionText(version)),
@@ -74,6 +100,10 @@ export const createEntries = (clock: Clock): RevocationEntries => {
       if (revokedThrough === undefined) return false;
       const expiresAtMs = createdMs + TTL_MS;
       if (expiresAtMs <= clock().getTime()) return true;
+      if (key.startsWith(LOST_PREFIX)) {
+        lost.set(revokedThrough, Math.max(expiresAtMs, lost.get(revokedThrough) ?? 0));
+        return true;
+      }
       const known = entries.get(key);
       // Entries arrive in any order, so neither range nor life of an entry shrinks.
       entries.set(key, {
@@ -85,14 +115,30 @@ export const createEntries = (clock: Clock): RevocationEntries => {
     expire() {
       const now = clock().getTime();
       for (const [key, entry] of entries) if (entry.expiresAtMs <= now) entries.delete(key);
-      return entries.size;
+      for (const [range, expiresAtMs] of lost) if (expiresAtMs <= now) lost.delete(range);
+      return entries.size + lost.size;
     },
   };
 };
 
+/** Returns the keys of all entries that could concern a credential. */
+export const keysOf = (subject: RevocationSubject): string[] => {
+  const { grantId, sessionId, clientId, userId, keyId, managementKeyId, keySessionId } = subject;
+  return [
+    ...(grantId === undefined ? [] : [`grant.${grantId}`]),
+    ...(clientId === undefined ? [] : [appRevocationKey(clientId)]),
+    ...(sessionId === undefined ? [] : [`session.${sessionId}`]),
+    ...(keyId === undefined ? [] : [`key.${keyId}`, `key_version.${keyId}`]),
+    ...(managementKeyId === undefined ? [] : [`management_key.${managementKeyId}`]),
+    ...(userId === undefined || keySessionId === undefined ? [] : [`keys.${userId}`]),
+    ...(grantId === undefined && sessionId === undefined ? [] : [LOST_TOKENS_KEY]),
+    ...(userId === undefined || sessionId === undefined ? [] : [`account.${userId}`, `verified.${userId}`]),
+  ];
+};
+
 const revokedThroughOf = (key: string, value: string): string | undefined => {
-  if (/^(grant|session|key|verified)\../.test(key)) return '';
-  if (!/^(app|account|keys|key_version)\../.test(key)) return undefined;
+  if (/^(grant|session|key|management_key|verified)\../.test(key)) return '';
+  if (!/^(app|account|keys|key_version|lost)\../.test(key)) return undefined;
   try {
     return revokedThroughSchema.parse(JSON.parse(value)).revoked_through;
   } catch {

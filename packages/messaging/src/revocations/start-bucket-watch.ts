@@ -6,8 +6,7 @@ import type { RevocationEntries } from './revocation-entries.ts';
 /** A watch of the bucket that has delivered all entries stored before it. */
 export interface BucketWatch {
   readonly created: string;
-  /** The bucket's last sequence number at the previous check. Its entry has had time to arrive by the next. */
-  expectedSeq: number;
+  /** Sequence number up to which every entry has arrived. */
   readonly lastSeq: () => number;
   readonly hasEnded: () => boolean;
   /** Resolves when the watch ends. */
@@ -47,9 +46,10 @@ const watchBucket = async (messaging: Messaging, entries: RevocationEntries): Pr
   } finally {
     clearTimeout(timer);
   }
+  // The newest entries may be gone from the bucket, and then none has this number.
+  state.lastSeq = Math.max(state.lastSeq, info.state.last_seq);
   return {
     created: String(info.created),
-    expectedSeq: 0,
     lastSeq: () => state.lastSeq,
     hasEnded: () => state.hasEnded,
     ended,

@@ -1,6 +1,7 @@
-import { ensureDurable } from '@svc/broker';
-import { captureLogs, testDatabase, testNats } from '@svc/testing';
+import { durables as contractDurables } from '@svc/contracts';
+import { captureLogs, testDatabase } from '@svc/testing';
 import { connectMessaging, type Messaging, type MessagingMetrics, type Relay, startRelay } from '../../src/index.ts';
+import { testNats } from '../../src/testing/test-nats.ts';
 
 /** A database and a NATS server with the parts that a test starts on them. */
 export type Stage = Awaited<ReturnType<typeof createStage>>;
@@ -14,7 +15,9 @@ export const createStage = async (
   ackWaitsMs: Readonly<Record<string, number>> = {},
 ) => {
   const database = await testDatabase({ migrations: `${import.meta.dirname}/../migrations` });
-  const nats = await testNats({ own: true });
+  const own = durables.map((name) => ({ name, stream: STREAM, subjects: SUBJECTS, ackWaitMs: ackWaitsMs[name] }));
+  // A stream drops facts without a consumer, and a relay publishes as soon as those of the event table exist.
+  const nats = await testNats({ own: true, durables: [...own, ...contractDurables] });
   const logs = captureLogs();
   const open = new Set<{ stop: () => Promise<void> }>();
   const keep = <T extends { stop: () => Promise<void> }>(part: T): T => {
@@ -26,19 +29,6 @@ export const createStage = async (
     open.add({ stop: () => messaging.close() });
     return messaging;
   };
-  const makeDurables = async () => {
-    const { manager, close } = await connectMessaging({ url: nats.url, name: 'operator', logger: logs.logger });
-    for (const name of durables) {
-      await ensureDurable(manager, { name, stream: STREAM, subjects: SUBJECTS, ackWaitMs: ackWaitsMs[name] });
-    }
-    await close();
-  };
-  /** Deletes all data of NATS, and creates the durable consumers again. */
-  const wipe = async () => {
-    await nats.wipe();
-    await makeDurables();
-  };
-  await makeDurables();
   return {
     database,
     knex: database.knex,
@@ -46,13 +36,12 @@ export const createStage = async (
     logs,
     connect,
     keep,
-    wipe,
     relay: (messaging: Messaging): Relay => keep(startRelay({ databaseUrl: database.url, messaging, service: 'auth' })),
     /** Stops the parts that the test started, newest first, and empties tables and streams. */
     async reset() {
       for (const part of [...open].reverse()) await part.stop();
       open.clear();
-      await wipe();
+      await nats.wipe();
       await database.knex.raw('TRUNCATE outbox, outbox_streams, inbox, inbox_versions, dead_letters, app, effect');
       await database.knex('epochs').whereNotNull('restored_to').delete();
     },

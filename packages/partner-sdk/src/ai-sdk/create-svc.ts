@@ -17,11 +17,28 @@ export interface SvcOptions {
   readonly fetch?: typeof fetch | undefined;
 }
 
-/** Returns a language model for the Vercel AI SDK 6 and 7. The service chooses the model, so there is no name to give. */
-export type Svc = () => SvcModel;
+/** Members that the AI SDK asks of a provider besides language models. Each throws `TypeError`. */
+interface OtherModels {
+  readonly embeddingModel: (name: string) => never;
+  readonly textEmbeddingModel: (name: string) => never;
+  readonly imageModel: (name: string) => never;
+}
 
-/** Returns a language model for the Vercel AI SDK 5. */
-export type SvcV2 = () => SvcModelV2;
+/**
+ * A provider for the Vercel AI SDK 6 and 7. Called, it returns a language model: the service chooses the model, so there
+ * is no name to give. In `createProviderRegistry({ svc })` any name stands for it, such as `svc:chat`.
+ */
+export interface Svc extends OtherModels {
+  (): SvcModel;
+  readonly specificationVersion: 'v3';
+  readonly languageModel: (name?: string) => SvcModel;
+}
+
+/** A provider for the Vercel AI SDK 5, like `Svc`. */
+export interface SvcV2 extends OtherModels {
+  (): SvcModelV2;
+  readonly languageModel: (name?: string) => SvcModelV2;
+}
 
 /**
  * Creates a provider for the Vercel AI SDK 6 and 7, for one user: `generateText({ model: svc(), prompt })`. Errors are
@@ -30,7 +47,7 @@ export type SvcV2 = () => SvcModelV2;
 export const createSvc = ({ accessToken, ...options }: SvcOptions): Svc => {
   const tokens: AccessTokenSource = typeof accessToken === 'string' ? async () => accessToken : accessToken;
   const client = createSvcClient({ ...options, tokens });
-  return () => ({
+  const model = (): SvcModel => ({
     specificationVersion: 'v3',
     provider: PROVIDER,
     modelId: PROVIDER,
@@ -39,10 +56,22 @@ export const createSvc = ({ accessToken, ...options }: SvcOptions): Svc => {
     doGenerate: (call) => generate(client, call),
     doStream: (call) => stream(client, call),
   });
+  return Object.assign(model, { ...otherModels, specificationVersion: 'v3' as const, languageModel: () => model() });
 };
 
 /** Creates a provider for the Vercel AI SDK 5, which takes models of version 2 of its specification only. */
 export const createSvcV2 = (options: SvcOptions): SvcV2 => {
   const svc = createSvc(options);
-  return () => asModelV2(svc());
+  const model = (): SvcModelV2 => asModelV2(svc());
+  return Object.assign(model, { ...otherModels, languageModel: () => model() });
+};
+
+const refuse = (kind: string) => (): never => {
+  throw new TypeError(`svc has no ${kind} models for apps.`);
+};
+
+const otherModels: OtherModels = {
+  embeddingModel: refuse('embedding'),
+  textEmbeddingModel: refuse('embedding'),
+  imageModel: refuse('image'),
 };

@@ -3,7 +3,8 @@
  *
  * - `denied`: the user declined.
  * - `wrong_state`: the callback does not belong to a flow of this browser session. No user was connected.
- * - `expired`: the code is older than five minutes, was used before, or belongs to another verifier.
+ * - `expired`: the code is older than five minutes (that of a device: ten), was used before, or belongs to another
+ *   verifier.
  * - `misconfigured`: the client id, secret, redirect URI or scope differs from the registration.
  * - `interaction_required`: `prompt: 'none'` was asked for, and the user has to sign in or to consent.
  * - `unavailable`: the service did not answer in time.
@@ -45,6 +46,7 @@ export class ConnectError extends Error {
 const REASONS: Readonly<Record<string, ConnectErrorReason>> = {
   access_denied: 'denied',
   invalid_grant: 'expired',
+  expired_token: 'expired',
   invalid_client: 'misconfigured',
   unauthorized_client: 'misconfigured',
   invalid_scope: 'misconfigured',

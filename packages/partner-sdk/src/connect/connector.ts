@@ -1,31 +1,21 @@
 import { DEFAULT_SCOPE, routePaths } from '../generated/contract.ts';
-import { readServerUrl } from '../server-url.ts';
+import { accepts, object, text } from '../shape.ts';
+import { type BudgetProposal, toDetails } from './budget-proposal.ts';
 import { ConnectError, toConnectError } from './connect-error.ts';
 import { ConnectionEndedError } from './connection-ended-error.ts';
 import { addressOf, type OAuthTransport, postForm } from './oauth-request.ts';
 import { challengeOf, randomText } from './pkce.ts';
-import { type TokenSet, toTokenSet } from './token-set.ts';
+import { clockOf, type OAuthClientOptions, requestTokens, toTransport } from './token-request.ts';
+import type { TokenSet } from './token-set.ts';
 
-/** Three attempts of this length fit into the default refresh grace of 30 s. */
-const TIMEOUT_SECONDS = 8;
-
-export interface ConnectorOptions {
-  /** Base URL of the service. */
-  readonly issuer: string;
-  readonly clientId: string;
-  /** Confidential apps only. */
-  readonly clientSecret?: string | undefined;
+export interface ConnectorOptions extends OAuthClientOptions {
   /** One of the registered redirect URIs, character for character, without a query. */
   readonly redirectUri: string;
-  /** Scopes separated by spaces. Defaults to `inference usage:read`. */
-  readonly scope?: string | undefined;
-  /** Allows http to hosts that are not loopback. Never set it in production. */
-  readonly allowInsecure?: boolean | undefined;
-  /** Time limit of one request to the service, in seconds. */
-  readonly timeoutSeconds?: number | undefined;
-  readonly clock?: (() => Date) | undefined;
-  /** A replacement for `fetch`, for example one with a proxy. */
-  readonly fetch?: typeof fetch | undefined;
+  /**
+   * Sends the request to the service before the browser goes there (RFC 9126), for an app registered with
+   * `require_pushed_authorization_requests`.
+   */
+  readonly pushesRequests?: boolean | undefined;
 }
 
 /** State between `begin` and `finish`. A server keeps it in its session of the browser, a page in `sessionStorage`. */
@@ -46,15 +36,6 @@ export interface ConnectedUser {
   readonly tokens: TokenSet;
 }
 
-/** A limit of the app's use of the user's plan, as the app proposes it. The user may change or remove it. */
-export interface BudgetProposal {
-  /** In millionths of the currency. */
-  readonly limitMicros: number;
-  readonly currency: string;
-  readonly period: 'week' | 'month' | 'total';
-  readonly expiresAt?: Date | undefined;
-}
-
 export interface BeginOptions {
   readonly locale?: 'it' | 'en' | undefined;
   /** Returns a code without a page, or `interaction_required` if the user has to sign in or to consent. */
@@ -64,7 +45,7 @@ export interface BeginOptions {
 
 /** OAuth 2.0 authorization code flow with PKCE (RFC 6749, RFC 7636, RFC 9207). */
 export interface Connector {
-  /** Starts a flow. Sends no request. */
+  /** Starts a flow. Sends no request, except with `pushesRequests`. Then it throws `ConnectError`. */
   begin(options?: BeginOptions): Promise<ConnectStart>;
   /**
    * Finishes a flow. `callbackUrl` is the address the browser returned to; a path with its query is enough. Delete the
@@ -82,33 +63,18 @@ export interface Connector {
 
 /** Creates a connector. Sends no request. Throws `TypeError` on invalid options. */
 export const createConnector = (options: ConnectorOptions): Connector => {
-  const issuer = readServerUrl(options.issuer, 'issuer', options.allowInsecure);
+  const transport = toTransport(options);
+  const { issuer } = transport;
   const redirectUri = readRedirectUri(options.redirectUri);
-  const clock = options.clock ?? (() => new Date());
-  const transport: OAuthTransport = {
-    issuer,
-    clientId: options.clientId,
-    clientSecret: options.clientSecret,
-    timeoutMs: (options.timeoutSeconds ?? TIMEOUT_SECONDS) * 1000,
-    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
-  };
-  const requestTokens = async (fields: Readonly<Record<string, string>>): Promise<TokenSet> => {
-    const askedAtMs = clock().getTime();
-    const answer = await postForm(transport, routePaths.token, fields);
-    try {
-      return toTokenSet(answer, askedAtMs);
-    } catch (cause) {
-      throw new ConnectError('rejected', { cause });
-    }
-  };
+  const clock = clockOf(options);
 
   return {
-    begin: async (asked = {}) => begin(issuer, options, asked),
+    begin: async (asked = {}) => begin(transport, options, asked),
     finish: async (callbackUrl, session) => {
       // Behind a proxy, host and scheme of the request may differ: only the query counts.
       const callback = new URL(callbackUrl, 'http://localhost').searchParams;
       const code = readCode(callback, { session, issuer });
-      const tokens = await requestTokens({
+      const tokens = await requestTokens(transport, clock, {
         grant_type: 'authorization_code',
         code,
         redirect_uri: redirectUri.href,
@@ -118,7 +84,7 @@ export const createConnector = (options: ConnectorOptions): Connector => {
     },
     refresh: async (old) => {
       const fields = { grant_type: 'refresh_token', refresh_token: old.refreshToken };
-      const tokens = await requestTokens(fields).catch((error: unknown) => {
+      const tokens = await requestTokens(transport, clock, fields).catch((error: unknown) => {
         // RFC 6749 section 5.2: the refresh token is invalid, expired or revoked.
         const isOver = error instanceof ConnectError && error.oauthError === 'invalid_grant';
         throw isOver ? new ConnectionEndedError(old.svcUserId, { cause: error }) : error;
@@ -132,12 +98,15 @@ export const createConnector = (options: ConnectorOptions): Connector => {
   };
 };
 
-const begin = async (issuer: URL, options: ConnectorOptions, asked: BeginOptions): Promise<ConnectStart> => {
+const begin = async (
+  transport: OAuthTransport,
+  options: ConnectorOptions,
+  asked: BeginOptions,
+): Promise<ConnectStart> => {
   const session = { state: randomText(), codeVerifier: randomText() };
-  const url = addressOf(issuer, routePaths.authorize);
-  url.search = new URLSearchParams({
+  const url = addressOf(transport.issuer, routePaths.authorize);
+  const fields = {
     response_type: 'code',
-    client_id: options.clientId,
     redirect_uri: options.redirectUri,
     scope: options.scope ?? DEFAULT_SCOPE,
     state: session.state,
@@ -146,21 +115,23 @@ const begin = async (issuer: URL, options: ConnectorOptions, asked: BeginOptions
     ...(asked.locale === undefined ? {} : { locale: asked.locale }),
     ...(asked.prompt === undefined ? {} : { prompt: asked.prompt }),
     ...(asked.budget === undefined ? {} : { authorization_details: toDetails(asked.budget) }),
-  }).toString();
+  };
+  const query = options.pushesRequests ? await push(transport, fields) : fields;
+  url.search = new URLSearchParams({ ...query, client_id: options.clientId }).toString();
   return { url: url.href, session };
 };
 
-/** RFC 9396 section 2. */
-const toDetails = ({ limitMicros, currency, period, expiresAt }: BudgetProposal): string =>
-  JSON.stringify([
-    {
-      type: 'inference_budget',
-      limit_micros: limitMicros,
-      currency,
-      period,
-      ...(expiresAt === undefined ? {} : { expires_at: expiresAt.toISOString() }),
-    },
-  ]);
+const pushedShape = object({ request_uri: text(1) });
+
+/** Pushes the request and returns its reference. Throws `ConnectError`. */
+const push = async (
+  transport: OAuthTransport,
+  fields: Readonly<Record<string, string>>,
+): Promise<{ readonly request_uri: string }> => {
+  const pushed = await postForm(transport, routePaths.par, fields);
+  if (!accepts(pushedShape, pushed)) throw new ConnectError('rejected');
+  return { request_uri: pushed.request_uri };
+};
 
 /** Returns the code of a callback that belongs to the session and comes from the issuer. Throws `ConnectError`. */
 const readCode = (

@@ -1,8 +1,9 @@
+export type { BudgetProposal } from './budget-proposal.ts';
+export { type ConnectDeviceOptions, connectDevice, type DevicePrompt } from './connect-device.ts';
 export { ConnectError, type ConnectErrorReason } from './connect-error.ts';
 export { ConnectionEndedError } from './connection-ended-error.ts';
 export {
   type BeginOptions,
-  type BudgetProposal,
   type ConnectedUser,
   type Connector,
   type ConnectorOptions,
@@ -10,4 +11,6 @@ export {
   type ConnectStart,
   createConnector,
 } from './connector.ts';
+export { createDpopFetch, type DpopFetchOptions } from './create-dpop-fetch.ts';
+export type { OAuthClientOptions } from './token-request.ts';
 export type { GrantedBudget, TokenSet } from './token-set.ts';

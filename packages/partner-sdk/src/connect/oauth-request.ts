@@ -38,7 +38,8 @@ export const postForm = async (
   } catch (cause) {
     throw new ConnectError(cause instanceof RangeError ? 'rejected' : 'unavailable', { cause });
   }
-  if (response.status === 200) return body;
+  // A pushed request is created.
+  if (response.status === 200 || response.status === 201) return body;
   if (response.status === 429 || response.status >= 500) throw new ConnectError('unavailable');
   if (accepts(oauthErrorShape, body)) throw toConnectError(body.error);
   throw new ConnectError(response.status === 401 ? 'misconfigured' : 'rejected');

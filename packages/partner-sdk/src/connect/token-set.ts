@@ -30,8 +30,9 @@ export interface TokenSet {
 export const toTokenSet = (answer: unknown, askedAtMs: number): TokenSet => {
   const tokens = tokenResponseShape(answer, 'token response');
   const isComplete = tokens.access_token !== '' && tokens.refresh_token !== '' && tokens.expires_in >= 1;
-  if (!isComplete || tokens.token_type.toLowerCase() !== 'bearer') {
-    throw new ShapeError('token response: expected bearer tokens with a lifetime');
+  // RFC 9449 section 5: `DPoP` for tokens that are bound to a key.
+  if (!isComplete || !['bearer', 'dpop'].includes(tokens.token_type.toLowerCase())) {
+    throw new ShapeError('token response: expected bearer or DPoP tokens with a lifetime');
   }
   return {
     svcUserId: tokens.svc_user_id,

@@ -3,9 +3,13 @@ import { dateTime, flag, integer, list, nullable, number, object, oneOf, optiona
 
 export const DEFAULT_SCOPE = 'inference usage:read';
 
+export const DEVICE_GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:device_code';
+
 export const routePaths = {
   authorize: '/v1/integrations/oauth/authorize',
+  deviceAuthorization: '/v1/integrations/oauth/device_authorization',
   token: '/v1/integrations/oauth/token',
+  par: '/v1/integrations/oauth/par',
   revoke: '/v1/integrations/oauth/revoke',
   capabilities: '/v1/integrations/inference/capabilities',
   chat: '/v1/integrations/inference/chat/completions',
@@ -24,6 +28,9 @@ export const serviceErrorCodes = {
   reauthentication_required: { status: 403, retry: false },
   not_found: { status: 404, retry: false },
   repeated_host: { status: 400, retry: false },
+  repeated_authorization: { status: 400, retry: false },
+  invalid_framing: { status: 400, retry: false },
+  expectation_failed: { status: 417, retry: false },
   method_not_allowed: { status: 405, retry: false },
   request_timeout: { status: 408, retry: true },
   payload_too_large: { status: 413, retry: false },
@@ -68,6 +75,7 @@ export const usageShape = object({
   pending_requests: integer(0),
   max_pending_requests: integer(),
   services: servicesShape,
+  extra: object({ enabled: flag(), used_micros: integer(0), limit_micros: integer(0) }),
   app: object({
     paused: flag(),
     used_micros: integer(0),
@@ -83,6 +91,7 @@ export const requestUsageShape = object({
   request_id: text(1),
   state: oneOf('reserved', 'settled', 'released', 'uncertain'),
   cost_micros: nullable(integer(0)),
+  paid_by: oneOf('plan', 'wallet'),
   created_at: dateTime(),
   settled_at: nullable(dateTime()),
 });
@@ -103,6 +112,15 @@ export const tokenResponseShape = object({
   }))),
 });
 
+export const deviceAuthorizationShape = object({
+  device_code: text(),
+  user_code: text(),
+  verification_uri: text(),
+  verification_uri_complete: text(),
+  expires_in: integer(),
+  interval: integer(),
+});
+
 export const receiptShape = object({ receipt: text() });
 
 export const delegatedReceiptClaimsShape = object({
@@ -114,13 +132,14 @@ export const delegatedReceiptClaimsShape = object({
   outcome: oneOf('settled', 'estimated', 'released'),
   cost_micros: integer(0),
   currency: text(1),
+  paid_by: oneOf('plan', 'wallet'),
   input_tokens: nullable(integer(0)),
   output_tokens: nullable(integer(0)),
   cached_input_tokens: nullable(integer(0)),
   audio_seconds: optional(number()),
   created_at: dateTime(),
   settled_at: dateTime(),
-  client_id: text(1),
+  client_id: text(),
 });
 
 export const keyReceiptClaimsShape = object({
@@ -132,6 +151,7 @@ export const keyReceiptClaimsShape = object({
   outcome: oneOf('settled', 'estimated', 'released'),
   cost_micros: integer(0),
   currency: text(1),
+  paid_by: oneOf('plan', 'wallet'),
   input_tokens: nullable(integer(0)),
   output_tokens: nullable(integer(0)),
   cached_input_tokens: nullable(integer(0)),
@@ -144,4 +164,18 @@ export const keyReceiptClaimsShape = object({
   data_zone: nullable(text()),
   certification: nullable(text()),
   upstream_request_id: nullable(text()),
+});
+
+export const delegatedProvenanceClaimsShape = object({ iss: text(), iat: integer(), request_id: text(1), generated_by: oneOf('ai'), content_sha256: text(1) });
+
+export const keyProvenanceClaimsShape = object({
+  iss: text(),
+  iat: integer(),
+  request_id: text(1),
+  generated_by: oneOf('ai'),
+  content_sha256: text(1),
+  provider: text(),
+  model: text(),
+  data_zone: text(),
+  certification: text(),
 });

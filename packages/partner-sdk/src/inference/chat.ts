@@ -1,4 +1,15 @@
-import { type Infer, integer, list, nullable, oneOf, openObject, optional, type Shape, text } from '../shape.ts';
+import {
+  type Infer,
+  integer,
+  list,
+  nullable,
+  object,
+  oneOf,
+  openObject,
+  optional,
+  type Shape,
+  text,
+} from '../shape.ts';
 
 /** A part of a message's content, such as `{type: 'text', text}`. */
 export interface ContentPart {
@@ -54,6 +65,8 @@ const messageShape = openObject({
   tool_calls: nullish(list(toolCallShape)),
 });
 
+const extensionsShape = object({ provenance: optional(text()) });
+
 export const chatCompletionShape = openObject({
   id: text(),
   object: oneOf('chat.completion'),
@@ -61,6 +74,7 @@ export const chatCompletionShape = openObject({
   model: text(),
   choices: list(openObject({ index: integer(), message: messageShape, finish_reason: nullable(text()) })),
   usage: nullish(usageShape),
+  extensions: optional(extensionsShape),
 });
 
 /** A chat completion. Its model is always `svc`. */
@@ -85,7 +99,8 @@ export const chatChunkShape = openObject({
   model: text(),
   choices: list(openObject({ index: integer(), delta: deltaShape, finish_reason: nullish(text()) })),
   usage: nullish(usageShape),
+  extensions: optional(extensionsShape),
 });
 
-/** A chunk of a streamed completion. A chunk without choices carries only usage. */
+/** A chunk of a streamed completion. A chunk without choices carries only usage or a proof. */
 export type ChatChunk = Infer<typeof chatChunkShape>;

@@ -6,6 +6,7 @@ export { paths } from './paths.ts';
 export {
   type BilledCallOptions,
   type CallOptions,
+  type ChatCallOptions,
   createSvcClient,
   type SvcClient,
   type SvcClientOptions,

@@ -25,6 +25,8 @@ export const readError = async (response: Response, isBilled: boolean): Promise<
   const { status } = response;
   const requestId = requestIdOf(response);
   const retryAfterSeconds = readRetryAfter(response.headers.get('retry-after'));
+  // The service knows best: a 502 is usually free, but not if the provider served more than could be passed on.
+  const isFinal = response.headers.get('x-should-retry') === 'false';
   const body = await readJson(response);
   if (status === 422 && accepts(validationErrorShape, body)) {
     const faults = body.detail.map(({ loc, msg, type }) => ({ loc, msg, type }));
@@ -34,13 +36,14 @@ export const readError = async (response: Response, isBilled: boolean): Promise<
     // Not an error of the service: a proxy answered, so it is unknown if the service saw the request.
     const parts = { code: 'invalid_answer', message: `Unexpected answer with status ${status}.`, status, requestId };
     if (isBilled && status >= 500) return new OutcomeUnknownError({ ...parts, code: 'outcome_unknown' });
-    return new SvcError({ ...parts, retryAfterSeconds, isRetryable: isRetryableAnswer('', status, isBilled) });
+    const isRetryable = !isFinal && isRetryableAnswer('', status, isBilled);
+    return new SvcError({ ...parts, retryAfterSeconds, isRetryable });
   }
   const { code, message, resets_at: resetsAt, ...details } = body.detail;
   const parts = { code, message, status, requestId, details, resetsAt: readTime(resetsAt), retryAfterSeconds };
   if (code === 'upstream_timeout_uncertain') return new OutcomeUnknownError(parts);
   if (details.manage_url !== undefined) return new AppLimitError(details.manage_url, parts);
-  return new SvcError({ ...parts, isRetryable: isRetryableAnswer(code, status, isBilled) });
+  return new SvcError({ ...parts, isRetryable: !isFinal && isRetryableAnswer(code, status, isBilled) });
 };
 
 /** Returns the request id that the service assigned. */

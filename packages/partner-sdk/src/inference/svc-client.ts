@@ -49,6 +49,12 @@ export interface BilledCallOptions extends CallOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
+/** Options of a chat. */
+export interface ChatCallOptions extends BilledCallOptions {
+  /** Asks for a proof of provenance in `extensions.provenance`, of a stream in its last chunk. `verifyProvenance` reads it. */
+  readonly isProven?: boolean | undefined;
+}
+
 /** Request id that the service assigned. Pass it to `requestUsage`. */
 export interface WithRequestId {
   readonly requestId: string | undefined;
@@ -56,9 +62,9 @@ export interface WithRequestId {
 
 /** Client for one user, billed to that user's subscription. Answers keep the wire format. */
 export interface SvcClient {
-  chat(request: ChatRequest, options?: BilledCallOptions): Promise<ChatCompletion & WithRequestId>;
+  chat(request: ChatRequest, options?: ChatCallOptions): Promise<ChatCompletion & WithRequestId>;
   /** Sends the request at the first iteration step or at `opened()`. Ends only after `[DONE]`; otherwise it throws. */
-  streamChat(request: ChatRequest, options?: BilledCallOptions): ChatStream;
+  streamChat(request: ChatRequest, options?: ChatCallOptions): ChatStream;
   transcribe(request: TranscriptionRequest, options?: BilledCallOptions): Promise<Transcription & WithRequestId>;
   capabilities(options?: CallOptions): Promise<Capabilities>;
   /** Returns limits and use, shared by all apps. */
@@ -117,12 +123,14 @@ const billed = (path: string, body: string | FormData, call: BilledCallOptions):
   return { method: 'POST', path, headers, body, isBilled: true, signal, timeoutMs };
 };
 
-const chatRequest = (body: ChatRequest & { stream: boolean }, call: BilledCallOptions): OutgoingRequest => {
+const chatRequest = (body: ChatRequest & { stream: boolean }, call: ChatCallOptions): OutgoingRequest => {
   const request = billed(paths.chat, JSON.stringify(body), call);
-  return { ...request, headers: { ...request.headers, 'content-type': 'application/json' } };
+  const proof = call.isProven === true ? '1' : undefined;
+  const headers = { ...request.headers, 'content-type': 'application/json', 'x-svc-provenance': proof };
+  return { ...request, headers };
 };
 
-const streamRequest = (body: ChatRequest, call: BilledCallOptions): OutgoingRequest => {
+const streamRequest = (body: ChatRequest, call: ChatCallOptions): OutgoingRequest => {
   const timeoutMs = call.timeoutMs ?? STREAM_IDLE_TIMEOUT_MS;
   const request = chatRequest({ ...body, stream: true }, { ...call, timeoutMs });
   return { ...request, headers: { ...request.headers, accept: 'text/event-stream' } };

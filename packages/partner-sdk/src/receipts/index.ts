@@ -1,7 +1,1 @@
-export {
-  type ReceiptClaims,
-  type ReceiptFault,
-  type ReceiptKeySet,
-  ReceiptRejectedError,
-  verifyReceipt,
-} from './verify-receipt.ts';
+export { type ReceiptClaims, ReceiptRejectedError, verifyReceipt } from './verify-receipt.ts';

@@ -14,6 +14,7 @@ const claims = {
   service: 'chat',
   outcome: 'settled',
   cost_micros: 30,
+  paid_by: 'plan',
   currency: 'EUR',
   input_tokens: 1,
   output_tokens: 2,

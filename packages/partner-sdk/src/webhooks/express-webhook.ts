@@ -23,7 +23,7 @@ export interface NodeResponseLike {
  * go to `next`, so that Express logs them and answers 500.
  */
 export const expressWebhook =
-  (receiver: WebhookReceiver) =>
+  (receiver: Pick<WebhookReceiver, 'receive'>) =>
   async (request: NodeRequestLike, response: NodeResponseLike, next?: (error: unknown) => void): Promise<void> => {
     const receipt = await receive(receiver, request);
     if (receipt.outcome === 'failed' && next !== undefined) {
@@ -36,7 +36,7 @@ export const expressWebhook =
     response.end(receipt.outcome === 'rejected' ? receipt.error.reason : undefined);
   };
 
-const receive = async (receiver: WebhookReceiver, request: NodeRequestLike): Promise<Receipt> => {
+const receive = async (receiver: Pick<WebhookReceiver, 'receive'>, request: NodeRequestLike): Promise<Receipt> => {
   try {
     return await receiver.receive({ rawBody: await readRawBody(request), headers: request.headers });
   } catch (error) {

@@ -32,7 +32,7 @@ export interface FastifyLike {
  * and answers 500.
  */
 export const fastifyWebhook =
-  (receiver: WebhookReceiver) =>
+  (receiver: Pick<WebhookReceiver, 'receive'>) =>
   async (app: FastifyLike, options: { readonly path: string }): Promise<void> => {
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: WEBHOOK_BODY_BYTES_MAX }, (_request, body, done) =>

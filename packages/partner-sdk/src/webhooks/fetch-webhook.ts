@@ -13,7 +13,7 @@ export interface HonoContextLike {
  * handler or the store are thrown, so that the framework logs them and answers 500.
  */
 export const fetchWebhook =
-  (receiver: WebhookReceiver) =>
+  (receiver: Pick<WebhookReceiver, 'receive'>) =>
   async (request: Request): Promise<Response> => {
     if (request.method !== 'POST') return new Response(null, { status: 405, headers: { allow: 'POST' } });
     const rawBody = await readRawBody(request);
@@ -25,7 +25,7 @@ export const fetchWebhook =
   };
 
 /** Handler for Hono: `app.post('/webhooks', honoWebhook(receiver))`. */
-export const honoWebhook = (receiver: WebhookReceiver) => {
+export const honoWebhook = (receiver: Pick<WebhookReceiver, 'receive'>) => {
   const handle = fetchWebhook(receiver);
   return async (context: HonoContextLike): Promise<Response> => await handle(context.req.raw);
 };

@@ -1,4 +1,9 @@
-export { STANDARD_WEBHOOK_HEADERS, WEBHOOK_SIGNATURE_HEADER, webhookEventNames } from '../generated/webhooks.ts';
+export {
+  accountWebhookEventNames,
+  STANDARD_WEBHOOK_HEADERS,
+  WEBHOOK_SIGNATURE_HEADER,
+  webhookEventNames,
+} from '../generated/webhooks.ts';
 export { expressWebhook, type NodeRequestLike, type NodeResponseLike } from './express-webhook.ts';
 export {
   type FastifyLike,
@@ -18,16 +23,31 @@ export {
   webhookTablesSql,
 } from './postgres-webhook-store.ts';
 export type { DeliveryContext, SequenceGap } from './process-event.ts';
+export { type SignedDelivery, signWebhook } from './sign-webhook.ts';
 export type { WebhookHeaders } from './signature-headers.ts';
-export { type SigningSecret, type VerifyWebhookOptions, verifyWebhook } from './verify-webhook.ts';
-export { readWebhookEnvelope, type WebhookEnvelope, type WebhookEvent } from './webhook-event.ts';
+export {
+  type SigningSecret,
+  type VerifyAccountWebhookOptions,
+  type VerifyWebhookOptions,
+  verifyAccountWebhook,
+  verifyWebhook,
+} from './verify-webhook.ts';
+export {
+  type AccountWebhookEnvelope,
+  type AccountWebhookEvent,
+  readWebhookEnvelope,
+  type WebhookEnvelope,
+  type WebhookEvent,
+} from './webhook-event.ts';
 export {
   WebhookEventsError,
   type WebhookEventsErrorReason,
   WebhookEventsLostError,
 } from './webhook-events-error.ts';
 export {
+  type AccountWebhookReceiverOptions,
   type CatchUp,
+  createAccountWebhookReceiver,
   createWebhookReceiver,
   type Delivery,
   type Receipt,

@@ -1,4 +1,4 @@
-import type { WebhookEnvelope, WebhookEvent } from './webhook-event.ts';
+import type { AccountWebhookEnvelope, AccountWebhookEvent, WebhookEnvelope, WebhookEvent } from './webhook-event.ts';
 import { WebhookEventsLostError } from './webhook-events-error.ts';
 import type { WebhookStore } from './webhook-store.ts';
 
@@ -21,26 +21,31 @@ export interface SequenceGap {
   readonly to: number;
 }
 
-/** The app's part of processing an event. */
-export interface EventProcessing<Trx> {
+/** The receiver's part of processing an event. */
+export interface EventProcessing<Trx, Event = WebhookEvent> {
   readonly store: WebhookStore<Trx>;
-  readonly handle: (event: WebhookEvent, trx: Trx, context: DeliveryContext) => Promise<void>;
+  readonly handle: (event: Event, trx: Trx, context: DeliveryContext) => Promise<void>;
   readonly onGap?: ((gap: SequenceGap, trx: Trx) => void | Promise<void>) | undefined;
 }
 
-export interface ReadEvent {
-  readonly envelope: WebhookEvent | WebhookEnvelope;
+export interface ReadEvent<Event = WebhookEvent> {
+  readonly envelope: WebhookEnvelope | AccountWebhookEnvelope;
   /** Undefined if the kind is unknown. */
-  readonly event: WebhookEvent | undefined;
+  readonly event: Event | undefined;
 }
 
+/** Returns the id under which a store keeps the sequence of an envelope: the app's, or the account's. */
+export const integrationOf = (envelope: ReadEvent['envelope']): string =>
+  'integration_id' in envelope ? envelope.integration_id : envelope.account_id;
+
 /** Processes an event in a transaction that holds the lock of its integration. `last` is the highest processed sequence. */
-export const processEvent = async <Trx>(
-  { store, handle }: EventProcessing<Trx>,
+export const processEvent = async <Trx, Event extends WebhookEvent | AccountWebhookEvent>(
+  { store, handle }: EventProcessing<Trx, Event>,
   trx: Trx,
-  { envelope, event, last }: ReadEvent & { readonly last: number | undefined },
+  { envelope, event, last }: ReadEvent<Event> & { readonly last: number | undefined },
 ): Promise<'processed' | 'duplicate' | 'stale' | 'ignored'> => {
-  const { integration_id: integrationId, event_id: eventId, sequence } = envelope;
+  const { event_id: eventId, sequence } = envelope;
+  const integrationId = integrationOf(envelope);
   const isNew = await store.insertMarker(trx, { integrationId, eventId, event: envelope.event, sequence });
   if (!isNew) return 'duplicate';
   if (last === undefined || sequence > last) await store.updateLastSequence(trx, integrationId, sequence);
@@ -55,7 +60,7 @@ export const processEvent = async <Trx>(
  * longer has them, so without `onGap` it throws `WebhookEventsLostError`.
  */
 export const reportGap = async <Trx>(
-  { onGap }: EventProcessing<Trx>,
+  { onGap }: Pick<EventProcessing<Trx>, 'onGap'>,
   trx: Trx,
   { integrationId, sequence, last, isLost }: SequencePlace & { readonly isLost: boolean },
 ): Promise<void> => {
@@ -72,12 +77,22 @@ interface SequencePlace {
 }
 
 /** Returns false for a subscription snapshot that is older than the latest one processed. */
-const isCurrent = async <Trx>(store: WebhookStore<Trx>, trx: Trx, event: WebhookEvent): Promise<boolean> => {
-  if (event.event !== 'subscription.updated' && event.event !== 'subscription.ended') return true;
-  return await store.takeSnapshotPlace(trx, {
-    integrationId: event.integration_id,
-    svcUserId: event.user.svc_user_id,
-    revision: event.data.revision,
-    sequence: event.sequence,
-  });
+const isCurrent = async <Trx>(
+  store: WebhookStore<Trx>,
+  trx: Trx,
+  event: WebhookEvent | AccountWebhookEvent,
+): Promise<boolean> => {
+  switch (event.event) {
+    case 'subscription.updated':
+    case 'subscription.ended':
+    case 'subscription.changed':
+      return await store.takeSnapshotPlace(trx, {
+        integrationId: integrationOf(event),
+        svcUserId: 'user' in event ? event.user.svc_user_id : event.account_id,
+        revision: event.data.revision,
+        sequence: event.sequence,
+      });
+    default:
+      return true;
+  }
 };

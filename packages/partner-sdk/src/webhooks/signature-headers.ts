@@ -106,7 +106,8 @@ export const readStandardSignature = ({ id = '', timestamp = '', signature }: St
   return { timestamp, signatures, prefix: `${id}.${timestamp}.`, keyOf: standardKeyOf };
 };
 
-const standardKeyOf = (secret: string): Uint8Array<ArrayBuffer> => {
+/** Returns the key of Standard Webhooks: the decoded part of the secret behind its prefix. */
+export const standardKeyOf = (secret: string): Uint8Array<ArrayBuffer> => {
   const key = decodeBase64(secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret);
   if (key === undefined || key.byteLength === 0) throw new TypeError('secret must be `whsec_` and base64');
   return key;
@@ -115,7 +116,7 @@ const standardKeyOf = (secret: string): Uint8Array<ArrayBuffer> => {
 const decodeHex = (hex: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 
-const HMAC = { name: 'HMAC', hash: 'SHA-256' } as const;
+export const HMAC = { name: 'HMAC', hash: 'SHA-256' } as const;
 
 /** Compares every signature with every secret, even after a match, so that the time reveals nothing. */
 export const isSigned = async (body: Uint8Array, signed: Signed, secrets: readonly string[]): Promise<boolean> => {

@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
+import { signWebhook } from './sign-webhook.ts';
 import { readOwnSignature, readStandardSignature, type WebhookHeaders } from './signature-headers.ts';
-import { type VerifyWebhookOptions, verifyWebhook } from './verify-webhook.ts';
+import { type VerifyWebhookOptions, verifyAccountWebhook, verifyWebhook } from './verify-webhook.ts';
 import { UnknownWebhookEventError, WebhookRejectedError } from './webhook-rejected-error.ts';
 
 const SECRET = 'whsec_c2VjcmV0';
@@ -39,6 +40,42 @@ const rejectionOf = async (work: () => Promise<unknown>): Promise<string> => {
   }
   return 'accepted';
 };
+
+describe('verifyAccountWebhook', () => {
+  const { integration_id: _app, user: _user, ...members } = EVENT;
+  const event = {
+    ...members,
+    event: 'wallet.low',
+    account_id: 'usr_1',
+    data: { balance_micros: 1_900_000, below_micros: 2_000_000, currency: 'EUR' },
+  };
+  const body = Buffer.from(JSON.stringify(event));
+  const verifyAccount = (bytes: Uint8Array, accountId?: string) =>
+    verifyAccountWebhook(bytes, headerOf(bytes), SECRET, { now: NOW, accountId });
+
+  test('returns the event of a signed body, and rejects one for another account or an app', async () => {
+    expect(await verifyAccount(body, 'usr_1')).toEqual(event);
+    expect(await rejectionOf(() => verifyAccount(body, 'usr_2'))).toBe('account_mismatch');
+    expect(await rejectionOf(() => verifyAccount(BODY))).toBe('body_malformed');
+    expect(await rejectionOf(() => verify(body, headerOf(body)))).toBe('body_malformed');
+    expect(await rejectionOf(() => verifyAccountWebhook(body, headerOf(BODY), SECRET, { now: NOW }))).toBe(
+      'signature_mismatch',
+    );
+  });
+
+  test('throws for a kind that this release does not know', async () => {
+    const later = Buffer.from(JSON.stringify({ ...event, event: 'wallet.later', data: {} }));
+    await expect(verifyAccount(later)).rejects.toThrow(UnknownWebhookEventError);
+  });
+});
+
+test('signWebhook signs as the service does, in both forms', async () => {
+  const { body, headers } = await signWebhook(EVENT as never, SECRET, { now: NOW });
+  expect(headers['x-svc-signature']).toBe(headerOf(BODY));
+  expect(await verify(body, headers)).toEqual(EVENT);
+  const { 'x-svc-signature': _, ...standard } = headers;
+  expect(await verify(body, standard)).toEqual(EVENT);
+});
 
 describe('verifyWebhook', () => {
   test('returns the event of a signed body, given as bytes or as text', async () => {

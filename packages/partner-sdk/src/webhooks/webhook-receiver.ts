@@ -1,9 +1,17 @@
 import { closeGap, type GapClosing } from './close-gap.ts';
 import { createEventsFetcher, type WebhookEventsOptions } from './fetch-events.ts';
-import { type DeliveryContext, processEvent, type ReadEvent, reportGap, type SequenceGap } from './process-event.ts';
+import {
+  type DeliveryContext,
+  type EventProcessing,
+  integrationOf,
+  processEvent,
+  type ReadEvent,
+  reportGap,
+  type SequenceGap,
+} from './process-event.ts';
 import type { WebhookHeaders } from './signature-headers.ts';
-import { readSecrets, type SigningSecret, verifyWebhook } from './verify-webhook.ts';
-import type { WebhookEvent } from './webhook-event.ts';
+import { readSecrets, type SigningSecret, verifyAccountWebhook, verifyWebhook } from './verify-webhook.ts';
+import type { AccountWebhookEvent, WebhookEvent } from './webhook-event.ts';
 import { UnknownWebhookEventError, WebhookRejectedError } from './webhook-rejected-error.ts';
 import type { WebhookStore } from './webhook-store.ts';
 
@@ -60,6 +68,19 @@ export interface WebhookReceiverOptions<Trx> {
   readonly clock?: (() => Date) | undefined;
 }
 
+export interface AccountWebhookReceiverOptions<Trx> {
+  readonly secret: SigningSecret;
+  /** The account's `svc_user_id`. */
+  readonly accountId: string;
+  readonly store: WebhookStore<Trx>;
+  /** As for `createWebhookReceiver`. */
+  readonly handle: (event: AccountWebhookEvent, trx: Trx, context: DeliveryContext) => Promise<void>;
+  /** Called for missing events, in the same transaction. If it throws, everything is rolled back. */
+  readonly onGap?: ((gap: SequenceGap, trx: Trx) => void | Promise<void>) | undefined;
+  readonly toleranceSeconds?: number | undefined;
+  readonly clock?: (() => Date) | undefined;
+}
+
 export interface CatchUp {
   /** Number of events that reached the handler. */
   readonly processed: number;
@@ -88,17 +109,18 @@ export const createWebhookReceiver = <Trx>(options: WebhookReceiverOptions<Trx>)
   readSecrets(options.secret);
   const gapClosing = toGapClosing(options);
   return {
-    receive: async (delivery) => {
-      try {
-        const read = await readDelivery(delivery, options);
+    receive: (delivery) =>
+      answering(async () => {
+        const read = await readDelivery(() =>
+          verifyWebhook(delivery.rawBody, delivery.headers, options.secret, {
+            ...timeOf(options),
+            integrationId: options.clientId,
+          }),
+        );
         return await (gapClosing === undefined
           ? processAlone(options, read)
           : processInOrder(gapClosing, read, options.clock));
-      } catch (error) {
-        if (error instanceof WebhookRejectedError) return { outcome: 'rejected', status: error.status, error };
-        return { outcome: 'failed', status: 500, error };
-      }
-    },
+      }),
     catchUp: async ({ signal } = {}) => {
       if (gapClosing === undefined) throw new TypeError('catchUp() needs the option `events`');
       const isOver = (): boolean => {
@@ -111,6 +133,40 @@ export const createWebhookReceiver = <Trx>(options: WebhookReceiverOptions<Trx>)
   };
 };
 
+/**
+ * Creates a receiver of an account's own events, which processes each of them once, in one transaction with the handler's work.
+ * It works with the same stores and adapters as that of an app.
+ */
+export const createAccountWebhookReceiver = <Trx>(
+  options: AccountWebhookReceiverOptions<Trx>,
+): Pick<WebhookReceiver, 'receive'> => {
+  const { secret, accountId } = options;
+  readSecrets(secret);
+  return {
+    receive: ({ rawBody, headers }) =>
+      answering(async () => {
+        const read = await readDelivery(() =>
+          verifyAccountWebhook(rawBody, headers, secret, { ...timeOf(options), accountId }),
+        );
+        return await processAlone(options, read);
+      }),
+  };
+};
+
+const timeOf = ({ toleranceSeconds, clock }: Pick<WebhookReceiverOptions<unknown>, 'toleranceSeconds' | 'clock'>) => ({
+  toleranceSeconds,
+  now: clock?.(),
+});
+
+const answering = async (process: () => Promise<Receipt>): Promise<Receipt> => {
+  try {
+    return await process();
+  } catch (error) {
+    if (error instanceof WebhookRejectedError) return { outcome: 'rejected', status: error.status, error };
+    return { outcome: 'failed', status: 500, error };
+  }
+};
+
 const toGapClosing = <Trx>(options: WebhookReceiverOptions<Trx>): GapClosing<Trx> | undefined => {
   const { clientId, store, handle, onGap, events } = options;
   if (events === undefined) return undefined;
@@ -121,13 +177,11 @@ const toGapClosing = <Trx>(options: WebhookReceiverOptions<Trx>): GapClosing<Trx
   return { clientId, store, handle, onGap, startAfterSequence, fetchEvents: createEventsFetcher(clientId, events) };
 };
 
-const readDelivery = async <Trx>(delivery: Delivery, options: WebhookReceiverOptions<Trx>): Promise<ReadEvent> => {
+const readDelivery = async <Event extends WebhookEvent | AccountWebhookEvent>(
+  verify: () => Promise<Event>,
+): Promise<ReadEvent<Event>> => {
   try {
-    const event = await verifyWebhook(delivery.rawBody, delivery.headers, options.secret, {
-      toleranceSeconds: options.toleranceSeconds,
-      now: options.clock?.(),
-      integrationId: options.clientId,
-    });
+    const event = await verify();
     return { envelope: event, event };
   } catch (error) {
     if (error instanceof UnknownWebhookEventError) return { envelope: error.envelope, event: undefined };
@@ -136,9 +190,13 @@ const readDelivery = async <Trx>(delivery: Delivery, options: WebhookReceiverOpt
 };
 
 /** Processes an event as it arrives, and reports the sequences that did not arrive before it. */
-const processAlone = async <Trx>(options: WebhookReceiverOptions<Trx>, read: ReadEvent): Promise<Receipt> => {
+const processAlone = async <Trx, Event extends WebhookEvent | AccountWebhookEvent>(
+  options: EventProcessing<Trx, Event>,
+  read: ReadEvent<Event>,
+): Promise<Receipt> => {
   const { store } = options;
-  const { integration_id: integrationId, sequence } = read.envelope;
+  const { sequence } = read.envelope;
+  const integrationId = integrationOf(read.envelope);
   const outcome = await store.inTransaction(async (trx) => {
     const last = await store.lockIntegration(trx, integrationId);
     await reportGap(options, trx, { integrationId, sequence, last, isLost: false });
@@ -154,7 +212,8 @@ const processInOrder = async <Trx>(
   clock = () => new Date(),
 ): Promise<Receipt> => {
   const { store, startAfterSequence } = gap;
-  const { integration_id: integrationId, sequence } = read.envelope;
+  const { sequence } = read.envelope;
+  const integrationId = integrationOf(read.envelope);
   const endsAtMs = clock().getTime() + GAP_MS_MAX;
   // The service has no event between this sequence and the delivered one.
   let knownUpTo = sequence - 1;

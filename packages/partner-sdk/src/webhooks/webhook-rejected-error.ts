@@ -1,4 +1,4 @@
-import type { WebhookEnvelope } from './webhook-event.ts';
+import type { AccountWebhookEnvelope, WebhookEnvelope } from './webhook-event.ts';
 
 /** Reason for rejecting a delivery. */
 export type WebhookRejection =
@@ -8,7 +8,8 @@ export type WebhookRejection =
   | 'timestamp_out_of_tolerance'
   | 'body_too_large'
   | 'body_malformed'
-  | 'integration_mismatch';
+  | 'integration_mismatch'
+  | 'account_mismatch';
 
 const REJECTIONS: Record<WebhookRejection, { status: number; message: string }> = {
   signature_missing: { status: 401, message: 'There is neither an X-Svc-Signature nor a webhook-signature header.' },
@@ -21,6 +22,7 @@ const REJECTIONS: Record<WebhookRejection, { status: number; message: string }> 
   body_too_large: { status: 413, message: 'The body is too large for an event.' },
   body_malformed: { status: 400, message: 'The body is signed but is not an event.' },
   integration_mismatch: { status: 403, message: 'The event is for another app.' },
+  account_mismatch: { status: 403, message: 'The event is for another account.' },
 };
 
 /** A rejected delivery. `status` is the status to answer. */
@@ -42,9 +44,9 @@ export class WebhookRejectedError extends Error {
  */
 export class UnknownWebhookEventError extends Error {
   override readonly name = 'UnknownWebhookEventError';
-  readonly envelope: WebhookEnvelope;
+  readonly envelope: WebhookEnvelope | AccountWebhookEnvelope;
 
-  constructor(envelope: WebhookEnvelope) {
+  constructor(envelope: WebhookEnvelope | AccountWebhookEnvelope) {
     super(`The event ${JSON.stringify(envelope.event.slice(0, 100))} is unknown to this release.`);
     this.envelope = envelope;
   }

@@ -37,6 +37,12 @@ export interface StandInOAuth extends Listening {
   expiresIn: number;
   /** `authorization_details` of the token responses. */
   grantedDetails: readonly object[] | undefined;
+  /** Forms received by the device authorization endpoint. */
+  readonly deviceRequests: URLSearchParams[];
+  /** Members that replace those of the next device authorization response. */
+  deviceAnswer: object;
+  /** Errors answered to polls, in order; then tokens. */
+  readonly pollErrors: string[];
   /** Delay of the token endpoint in milliseconds. */
   readonly delayMs: number;
 }
@@ -92,6 +98,10 @@ export const startStandInOAuth = async (): Promise<StandInOAuth> => {
     if (!isKnown || form.get('client_secret') !== secret) {
       return sendJson(response, 401, { error: 'invalid_client' });
     }
+    const isPoll = form.get('grant_type') === 'urn:ietf:params:oauth:grant-type:device_code';
+    const pollError = isPoll ? oauth.pollErrors.shift() : undefined;
+    if (pollError !== undefined) return sendJson(response, 400, { error: pollError });
+    if (isPoll) return sendJson(response, 200, issue({ generation: 0, isRevoked: false }));
     const answer = form.get('grant_type') === 'refresh_token' ? refresh(form) : redeem(form);
     if (lost > 0) {
       lost -= 1;
@@ -106,6 +116,10 @@ export const startStandInOAuth = async (): Promise<StandInOAuth> => {
     const form = new URLSearchParams(await text(request));
     if (request.url === '/.well-known/openid-configuration') return sendJson(response, 200, metadata(oauth.url));
     if (request.url === '/v1/integrations/oauth/token') return await answerToken(form, response);
+    if (request.url === '/v1/integrations/oauth/device_authorization') {
+      oauth.deviceRequests.push(form);
+      return sendJson(response, 200, { ...deviceCodes(oauth.url), ...oauth.deviceAnswer });
+    }
     if (request.url === '/v1/integrations/oauth/revoke') oauth.revoked.push(form.get('token') ?? '');
     response.writeHead(200).end();
   };
@@ -118,6 +132,9 @@ export const startStandInOAuth = async (): Promise<StandInOAuth> => {
     publicClientId: 'app_01jd5m8q2v3w4x5y6z7a8b9c0f',
     svcUserId: 'usr_01jd5m8q2v3w4x5y6z7a8b9c0d',
     tokenRequests: [],
+    deviceRequests: [],
+    deviceAnswer: {},
+    pollErrors: [],
     revoked: [],
     hasGrace: true,
     expiresIn: 3600,
@@ -146,6 +163,15 @@ export const startStandInOAuth = async (): Promise<StandInOAuth> => {
   };
   return oauth;
 };
+
+const deviceCodes = (issuer: string): object => ({
+  device_code: 'device-code',
+  user_code: 'BCDF-GHJK',
+  verification_uri: `${issuer}/v1/integrations/oauth/device`,
+  verification_uri_complete: `${issuer}/v1/integrations/oauth/device?user_code=BCDF-GHJK`,
+  expires_in: 600,
+  interval: 5,
+});
 
 const metadata = (issuer: string): object => ({
   issuer,

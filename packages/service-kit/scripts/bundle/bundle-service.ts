@@ -15,8 +15,7 @@ export interface Bundle {
 /**
  * Bundles a service for production into `dist/`: the given entries (by default all) and each migration. Workspace
  * packages go into the bundle; third-party packages stay in `node_modules`. The folder layout is kept, so
- * `src/migrate.js` still finds `../migrations`. `*.yaml` files beside them and the SQL files that migrations read are
- * copied. `dist/package.json` lists the third-party packages with exact versions. Throws if a module would resolve files
+ * `src/migrate.js` still finds `../migrations`. `*.yaml` files beside them and the SQL functions in `migrations` are copied. `dist/package.json` lists the third-party packages with exact versions. Throws if a module would resolve files
  * relative to itself and miss them.
  */
 export const bundleService = async (directory: string, named: readonly string[] = []): Promise<Bundle> => {
@@ -53,7 +52,7 @@ export const bundleService = async (directory: string, named: readonly string[] 
   };
 };
 
-/** Copies the service's data, such as a default configuration, and the SQL files that its migrations read. */
+/** Copies the service's data, such as a default configuration, and its SQL functions. */
 const copyDataFiles = (directory: string, outputDirectory: string): void => {
   const migrations = join(directory, 'migrations');
   if (existsSync(migrations)) {

@@ -5,12 +5,15 @@ export interface RevocationQuery {
   readonly clientId?: string;
   readonly userId?: string;
   readonly keyId?: string;
-  /** Session that created the API key; null for keys created before sessions were recorded. */
+  readonly managementKeyId?: string;
+  /** Session that created the API key or management key; null for keys created before sessions were recorded. */
   readonly keySessionId?: string | null;
 }
 
 /** In-memory view of the revocations known to a service. */
 export interface RevocationView {
+  /** If the view may lack recent revocations, asks about this credential; returns undefined otherwise. Never rejects. */
+  readonly refreshIfStale: (query: RevocationQuery) => Promise<void> | undefined;
   readonly isRevoked: (query: RevocationQuery) => boolean;
   /** Returns true if the user confirmed an address recently, perhaps after a token that denies it was signed. */
   readonly isVerified?: (userId: string) => boolean;

@@ -2,10 +2,12 @@ import { localeSchema } from '@svc/contracts';
 import { errors, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { AppError } from '../app-error.ts';
+import type { InternalClient } from '../client/create-internal-client.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import type { AccessTokenCaller, Authenticate, ConsoleSessionCaller } from '../http/binding.ts';
+import type { AccessTokenCaller, Authenticate, ConsoleSessionCaller, ManagementKeyCaller } from '../http/binding.ts';
 import type { Logger } from '../logging/create-logger.ts';
 import { createKeySet, type KeySet } from './key-set.ts';
+import { createManagementKeyAuthenticator, managementKeyText } from './management-keys.ts';
 import { createPossessionCheck } from './proof-of-possession.ts';
 import type { RevocationView } from './revocation-view.ts';
 import { createVerifiedTokenCache, type VerifiedTokenCache } from './verified-token-cache.ts';
@@ -15,6 +17,8 @@ export interface TokenAuthenticatorsOptions {
   readonly publicBaseUrl: string;
   readonly jwksUrl: string;
   readonly revocations: RevocationView;
+  /** Client of the internal routes of auth, which knows the management keys. */
+  readonly auth: Pick<InternalClient, 'call'>;
   readonly clock?: Clock;
   readonly logger?: Logger;
   /** Cached verified tokens, for each kind. */
@@ -23,9 +27,9 @@ export interface TokenAuthenticatorsOptions {
   readonly keySetCooldownMs?: number;
 }
 
-/** Authenticators for the two kinds of token that auth signs. */
+/** Authenticators for the credentials that auth issues. Management keys are accepted in place of a session. */
 export interface TokenAuthenticators {
-  readonly console_session: Authenticate<ConsoleSessionCaller>;
+  readonly console_session: Authenticate<ConsoleSessionCaller | ManagementKeyCaller>;
   readonly oauth_access_token: Authenticate<AccessTokenCaller>;
 }
 
@@ -72,6 +76,7 @@ const accessTokenClaims = z.object({
 export const createTokenAuthenticators = (options: TokenAuthenticatorsOptions): TokenAuthenticators => {
   const clock = options.clock ?? systemClock;
   const { publicBaseUrl, revocations } = options;
+  const verifyManagementKey = createManagementKeyAuthenticator({ auth: options.auth, revocations, clock });
   const keySet = createKeySet({
     url: options.jwksUrl,
     clock,
@@ -94,17 +99,22 @@ export const createTokenAuthenticators = (options: TokenAuthenticatorsOptions): 
   const checkPossession = createPossessionCheck({ publicBaseUrl, clock });
   return {
     console_session: async (token) => {
+      if (token.startsWith(managementKeyText.prefix)) return await verifyManagementKey(token);
       const caller = await verifySession(token);
-      if (revocations.isRevoked({ sessionId: caller.sessionId, userId: caller.userId }))
-        throw new AppError('invalid_token');
+      const credential = { sessionId: caller.sessionId, userId: caller.userId };
+      const refreshing = revocations.refreshIfStale(credential);
+      if (refreshing !== undefined) await refreshing;
+      if (revocations.isRevoked(credential)) throw new AppError('invalid_token');
       const isVerifiedSince = caller.isEmailUnverified === true && revocations.isVerified?.(caller.userId) === true;
       return isVerifiedSince ? { ...caller, isEmailUnverified: false } : caller;
     },
     oauth_access_token: async (token, presentation) => {
       const caller = await verifyAccessToken(token);
       await checkPossession({ token, keyThumbprint: caller.keyThumbprint, presentation });
-      if (revocations.isRevoked({ grantId: caller.grantId, clientId: caller.clientId }))
-        throw new AppError('invalid_token');
+      const credential = { grantId: caller.grantId, clientId: caller.clientId };
+      const refreshing = revocations.refreshIfStale(credential);
+      if (refreshing !== undefined) await refreshing;
+      if (revocations.isRevoked(credential)) throw new AppError('invalid_token');
       return caller;
     },
   };

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { type BatchingOptions, batchCalls } from './batch-calls.ts';
+import { type BatchingOptions, batchCalls, wasNeverSent } from './batch-calls.ts';
 
 afterEach(() => {
   vi.useRealTimers();
@@ -185,4 +185,63 @@ test('starts before paceMs has passed if a full batch is waiting', async () => {
   batches[0]?.end();
   await turn();
   expect(started()).toEqual([['a'], ['b', 'c', 'd']]);
+});
+
+test('starts before paceMs has passed if the batch becomes full while it waits', async () => {
+  const { batches, call, started } = heldBatches({ callsMax: 3, paceMs: 3_600_000 });
+  void call('a');
+  await turn();
+  batches[0]?.end();
+  await turn();
+  for (const name of ['b', 'c']) void call(name);
+  await turn();
+  expect(started()).toEqual([['a']]);
+  void call('d');
+  await turn();
+  expect(started()).toEqual([['a'], ['b', 'c', 'd']]);
+});
+
+test('rejects waiting and running calls at the deadline, and lets new ones in', async () => {
+  vi.useFakeTimers();
+  const { batches, call, started } = heldBatches({ callsMax: 1, waitingMax: 2, deadlineMs: 1_000 });
+  const refused = (name: string) => call(name).catch(({ code }) => code);
+  const hung = refused('a');
+  await vi.advanceTimersByTimeAsync(500);
+  const waiting = refused('b');
+  await vi.advanceTimersByTimeAsync(600);
+  expect(await hung).toBe('service_unavailable');
+  await vi.advanceTimersByTimeAsync(500);
+  expect(await waiting).toBe('service_unavailable');
+  const late = call('c');
+  batches[0]?.end();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(started()).toEqual([['a'], ['c']]);
+  batches[1]?.end();
+  expect(await late).toBe('c!');
+});
+
+test('tells refused calls that were never sent from those that may have had an effect', async () => {
+  vi.useFakeTimers();
+  const { call } = heldBatches({ callsMax: 1, waitingMax: 1, deadlineMs: 1_000 });
+  const faultOf = (name: string) => call(name).catch((error: unknown) => error);
+  const running = faultOf('a');
+  await vi.advanceTimersByTimeAsync(10);
+  const waiting = faultOf('b');
+  const refused = faultOf('c');
+  await vi.advanceTimersByTimeAsync(1_200);
+  const faults = await Promise.all([running, waiting, refused]);
+  expect(faults.map(wasNeverSent)).toEqual([false, true, true]);
+  expect(wasNeverSent(new Error('wrapped', { cause: faults[2] }))).toBe(true);
+});
+
+test('never retries a call after its deadline', async () => {
+  vi.useFakeTimers();
+  const { batches, call, started } = heldBatches({ deadlineMs: 1_000, isRetryable: () => true });
+  const failed = call('bad').catch(({ code }) => code);
+  await vi.advanceTimersByTimeAsync(1_100);
+  expect(await failed).toBe('service_unavailable');
+  batches[0]?.end();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(started()).toEqual([['bad']]);
+  expect(vi.getTimerCount()).toBe(0);
 });

@@ -1,5 +1,6 @@
 import { currentSpan, type TraceSpan, withinSpan } from '@svc/tracing';
 import { AppError } from '../app-error.ts';
+import { watchDeadlines } from './deadlines.ts';
 import { createKeyedQueues, type Queue } from './keyed-queues.ts';
 
 export interface BatchingOptions<I, O> {
@@ -15,6 +16,8 @@ export interface BatchingOptions<I, O> {
   readonly waitingMax: number;
   /** Maximum waiting calls per key. */
   readonly waitingPerKeyMax?: number;
+  /** Maximum time from the call to its result, exceeded by at most 10 %. If omitted, only `run` bounds it. */
+  readonly deadlineMs?: number;
   /** Names the row that a call works on. If omitted, all calls share one queue. */
   readonly keyOf?: (call: I) => string;
   /** Decides whether the calls of a failed batch are retried, each alone. */
@@ -28,6 +31,10 @@ interface Call<I, O> {
   readonly reject: (error: unknown) => void;
   /** Failed runs of this call. */
   failures: number;
+  /** Time of the call by the monotonic clock. */
+  readonly askedAtMs: number;
+  /** True once the deadline has passed: the call is rejected and never run again. */
+  isOverdue: boolean;
 }
 
 /** Maximum concurrent single runs, in addition to the batches: a call that waits for a locked row delays no batch. */
@@ -38,8 +45,9 @@ const RUNS_MAX = 4;
 /**
  * Runs concurrent calls as one batch, so that they share a round trip and a commit. A lone call starts at once. Each
  * key has a FIFO queue, is in at most one running batch, and takes turns with the others. A key with many waiting calls
- * gets a batch to itself, so that other keys do not wait for its row. A call settles after its batch has ended. Throws
- * `service_unavailable` if too many calls wait.
+ * gets a batch to itself, so that other keys do not wait for its row. A call settles after its batch has ended, or at
+ * its deadline, even if the batch still runs. Throws `service_unavailable` if too many calls wait, and at the deadline;
+ * `wasNeverSent` recognizes the errors of calls that had no effect.
  */
 export const batchCalls = <I, O>(options: BatchingOptions<I, O>): ((input: I) => Promise<O>) => {
   const { keyOf, batchesMax = 1, paceMs = 0, waitingPerKeyMax = options.waitingMax } = options;
@@ -47,28 +55,41 @@ export const batchCalls = <I, O>(options: BatchingOptions<I, O>): ((input: I) =>
   let batches = 0;
   let alone = 0;
   let startedAtMs = Number.NEGATIVE_INFINITY;
-  let isWoken = false;
+  /** The start that is scheduled: the timer of the pace, or `soon`, for the next turn of the event loop. */
+  let scheduled: NodeJS.Timeout | 'soon' | undefined;
+  const running = new Set<readonly Call<I, O>[]>();
+  const startDeadline = watchDeadlines({
+    deadlineMs: options.deadlineMs ?? Number.POSITIVE_INFINITY,
+    open: () => [...[...running].flat(), ...queues.waiting()].filter(({ isOverdue }) => !isOverdue),
+    onOverdue: (calls) => {
+      const inBatches = new Set([...running].flat());
+      for (const call of calls) failOverdue(call, inBatches.has(call) || call.failures > 0);
+      queues.discard(({ isOverdue }) => isOverdue);
+    },
+  });
 
   const run = async (taken: ReadonlyMap<Queue<Call<I, O>>, readonly Call<I, O>[]>): Promise<void> => {
     const calls = [...taken.values()].flat();
+    running.add(calls);
     const failed = new Set(await withinSpan(calls[0]?.span, () => runCalls(options, calls)));
+    running.delete(calls);
     for (const [queue, members] of taken) {
       queues.giveBack(
         queue,
-        members.filter((call) => failed.has(call)),
+        members.filter((call) => failed.has(call) && !call.isOverdue),
       );
     }
   };
 
-  const wakeUp = (waitMs: number): void => {
-    if (isWoken) return;
-    isWoken = true;
-    const wake = (): void => {
-      isWoken = false;
-      start();
-    };
-    if (waitMs > 0) setTimeout(wake, Math.ceil(waitMs));
-    else setImmediate(wake);
+  const wake = (): void => {
+    scheduled = undefined;
+    start();
+  };
+  const startSoon = (): void => {
+    if (scheduled === 'soon') return;
+    clearTimeout(scheduled);
+    scheduled = 'soon';
+    setImmediate(wake);
   };
   const start = (): void => {
     while (alone < ALONE_MAX) {
@@ -84,7 +105,7 @@ export const batchCalls = <I, O>(options: BatchingOptions<I, O>): ((input: I) =>
       const nowMs = performance.now();
       const waitMs = startedAtMs + paceMs - nowMs;
       if (waitMs > 0 && queues.size() < options.callsMax) {
-        wakeUp(waitMs);
+        scheduled ??= setTimeout(wake, Math.ceil(waitMs));
         return;
       }
       startedAtMs = nowMs;
@@ -100,12 +121,34 @@ export const batchCalls = <I, O>(options: BatchingOptions<I, O>): ((input: I) =>
     new Promise((resolve, reject) => {
       const queue = queues.of(keyOf?.(input) ?? '');
       if (queues.size() >= options.waitingMax || queue.items.length >= waitingPerKeyMax) {
-        reject(new AppError('service_unavailable', undefined, { cause: new Error('too many calls wait') }));
+        reject(new NotSentError('too many calls wait'));
         return;
       }
-      queues.add(queue, { input, span: currentSpan(), resolve, reject, failures: 0 });
-      if (batches < batchesMax) wakeUp(0);
+      const askedAtMs = performance.now();
+      queues.add(queue, { input, span: currentSpan(), resolve, reject, failures: 0, askedAtMs, isOverdue: false });
+      startDeadline();
+      // A timer of the pace goes on, unless the batch is full.
+      if (batches < batchesMax && (scheduled === undefined || queues.size() >= options.callsMax)) startSoon();
     });
+};
+
+class NotSentError extends AppError {
+  constructor(reason: string) {
+    super('service_unavailable', undefined, { cause: new Error(reason) });
+  }
+}
+
+/** Returns true for the error of a call that was refused before it ran, also as the cause of another error. */
+export const wasNeverSent = (error: unknown): boolean =>
+  error instanceof NotSentError || (error instanceof Error && wasNeverSent(error.cause));
+
+/** Rejects a call. Its batch may still run; the result then goes unused. */
+const failOverdue = <I, O>(call: Call<I, O>, wasSent: boolean): void => {
+  call.isOverdue = true;
+  const reason = 'the call has reached its deadline';
+  call.reject(
+    wasSent ? new AppError('service_unavailable', undefined, { cause: new Error(reason) }) : new NotSentError(reason),
+  );
 };
 
 /** Settles the calls of a batch and returns those to retry. */

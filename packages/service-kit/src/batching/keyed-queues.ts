@@ -23,6 +23,10 @@ export interface KeyedQueues<T> {
   readonly takeAlone: () => Taken<T> | undefined;
   /** Ends the work on a queue and puts items back at its front. */
   readonly giveBack: (queue: Queue<T>, items: readonly T[]) => void;
+  /** Returns the items of all queues that are not taken. */
+  readonly waiting: () => readonly T[];
+  /** Removes waiting items. */
+  readonly discard: (isGone: (item: T) => boolean) => void;
 }
 
 /** Minimum waiting items for a key to get a batch to itself. */
@@ -36,7 +40,7 @@ export const createKeyedQueues = <T>({
 }): KeyedQueues<T> => {
   const byKey = new Map<string, Queue<T>>();
   let turns: Queue<T>[] = [];
-  const turnsAlone: Queue<T>[] = [];
+  let turnsAlone: Queue<T>[] = [];
   let size = 0;
 
   const waitForTurn = (queue: Queue<T>): void => {
@@ -74,6 +78,19 @@ export const createKeyedQueues = <T>({
       size += items.length;
       queue.isTaken = false;
       waitForTurn(queue);
+    },
+    waiting: () => [...byKey.values()].flatMap(({ items }) => items),
+    discard: (isGone) => {
+      for (const queue of byKey.values()) {
+        const kept = queue.items.filter((item) => !isGone(item));
+        if (kept.length === queue.items.length) continue;
+        size -= queue.items.length - kept.length;
+        queue.items.splice(0, queue.items.length, ...kept);
+        if (queue.isTaken) continue;
+        turns = turns.filter((other) => other !== queue);
+        turnsAlone = turnsAlone.filter((other) => other !== queue);
+        waitForTurn(queue);
+      }
     },
   };
 };

@@ -4,6 +4,7 @@ import { Agent, type Dispatcher, request } from 'undici';
 import { z } from 'zod';
 import { AppError } from '../app-error.ts';
 import { OPERATOR_HEADER } from '../http/audit-request.ts';
+import { withDeadline } from './with-deadline.ts';
 
 export interface InternalClientOptions {
   readonly baseUrl: string;
@@ -43,10 +44,14 @@ export type CallResult<R extends RouteDefinition> = {
 export interface InternalClient {
   /**
    * Calls a route. Throws AppError with the other service's code if it refuses the request; with kind `unavailable` if
-   * it is unreachable, times out or fails; with `internal_error` if the two services disagree about the contract.
+   * it is unreachable, times out or fails, or with the code of its failure for an operator; with `internal_error` if the
+   * two services disagree about the contract.
    */
   readonly call: <R extends RouteDefinition>(route: R, input: CallInput<R>) => Promise<CallResult<R>>;
-  /** Calls a route with a large answer. Returns its text in pieces as they arrive. Throws as `call`. */
+  /**
+   * Calls a route with a large answer. Returns its text in pieces as they arrive, which end with an error if the answer
+   * breaks off. The timeout applies to the head of the answer and to each pause in it, not to the whole. Throws as `call`.
+   */
   readonly stream: <R extends RouteDefinition>(route: R, input: CallInput<R>) => Promise<AsyncIterable<string>>;
   readonly close: () => Promise<void>;
 }
@@ -61,6 +66,10 @@ interface RawInput {
   readonly requestId?: string;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
+}
+
+interface SignalledInput extends RawInput {
+  readonly signal: AbortSignal;
 }
 
 /** Creates a client with keep-alive connections. */
@@ -80,20 +89,25 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       return closed;
     },
     stream: async (route, input) => {
-      // CallInput is RawInput with the route's types.
-      const { statusCode, body } = await open(route, input as RawInput, { ...options, agent: streamAgent });
+      const timeoutMs = input.timeoutMs ?? options.timeoutMs;
+      const { statusCode, body } = await withDeadline(timeoutMs, (signal) =>
+        // CallInput is RawInput with the route's types.
+        open(route, withSignal(input as RawInput, signal), { ...options, agent: streamAgent, pauseMsMax: timeoutMs }),
+      );
       if (statusCode >= 400)
-        throw toError(route, { status: statusCode, text: await body.text(), retryAfter: undefined });
-      return body.setEncoding('utf8');
+        throw toError(route, { status: statusCode, text: await body.text(), retryAfter: undefined }, options);
+      return readPieces(body);
     },
     call: async <R extends RouteDefinition>(route: R, input: CallInput<R>): Promise<CallResult<R>> => {
-      // CallInput is RawInput with the route's types.
-      const asked = () => send(route, input as RawInput, { ...options, agent });
+      const timeoutMs = input.timeoutMs ?? options.timeoutMs;
+      const asked = () =>
+        // CallInput is RawInput with the route's types.
+        withDeadline(timeoutMs, (signal) => send(route, withSignal(input as RawInput, signal), { ...options, agent }));
       const answer = await traced(
         { name: route.operationId, kind: 'client', attributes: { ...attributesOf(route), ...server } },
         asked,
       );
-      if (answer.status >= 400) throw toError(route, answer);
+      if (answer.status >= 400) throw toError(route, answer, options);
       const response = route.responses[answer.status];
       if (response === undefined) throw disagreement(route, `status ${answer.status} is not in the contract`);
       const body = response.schema === undefined ? undefined : parseAnswer(route, response.schema, answer.text);
@@ -103,6 +117,15 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
   };
 };
 
+/** Yields the text of a body. Throws `service_unavailable` if the body breaks off. */
+async function* readPieces(body: Dispatcher.ResponseData['body']): AsyncGenerator<string> {
+  try {
+    yield* body.setEncoding('utf8');
+  } catch (error) {
+    throw new AppError('service_unavailable', undefined, { cause: error });
+  }
+}
+
 interface Answer {
   readonly status: number;
   readonly text: string;
@@ -111,7 +134,7 @@ interface Answer {
 
 const send = async (
   route: RouteDefinition,
-  input: RawInput,
+  input: SignalledInput,
   options: InternalClientOptions & { agent: Agent },
 ): Promise<Answer> => {
   const { statusCode, headers, body } = await open(route, input, options);
@@ -127,18 +150,23 @@ const send = async (
   }
 };
 
+const withSignal = (input: RawInput, signal: AbortSignal): SignalledInput => ({
+  ...input,
+  signal: input.signal === undefined ? signal : AbortSignal.any([signal, input.signal]),
+});
+
 const open = async (
   route: RouteDefinition,
-  input: RawInput,
-  options: InternalClientOptions & { agent: Agent },
+  input: SignalledInput,
+  options: InternalClientOptions & { readonly agent: Agent; readonly pauseMsMax?: number },
 ): Promise<Dispatcher.ResponseData> => {
-  const timeout = AbortSignal.timeout(input.timeoutMs ?? options.timeoutMs);
-  const signal = input.signal === undefined ? timeout : AbortSignal.any([timeout, input.signal]);
   try {
     return await request(`${options.baseUrl}${pathOf(route, input)}`, {
       dispatcher: options.agent,
       method: route.method,
-      signal,
+      signal: input.signal,
+      headersTimeout: input.timeoutMs ?? options.timeoutMs,
+      ...(options.pauseMsMax === undefined ? {} : { bodyTimeout: options.pauseMsMax }),
       headers: {
         authorization: `Bearer ${options.token}`,
         accept: 'application/json',
@@ -197,13 +225,21 @@ const readJson = (text: string): unknown => {
 
 const errorSchema = z.object({ detail: z.looseObject({ code: z.string(), message: z.string() }) });
 
-const toError = (route: RouteDefinition, answer: Answer): AppError => {
+const toError = (
+  route: RouteDefinition,
+  answer: Answer,
+  { operator }: Pick<InternalClientOptions, 'operator'>,
+): AppError => {
   const parsed = errorSchema.safeParse(readJson(answer.text));
   if (answer.status >= 500) {
-    return new AppError('service_unavailable', undefined, {
-      cause: new Error(`${route.operationId} returned status ${answer.status}`),
-      ...(answer.retryAfter === undefined ? {} : { headers: { 'retry-after': answer.retryAfter } }),
-    });
+    const cause = new Error(`${route.operationId} returned status ${answer.status}`);
+    const headers = answer.retryAfter === undefined ? {} : { 'retry-after': answer.retryAfter };
+    // Operators act on the reason. A service only needs to know that the other one cannot answer now.
+    const reason = operator === undefined ? undefined : parsed.data?.detail;
+    if (reason === undefined || !isErrorCode(reason.code)) {
+      return new AppError('service_unavailable', undefined, { cause, headers });
+    }
+    return new AppError(reason.code, reason.message, { cause, headers });
   }
   if (!parsed.success) return disagreement(route, `status ${answer.status}`);
   const { code, message, ...details } = parsed.data.detail;

@@ -11,7 +11,7 @@ export const databaseSettings = {
       "Connection string of this service's own database. Of several hosts, the one that takes writes is used.",
     secret: true,
   }),
-  DATABASE_CA_FILE: setting.string({
+  DATABASE_CA_FILE: setting.certificateFile({
     description:
       'PEM file of the authority that signed the certificate of PostgreSQL. With it, each connection is encrypted and the host is verified.',
     optional: true,
@@ -27,7 +27,7 @@ export const brokerSettings = {
     isList: true,
     secret: true,
   }),
-  NATS_CA_FILE: setting.string({
+  NATS_CA_FILE: setting.certificateFile({
     description:
       'PEM file of the authority that signed the certificates of NATS. With it, each connection is encrypted and the host name is verified.',
     optional: true,
@@ -42,7 +42,8 @@ export const commonSettings = {
     default: 3001,
   }),
   HOST: setting.string({
-    description: 'Address that both listeners bind to; 0.0.0.0 in a container.',
+    description:
+      'Address that both listeners bind to. In a container `::`, for IPv6 and IPv4; without IPv6 it means 0.0.0.0.',
     default: '127.0.0.1',
   }),
   ...databaseSettings,
@@ -62,6 +63,12 @@ export const commonSettings = {
     itemPattern: ACCEPTED_CREDENTIAL,
     itemExpected:
       '`<caller>:<secret>` or `<caller>:sha256:<hex digest of the secret>`, secrets of at least 16 characters',
+    secret: true,
+  }),
+  INTERNAL_API_TOKEN: setting.string({
+    description: "This service's own credential, which it presents to the internal ports of other services.",
+    pattern: SERVICE_CREDENTIAL,
+    expected: '`<name of this service>:<secret of at least 16 characters>`',
     secret: true,
   }),
   TRUST_PROXY_HOPS: setting.integer({
@@ -126,15 +133,5 @@ export const commonSettings = {
   RESPONSE_VALIDATION: setting.boolean({
     description: 'Check every answer against the contract before it is sent; for development and tests.',
     default: false,
-  }),
-} as const;
-
-/** Variables of a service that calls other services. */
-export const callingSettings = {
-  INTERNAL_API_TOKEN: setting.string({
-    description: "This service's own credential, which it presents to the internal ports of other services.",
-    pattern: SERVICE_CREDENTIAL,
-    expected: '`<name of this service>:<secret of at least 16 characters>`',
-    secret: true,
   }),
 } as const;

@@ -1,9 +1,14 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { rootCertificates } from 'node:tls';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { brokerSettings, commonSettings, databaseSettings } from './common-settings.ts';
 import { describeSettings, renderEnvExample, renderSettingsTable, summarizeConfig } from './describe-config.ts';
 import { ConfigError, loadConfig } from './load-config.ts';
 import { setting } from './setting.ts';
+import { whenValid } from './when-valid.ts';
 
 const schema = z.object({
   API_URL: setting.url({ description: 'Where the other side is.' }),
@@ -86,6 +91,22 @@ describe('loadConfig', () => {
     expect(() => loadConfig(one, { COUNT: text })).toThrow(ConfigError);
   });
 
+  test('names the variable of a file of certificates that is missing or holds none', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'svc-config-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const good = join(directory, 'good.pem');
+    const empty = join(directory, 'empty.pem');
+    writeFileSync(good, rootCertificates[0] ?? '');
+    writeFileSync(empty, 'no certificate');
+    const database = z.object({ DATABASE_CA_FILE: databaseSettings.DATABASE_CA_FILE });
+    expect(loadConfig(database, { DATABASE_CA_FILE: good }).DATABASE_CA_FILE).toBe(good);
+    for (const file of [empty, join(directory, 'missing.pem')]) {
+      expect(() => loadConfig(database, { DATABASE_CA_FILE: file })).toThrow(
+        /DATABASE_CA_FILE: expected the path of a readable PEM file with certificates/,
+      );
+    }
+  });
+
   test('accepts a list of URLs if the setting allows it, and rejects a list with an invalid item', () => {
     const broker = z.object(brokerSettings);
     const { NATS_URL } = loadConfig(broker, { NATS_URL: 'nats://auth:pw@a.test:4222, nats://auth:pw@b.test:4222/' });
@@ -123,12 +144,33 @@ describe('loadConfig', () => {
     expect(() => loadConfig(crossed, environment)).toThrow('EXTRA_FILE: must be set when MODE is stripe');
   });
 
+  describe('a cross-field rule of valid variables', () => {
+    const crossed = schema.superRefine(
+      (config, context) => {
+        if (config.MODE !== 'stripe' || config.EXTRA_FILE !== undefined) return;
+        context.addIssue({ code: 'custom', path: ['EXTRA_FILE'], message: 'must be set when MODE is stripe' });
+      },
+      whenValid('MODE', 'EXTRA_FILE'),
+    );
+
+    test('is listed beside the faults of other variables', () => {
+      const load = () => loadConfig(crossed, { API_URL: 'nonsense', LISTEN_PORT: '70000', MODE: 'stripe' });
+      expect(load).toThrow(/API_URL: .*API_KEY: is not set.*LISTEN_PORT: .*EXTRA_FILE: must be set when MODE/s);
+    });
+
+    test('does not run for a variable that is itself a fault', () => {
+      const load = () => loadConfig(crossed, { API_URL: 'http://a.test', API_KEY: 'kkkkkkkk', MODE: 'paypal' });
+      expect(load).toThrow(/^The configuration is invalid:\n {2}MODE: expected one of sandbox, stripe$/);
+    });
+  });
+
   test('accepts a local environment for the common settings', () => {
     const config = loadConfig(z.object(commonSettings), {
       DATABASE_URL: 'postgres://svc:pw@127.0.0.1:5432/svc_auth',
       NATS_URL: 'nats://127.0.0.1:4222',
       PUBLIC_BASE_URL: 'http://127.0.0.1:8080/',
       INTERNAL_API_TOKENS: `operator:${'a'.repeat(16)}, operator:sha256:${'b'.repeat(64)}`,
+      INTERNAL_API_TOKEN: `auth:${'a'.repeat(16)}`,
     });
     expect(config.PUBLIC_BASE_URL).toBe('http://127.0.0.1:8080');
     expect(config.INTERNAL_API_TOKENS).toHaveLength(2);

@@ -1,3 +1,5 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
 /** Metadata of a setting. The example file, README table and start-up summary are generated from it. */
@@ -159,6 +161,15 @@ const describeList = ({ itemsMin = 0, itemLengthMin = 1, itemExpected }: ListSet
 const parseString = (text: string, options: StringSettingOptions): string | undefined =>
   text.length >= (options.lengthMin ?? 1) && (options.pattern?.test(text) ?? true) ? text : undefined;
 
+const parseCertificateFile = (path: string): string | undefined => {
+  try {
+    new X509Certificate(readFileSync(path));
+    return path;
+  } catch {
+    return undefined;
+  }
+};
+
 const describeString = ({ expected, lengthMin = 1, pattern }: StringSettingOptions): string => {
   if (expected !== undefined) return expected;
   const length = lengthMin > 1 ? `a text of at least ${lengthMin} characters` : 'a text';
@@ -172,6 +183,13 @@ export const setting = {
   /** Trimmed text. */
   string: <const O extends StringSettingOptions>(options: O) =>
     define<string, O>({ expected: describeString(options), parse: (text) => parseString(text, options) }, options),
+
+  /** Path of a PEM file with certificates, which it reads to check that there is one. */
+  certificateFile: <const O extends SettingOptions<string>>(options: O) =>
+    define<string, O>(
+      { expected: 'the path of a readable PEM file with certificates', parse: parseCertificateFile },
+      options,
+    ),
 
   /** URL as text without a trailing slash, or a list of URLs. */
   url: <const O extends UrlSettingOptions>(options: O) => {

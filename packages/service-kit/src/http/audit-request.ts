@@ -11,7 +11,7 @@ const OPERATOR_NAME = /^[\w.@+-]{1,64}$/;
 export type AuditFields = Pick<LogFields, 'actor' | 'target'>;
 
 /**
- * Returns the audit fields of a change by a signed-in user or an operator; undefined for other requests. Contains ids
+ * Returns the audit fields of a change by a signed-in user, a management key or an operator; undefined for other requests. Contains ids
  * only, never request content.
  */
 export const auditRequest = (
@@ -26,6 +26,7 @@ export const auditRequest = (
 
 const actorOf = (route: RouteDefinition, caller: Caller, req: IncomingMessage): string | undefined => {
   if (caller.kind === 'console_session') return caller.userId;
+  if (caller.kind === 'management_key') return `${caller.userId} by ${caller.keyId}`;
   if (route.tag !== 'Operations') return undefined;
   const name = req.headers[OPERATOR_HEADER];
   return typeof name === 'string' && OPERATOR_NAME.test(name) ? `operator:${name}` : 'operator';

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { RouteDefinition } from '@svc/contracts';
+import { type RouteDefinition, sufficientScopes } from '@svc/contracts';
 import { AppError } from '../app-error.ts';
 import { DPOP_ALGORITHMS } from '../authentication/proof-of-possession.ts';
 import { requireRecentAuthentication, type StepUp } from '../authentication/step-up.ts';
@@ -34,6 +34,7 @@ export const authorize = async (
   if (credential.length > CREDENTIAL_CHARACTERS_MAX) throw refusedCredential(route);
   const caller = await authenticate(credential, { scheme, ...requestOf(req) });
   checkInternalCaller(route, caller);
+  checkManagementKey(route, caller);
   checkAccount(route, caller);
   checkScopes(route, caller);
   if (route.stepUp === true && caller.kind === 'console_session') checkRecentAuthentication(caller, stepUp);
@@ -81,10 +82,20 @@ const checkInternalCaller = (route: RouteDefinition, caller: Caller): void => {
   }
 };
 
+/** A route without such a scope refuses every management key. */
+const checkManagementKey = ({ managementScope }: RouteDefinition, caller: Caller): void => {
+  if (caller.kind !== 'management_key') return;
+  if (managementScope != null && sufficientScopes(managementScope).some((scope) => caller.scopes.has(scope))) return;
+  const named = managementScope == null ? '' : `, scope="${managementScope}"`;
+  throw new AppError('insufficient_scope', undefined, {
+    headers: { 'www-authenticate': `Bearer error="insufficient_scope"${named}` },
+  });
+};
+
 const checkAccount = (route: RouteDefinition, caller: Caller): void => {
-  const session = caller.kind === 'console_session' ? caller : undefined;
-  if (route.business === true && session?.accountType !== 'business') throw new AppError('business_account_required');
-  if (route.verifiedEmail === true && session?.isEmailUnverified === true) throw new AppError('email_not_verified');
+  const account = caller.kind === 'console_session' || caller.kind === 'management_key' ? caller : undefined;
+  if (route.business === true && account?.accountType !== 'business') throw new AppError('business_account_required');
+  if (route.verifiedEmail === true && account?.isEmailUnverified === true) throw new AppError('email_not_verified');
 };
 
 const checkRecentAuthentication = (caller: ConsoleSessionCaller, stepUp: StepUp | undefined): void => {

@@ -1,5 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { CallerKind, InternalCaller, Locale, RouteDefinition, ValidationIssue } from '@svc/contracts';
+import type {
+  CallerKind,
+  InternalCaller,
+  Locale,
+  ManagementScope,
+  RouteDefinition,
+  ValidationIssue,
+} from '@svc/contracts';
 import type { z } from 'zod';
 import type { Logger } from '../logging/create-logger.ts';
 
@@ -18,10 +25,23 @@ export interface ConsoleSessionCaller {
   readonly authenticatedAt: Date;
   /** The operator requires a confirmed address and this account has none. */
   readonly isEmailUnverified?: boolean;
-  /** Language of the account when the token was issued. Tokens of the previous release name none. */
+  /** Language of the account when the token was issued. */
   readonly locale?: Locale;
   /** Expiry of the token. */
   readonly expiresAt: Date;
+}
+
+/** A program that acts for an account, within the scopes of its management key. */
+export interface ManagementKeyCaller {
+  readonly kind: 'management_key';
+  readonly keyId: string;
+  readonly userId: string;
+  /** Session that created the key. What the key creates ends with what that session has created. */
+  readonly sessionId: string;
+  readonly accountType: 'personal' | 'business';
+  readonly isEmailUnverified: boolean;
+  readonly scopes: ReadonlySet<ManagementScope>;
+  readonly expiresAt: Date | null;
 }
 
 /** An app acting for a user. */
@@ -65,6 +85,7 @@ export interface ServiceCaller {
 export type Caller =
   | PublicCaller
   | ConsoleSessionCaller
+  | ManagementKeyCaller
   | AccessTokenCaller
   | ClientCredentialsCaller
   | ApiKeyCaller
@@ -81,8 +102,10 @@ interface CallersByKind {
   readonly service: ServiceCaller;
 }
 
-/** The caller of a route, by the kind in its contract. */
-export type CallerOf<R extends RouteDefinition> = CallersByKind[R['caller']];
+/** The caller of a route, by the kind in its contract, or a management key where it accepts one. */
+export type CallerOf<R extends RouteDefinition> =
+  | CallersByKind[R['caller']]
+  | (R['managementScope'] extends ManagementScope ? ManagementKeyCaller : never);
 
 /** Presentation of a credential that may be bound to a key and to the request (RFC 9449 section 7.1). */
 export interface Presentation {
@@ -100,9 +123,14 @@ export interface Presentation {
  */
 export type Authenticate<C extends Caller> = (credential: string, presentation?: Presentation) => Promise<C>;
 
-/** Authenticators by kind of caller. A service provides those that its routes require. */
+/**
+ * Authenticators by kind of caller. A service provides those that its routes require. A management key stands in for a
+ * session; the route decides whether it may.
+ */
 export type Authenticators = {
-  [K in Exclude<CallerKind, 'public' | 'oauth_public'>]?: Authenticate<CallersByKind[K]>;
+  [K in Exclude<CallerKind, 'public' | 'oauth_public'>]?: Authenticate<
+    CallersByKind[K] | (ConsoleSessionCaller extends CallersByKind[K] ? ManagementKeyCaller : never)
+  >;
 };
 
 type Output<S> = S extends z.ZodType ? z.output<S> : Readonly<Record<string, never>>;
@@ -131,6 +159,8 @@ export interface RequestContext<R extends RouteDefinition> {
   readonly signal: AbortSignal;
   /** Adds request id and operation to every line. */
   readonly log: Logger;
+  /** Lists the requests of a batch in the log line of this one. */
+  readonly nameRequests: (requestIds: readonly string[]) => void;
 }
 
 /** Returned by a handler that writes to `res` itself. */

@@ -1,24 +1,19 @@
-import type { RequestListener, ServerResponse } from 'node:http';
-import { isForWireClient, NOT_SERVED_MESSAGE, type RouteDefinition } from '@svc/contracts';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { isForMessagesClient, isForWireClient, notServedMessage, type RouteDefinition } from '@svc/contracts';
 import { activeTracing } from '@svc/tracing';
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import { AppError } from '../app-error.ts';
 import type { Logger } from '../logging/create-logger.ts';
 import { type AnswerError, createErrorMapper, type IsUnavailable } from './answer-error.ts';
-import type { Binding } from './binding.ts';
-import { areCrossOrigin, isCrossOrigin, isPreflight, preflightHeaders } from './cross-origin.ts';
+import type { Binding, ReplyContent } from './binding.ts';
+import { areCrossOrigin, isPreflight, preflightHeaders } from './cross-origin.ts';
+import { findHeadFault, followsRefusedHead } from './head-fault.ts';
 import { createRequestOpener, type OpenRequestOptions } from './open-request.ts';
-import { repeatsHost } from './repeats-host.ts';
+import { toOriginForm } from './origin-form.ts';
 import { type RequestState, stateOf } from './request-state.ts';
-import {
-  allowedMethods,
-  createRouteTable,
-  entriesNear,
-  type PathEntry,
-  shapeAt,
-  shapeNear,
-  toExpressPath,
-} from './route-table.ts';
+import { createRouteMatcher, type RouteMatch } from './route-matcher.ts';
+import { allowedMethods, createRouteTable, entriesNear, type PathEntry, shapeNear } from './route-table.ts';
+import { sendReply } from './send-reply.ts';
 import { type ServeRouteOptions, serveRoute } from './serve-route.ts';
 import { traceRequest } from './trace-request.ts';
 
@@ -29,13 +24,18 @@ export interface AppOptions extends OpenRequestOptions, ServeRouteOptions {
   readonly isUnavailable?: IsUnavailable | undefined;
   /** Metadata URL in challenges for access tokens (RFC 9728). */
   readonly resourceMetadataUrl?: string | undefined;
-  /** Mounts handlers outside the contract, after the bound routes and before 404, 405 and 501. */
-  readonly mount: ((app: Express) => void) | undefined;
-  /** Runs before the routes and may change the request, as pushed authorization requests do. */
-  readonly prepare?: RequestHandler | undefined;
+  /** Handlers of GET for monitoring, which are no part of the contract, by path. */
+  readonly probes?: Readonly<Record<string, Probe>> | undefined;
+  readonly prepare?: Prepare | undefined;
 }
 
-/** Builds an application: bound routes, mounts, then the responses for unknown paths and methods. */
+/** Answers a probe of the process. */
+export type Probe = (res: ServerResponse) => void | Promise<void>;
+
+/** Runs before the route is looked up and may change the request. Resolves to a reply if it refuses the request. */
+export type Prepare = (req: IncomingMessage) => Promise<ReplyContent | undefined> | undefined;
+
+/** Builds an application: bound routes, probes, then the responses for unknown paths and methods. */
 export const createApp = (options: AppOptions): RequestListener => {
   const table = createRouteTable(options.contract, options.bindings);
   checkAuthenticators(options);
@@ -43,6 +43,8 @@ export const createApp = (options: AppOptions): RequestListener => {
   const answerError = createErrorMapper(options);
   const app = createExpressApp(table, { ...options, openRequest, answerError });
   return (req, res) => {
+    if (followsRefusedHead(req)) return;
+    toOriginForm(req);
     const tracing = activeTracing();
     if (tracing === undefined) app(req, res);
     else traceRequest(tracing, app, req, res);
@@ -57,35 +59,49 @@ interface ExpressParts extends AppOptions {
   readonly answerError: AnswerError;
 }
 
+/** Express carries one handler, which looks each request up in the table once, and one for its errors. */
 const createExpressApp = (table: readonly PathEntry[], options: ExpressParts): Express => {
-  const { openRequest, answerError } = options;
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
   app.set('query parser', false);
-  app.enable('case sensitive routing');
-  app.enable('strict routing');
-  app.use((req, res, next) => {
-    const state = openRequest(req, res);
-    if (repeatsHost(req)) {
-      state.errorShape = shapeAt(table, req.path);
-      throw new AppError('repeated_host', undefined, { headers: { connection: 'close' } });
-    }
-    next();
-  });
-  if (options.prepare !== undefined) app.use(options.prepare);
-  for (const entry of table) app.all(toExpressPath(entry.path), serveBound(entry, options));
-  options.mount?.(app);
-  for (const entry of table) app.all(toExpressPath(entry.path), answerUnbound(entry));
-  app.use(answerUnknown(table));
+  app.use(createDispatcher(table, options));
   // Express recognizes an error handler by its four parameters.
   app.use(((thrown, req, res, _next) => {
-    // The router could not decode the path, so no route has set the error shape.
+    // A parameter could not be decoded, so no route has set the error shape.
     if (thrown instanceof URIError) requireState(res).errorShape = shapeNear(table, req.path);
-    answerError(thrown, req, res);
+    options.answerError(thrown, req, res);
   }) satisfies ErrorRequestHandler);
   return app;
 };
+
+/** Not async: a refusal is answered before the parser reads what follows it, which may be no HTTP. */
+const createDispatcher = (table: readonly PathEntry[], options: ExpressParts) => {
+  const match = createRouteMatcher(table);
+  const { openRequest, prepare } = options;
+  const serve = (dispatched: Dispatched) => serveMatch(match(dispatched.req.path), { table, ...dispatched }, options);
+  return (req: Request, res: Response): void | Promise<void> => {
+    const state = openRequest(req, res);
+    const fault = findHeadFault(req);
+    if (fault !== undefined) {
+      const [route] = match(req.path)?.entry.routes.values() ?? [];
+      state.errorShape = route?.errorShape ?? shapeNear(table, req.path);
+      throw new AppError(fault, undefined, { headers: { connection: 'close' } });
+    }
+    const prepared = prepare?.(req);
+    if (prepared === undefined) return serve({ req, res, state });
+    return prepared.then((refusal) => {
+      if (refusal === undefined) return serve({ req, res, state });
+      sendReply(res, refusal);
+    });
+  };
+};
+
+interface Dispatched {
+  readonly req: Request;
+  readonly res: Response;
+  readonly state: RequestState;
+}
 
 /** Finds a missing authenticator or setting at start-up instead of at the first request. */
 const checkAuthenticators = ({ bindings, authenticate, stepUp }: AppOptions): void => {
@@ -104,49 +120,53 @@ const requireState = (res: ServerResponse): RequestState => {
   return state;
 };
 
-const serveBound = (entry: PathEntry, options: ServeRouteOptions): RequestHandler => {
-  const [firstRoute] = entry.routes.values();
-  const crossOrigin = isCrossOrigin(entry);
-  return async (req, res, next) => {
-    const state = requireState(res);
-    const method = boundMethod(req.method);
-    const route = entry.routes.get(method);
-    if (route !== undefined) state.enter(route);
-    else if (firstRoute !== undefined) state.errorShape = firstRoute.errorShape;
-    state.isCrossOrigin = crossOrigin;
+const serveMatch = (
+  found: RouteMatch | undefined,
+  { table, ...dispatched }: Dispatched & { readonly table: readonly PathEntry[] },
+  options: AppOptions,
+): void | Promise<void> => {
+  if (found !== undefined) return serveFound(found, dispatched, options);
+  const { req, res, state } = dispatched;
+  const { probes = {} } = options;
+  const probe = boundMethod(req.method) === 'GET' && Object.hasOwn(probes, req.path) ? probes[req.path] : undefined;
+  if (probe === undefined) return answerUnknown(table, dispatched);
+  state.probe = req.path.slice(1);
+  return probe(res);
+};
+
+const serveFound = (
+  { entry, readParams }: RouteMatch,
+  { req, res, state }: Dispatched,
+  options: ServeRouteOptions,
+): void | Promise<void> => {
+  const params = readParams();
+  const method = boundMethod(req.method);
+  const route = entry.routes.get(method);
+  state.isCrossOrigin = entry.isCrossOrigin;
+  if (route !== undefined) {
+    state.enter(route);
     const binding = entry.bindings.get(method);
-    if (binding === undefined) next();
-    else await serveRoute(binding, { req, res, state, params: req.params }, options);
-  };
-};
-
-const answerUnbound = (entry: PathEntry): RequestHandler => {
+    if (binding !== undefined) return serveRoute(binding, { req, res, state, params }, options);
+    throw new AppError('not_implemented', `${route.operationId} is not available in this release.`);
+  }
+  const [firstRoute] = entry.routes.values();
+  if (firstRoute !== undefined) state.errorShape = firstRoute.errorShape;
   const allow = allowedMethods(entry);
-  const preflight = isCrossOrigin(entry) ? preflightHeaders([entry]) : {};
-  return (req, res) => {
-    const route = entry.routes.get(boundMethod(req.method));
-    if (route !== undefined)
-      throw new AppError('not_implemented', `${route.operationId} is not available in this release.`);
-    if (req.method === 'OPTIONS') {
-      res.set({ Allow: allow, ...(isPreflight(req) ? preflight : {}) });
-      res.status(204).end();
-      return;
-    }
-    throw new AppError('method_not_allowed', undefined, { headers: { allow } });
-  };
+  if (req.method !== 'OPTIONS') throw new AppError('method_not_allowed', undefined, { headers: { allow } });
+  const preflight = entry.isCrossOrigin && isPreflight(req) ? preflightHeaders([entry]) : {};
+  res.set({ Allow: allow, ...preflight });
+  res.status(204).end();
 };
 
-const answerUnknown =
-  (table: readonly PathEntry[]): RequestHandler =>
-  (req, res) => {
-    const state = requireState(res);
-    const near = entriesNear(table, req.path);
-    state.isCrossOrigin = areCrossOrigin(near);
-    if (state.isCrossOrigin && isPreflight(req)) {
-      res.set(preflightHeaders(near)).status(204).end();
-      return;
-    }
-    state.errorShape = isForWireClient(req.path, req.headers.authorization) ? 'wire' : shapeNear(table, req.path);
-    const message = state.errorShape === 'wire' ? NOT_SERVED_MESSAGE : 'There is nothing at this path.';
-    throw new AppError('not_found', message);
-  };
+const answerUnknown = (table: readonly PathEntry[], { req, res, state }: Dispatched): void => {
+  const { path } = req;
+  const near = entriesNear(table, path);
+  state.isCrossOrigin = areCrossOrigin(near);
+  if (state.isCrossOrigin && isPreflight(req)) {
+    res.set(preflightHeaders(near)).status(204).end();
+    return;
+  }
+  state.errorShape = isForWireClient(path, req.headers.authorization) ? 'wire' : shapeNear(table, path);
+  const message = state.errorShape === 'wire' ? notServedMessage(path) : 'There is nothing at this path.';
+  throw new AppError('not_found', message, { details: isForMessagesClient(path) ? { envelope: 'messages' } : {} });
+};

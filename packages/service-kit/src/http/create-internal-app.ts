@@ -1,13 +1,11 @@
 import type { RequestListener } from 'node:http';
 import { allInternalRoutes, type RouteDefinition, type ServiceName } from '@svc/contracts';
-import type { RequestHandler } from 'express';
 import { createServiceAuthenticator } from '../authentication/service-credential.ts';
 import type { Logger } from '../logging/create-logger.ts';
 import type { Metrics } from '../metrics/create-metrics.ts';
 import type { IsUnavailable } from './answer-error.ts';
 import type { Binding } from './binding.ts';
-import { createApp } from './create-app.ts';
-import { stateOf } from './request-state.ts';
+import { createApp, type Probe } from './create-app.ts';
 import { sendJson } from './send-reply.ts';
 
 export interface InternalAppOptions {
@@ -40,29 +38,21 @@ export const createInternalApp = (options: InternalAppOptions): RequestListener 
     isHttps: false,
     responseValidation: options.responseValidation ?? false,
     isUnavailable: options.isUnavailable,
-    mount: (app) => {
-      app.get('/healthz', asProbe('healthz'), answerHealth);
-      app.get('/readyz', asProbe('readyz'), answerReadiness(options));
-      app.get('/metrics', asProbe('metrics'), answerMetrics(options.metrics));
+    probes: {
+      '/healthz': answerHealth,
+      '/readyz': answerReadiness(options),
+      '/metrics': answerMetrics(options.metrics),
     },
   });
 
-const asProbe =
-  (name: string): RequestHandler =>
-  (_req, res, next) => {
-    const state = stateOf(res);
-    if (state !== undefined) state.probe = name;
-    next();
-  };
-
 /** Checks no dependency, so that a broken database restarts no service. */
-const answerHealth: RequestHandler = (_req, res) => {
+const answerHealth: Probe = (res) => {
   sendJson(res, 200, { status: 'ok' });
 };
 
 const answerReadiness =
-  ({ ready, lifecycle }: InternalAppOptions): RequestHandler =>
-  async (_req, res) => {
+  ({ ready, lifecycle }: InternalAppOptions): Probe =>
+  async (res) => {
     if (lifecycle?.isStopping === true) {
       sendJson(res, 503, { status: 'stopping', checks: {} });
       return;
@@ -83,8 +73,8 @@ const withTimeout = async (
 };
 
 const answerMetrics =
-  (metrics: Metrics): RequestHandler =>
-  async (_req, res) => {
+  (metrics: Metrics): Probe =>
+  async (res) => {
     const { contentType, body } = await metrics.render();
     res.setHeader('Content-Type', contentType);
     res.end(body);

@@ -1,12 +1,11 @@
 import type { RequestListener } from 'node:http';
 import { type RouteDefinition, routes, routesOf, type ServiceName } from '@svc/contracts';
-import type { Express, RequestHandler } from 'express';
 import type { StepUp } from '../authentication/step-up.ts';
 import type { Logger } from '../logging/create-logger.ts';
 import type { Metrics } from '../metrics/create-metrics.ts';
 import type { IsUnavailable } from './answer-error.ts';
 import type { Authenticators, Binding } from './binding.ts';
-import { createApp } from './create-app.ts';
+import { createApp, type Prepare } from './create-app.ts';
 
 export interface ServiceAppOptions {
   readonly service: ServiceName;
@@ -24,10 +23,7 @@ export interface ServiceAppOptions {
   readonly responseValidation?: boolean;
   /** Recognizes failures of dependencies, such as the database, which return 503 instead of 500. */
   readonly isUnavailable?: IsUnavailable;
-  /** Mounts handlers outside the contract, after the bound routes and before 404. */
-  readonly mount?: (app: Express) => void;
-  /** Runs before the routes and may change the request. */
-  readonly prepare?: RequestHandler;
+  readonly prepare?: Prepare;
   readonly newRequestId?: () => string;
   /** The routes of the service; defaults to the contract's. */
   readonly contract?: readonly RouteDefinition[];
@@ -52,7 +48,6 @@ export const createServiceApp = (options: ServiceAppOptions): RequestListener =>
       : { resourceMetadataUrl: `${options.publicBaseUrl}${routes.getProtectedResourceMetadata.path}` }),
     responseValidation: options.responseValidation ?? false,
     isUnavailable: options.isUnavailable,
-    mount: options.mount,
     prepare: options.prepare,
     ...(options.newRequestId === undefined ? {} : { newRequestId: options.newRequestId }),
   });

@@ -11,19 +11,16 @@ export const CROSS_ORIGIN_HEADERS: Readonly<Record<string, string>> = {
   'Access-Control-Expose-Headers': 'X-Request-Id, Retry-After, WWW-Authenticate',
 };
 
-/** Returns true if pages of any origin may call a path. */
-export const isCrossOrigin = (entry: PathEntry): boolean => listCrossOriginRoutes(entry).length > 0;
-
 /** Returns true if pages may call every one of these paths, and so may read that a path beside them is unknown. */
 export const areCrossOrigin = (entries: readonly PathEntry[]): boolean =>
-  entries.length > 0 && entries.every(isCrossOrigin);
+  entries.length > 0 && entries.every(({ isCrossOrigin }) => isCrossOrigin);
 
 /** Returns the headers of a preflight response for these paths, to be sent with `CROSS_ORIGIN_HEADERS`. */
 export const preflightHeaders = (entries: readonly PathEntry[]): Readonly<Record<string, string>> => ({
   'Access-Control-Allow-Methods': [...new Set(entries.flatMap(listCrossOriginRoutes).map(({ method }) => method))].join(
     ', ',
   ),
-  'Access-Control-Allow-Headers': 'authorization, content-type, idempotency-key, dpop',
+  'Access-Control-Allow-Headers': 'authorization, content-type, idempotency-key, dpop, x-svc-provenance',
   'Access-Control-Max-Age': String(PREFLIGHT_SECONDS),
 });
 

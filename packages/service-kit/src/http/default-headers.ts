@@ -1,5 +1,6 @@
 import { type OutgoingHttpHeader, ServerResponse } from 'node:http';
 import { CROSS_ORIGIN_HEADERS } from './cross-origin.ts';
+import { awaitsContinue } from './expect-continue.ts';
 import { discardBody } from './read-body.ts';
 import { stateOf } from './request-state.ts';
 
@@ -53,7 +54,9 @@ type Headers = Readonly<Record<string, OutgoingHttpHeader | undefined>>;
 
 /** Node also calls this if the handler has not. Accepts every overload. */
 function writeHead(this: ServerResponse & WithDefaults, status: number, ...rest: unknown[]): ServerResponse {
-  // The connection closes after this response, so the body is not read to its end.
+  // A body that was never invited stays unsent only if the connection closes (RFC 9110 section 10.1.1).
+  if (awaitsContinue(this.req)) this.setHeader('connection', 'close');
+  // Before a connection closes, the body is not read to its end.
   if (!this.hasHeader('connection')) discardBody(this.req);
   const defaults = takeDefaults(this);
   if (hasHeadersAlone(rest) && this.getHeaderNames().length === 0) {

@@ -1,4 +1,4 @@
-import type { ErrorShape } from '@svc/contracts';
+import { type ErrorShape, oauthErrorCode, wireErrorType } from '@svc/contracts';
 import type { AppError } from '../app-error.ts';
 
 /** Status, headers and body of an error in the route's shape. */
@@ -47,43 +47,38 @@ const detailBody = (error: AppError): unknown => ({
   detail: { ...error.details, code: error.code, message: error.publicMessage },
 });
 
-/** RFC 6749 section 5.2 has six codes; section 4.1.2.1 adds two for server failures. */
 const oauthBody = (error: AppError): unknown => ({
-  error: oauthCode(error),
+  error: oauthErrorCode(error),
   error_description: error.publicMessage,
 });
 
-const oauthCode = (error: AppError): string => {
-  if (error.kind === 'limit' || (error.kind === 'unavailable' && error.status !== 501))
-    return 'temporarily_unavailable';
-  if (error.kind === 'internal') return 'server_error';
-  return 'invalid_request';
-};
+/** Errors whose further members the wire format passes on. */
+const DETAILED: ReadonlySet<string> = new Set([
+  'duplicate_request',
+  'insufficient_balance',
+  'key_monthly_limit_exceeded',
+]);
 
 const renderWire = (error: AppError, headers: Readonly<Record<string, string>>): ErrorAnswer => {
   const first = error.issues?.[0];
   const status = error.status === 422 ? 400 : error.status;
-  const { param: named, request_id, state } = error.details;
+  const { param: named, envelope, ...details } = error.details;
+  const isOfMessages = envelope === 'messages';
   const param = first === undefined ? asText(named) : first.loc.slice(1).join('.') || null;
   return {
     status,
     headers,
     body: {
+      ...(isOfMessages ? { type: 'error' } : {}),
       error: {
         message: first === undefined ? error.publicMessage : `${param ?? 'body'}: ${first.msg}`,
-        type: wireType(status),
+        type: isOfMessages ? 'not_found_error' : wireErrorType(status),
         param,
         code: error.code,
-        ...(error.code === 'duplicate_request' ? { request_id, state } : {}),
+        ...(DETAILED.has(error.code) ? details : {}),
       },
     },
   };
-};
-
-const wireType = (status: number): string => {
-  if (status >= 500) return 'server_error';
-  if (status === 402) return 'insufficient_quota';
-  return status === 429 ? 'rate_limit_error' : 'invalid_request_error';
 };
 
 const asText = (value: unknown): string | null => (typeof value === 'string' ? value : null);

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../logging/create-logger.ts';
 import type { Caller, CheckedRequest } from './binding.ts';
 import type { RequestState } from './request-state.ts';
+import { whenClosed } from './when-closed.ts';
 
 /** Data of a request that has passed every check. */
 export interface HandledRequestOptions {
@@ -29,6 +30,7 @@ export class HandledRequest implements CheckedRequest {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly #state: RequestState;
+  #signal: AbortSignal | undefined;
 
   constructor(request: HandledRequestOptions) {
     this.params = request.params;
@@ -46,17 +48,29 @@ export class HandledRequest implements CheckedRequest {
     return this.#state.clientAddress;
   }
 
+  /** One signal for all who ask, so that a listener can be removed from it. */
   get signal(): AbortSignal {
-    const controller = new AbortController();
-    const { res } = this;
-    if (res.destroyed && !res.writableFinished) controller.abort();
-    res.once('close', () => {
-      if (!res.writableFinished) controller.abort();
-    });
-    return controller.signal;
+    this.#signal ??= abortedWithoutAnswer(this.res);
+    return this.#signal;
   }
 
   get log(): Logger {
     return this.#state.log;
   }
+
+  nameRequests(requestIds: readonly string[]): void {
+    const isOwn = requestIds.every((id) => id === this.requestId);
+    this.#state.requestIds = isOwn ? undefined : requestIds;
+  }
 }
+
+/** Creates a signal that is aborted if the connection closes before the response is sent. */
+const abortedWithoutAnswer = (res: ServerResponse): AbortSignal => {
+  const controller = new AbortController();
+  const abort = (): void => {
+    if (!res.writableFinished) controller.abort();
+  };
+  if (res.destroyed) abort();
+  else whenClosed(res, abort);
+  return controller.signal;
+};

@@ -16,7 +16,7 @@ export interface JsonStreamOptions {
 
 /**
  * Answers 200 with a JSON body that `produce` writes piece by piece. A failure within the first 64 KiB is answered as usual;
- * a later one ends the connection, so that the reader sees an incomplete body.
+ * a later one is logged and resets the connection, so that the reader sees an incomplete body.
  */
 export const sendJsonStream = async (
   { res, signal }: Pick<RequestContext<never>, 'res' | 'signal'>,
@@ -24,11 +24,16 @@ export const sendJsonStream = async (
   { headers = {}, stalledMs = STALLED_MS }: JsonStreamOptions = {},
 ): Promise<Reply> => {
   let head = '';
+  let hasReader = true;
   const send: WriteText = async (text) => {
     signal.throwIfAborted();
     if (!res.headersSent) res.writeHead(200, { 'content-type': 'application/json; charset=utf-8', ...headers });
     if (res.write(text)) return;
-    await once(res, 'drain', { signal: AbortSignal.any([signal, AbortSignal.timeout(stalledMs)]) });
+    const patience = AbortSignal.any([signal, AbortSignal.timeout(stalledMs)]);
+    await once(res, 'drain', { signal: patience }).catch((error: unknown) => {
+      hasReader = false;
+      throw error;
+    });
   };
   try {
     await produce(async (text) => {
@@ -42,8 +47,10 @@ export const sendJsonStream = async (
     if (head !== '') await send(head);
   } catch (error) {
     if (!res.headersSent) throw error;
-    res.destroy(error instanceof Error ? error : undefined);
-    return HANDLED;
+    // A body without chunks ends with the connection: only a reset keeps it from looking whole.
+    res.socket?.resetAndDestroy();
+    if (!hasReader || signal.aborted) return HANDLED;
+    throw error;
   }
   res.end();
   return HANDLED;

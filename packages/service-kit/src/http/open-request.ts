@@ -1,10 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { idPattern, newId } from '@svc/contracts';
 import type { Logger } from '../logging/create-logger.ts';
+import type { LogFields } from '../logging/log-fields.ts';
 import type { Metrics } from '../metrics/create-metrics.ts';
+import type { Caller } from './binding.ts';
 import { holdDefaultHeaders } from './default-headers.ts';
 import { STATUS_CALLER_GONE } from './read-body.ts';
 import { attachState, RequestState } from './request-state.ts';
+import { whenClosed } from './when-closed.ts';
 
 export interface OpenRequestOptions {
   readonly logger: Logger;
@@ -32,9 +35,7 @@ export const createRequestOpener = (
     const state = new RequestState({ requestId, req, trustProxyHops, logger });
     attachState(res, state);
     holdDefaultHeaders(res, { requestId, isHttps: options.isHttps });
-    res.once('close', () => {
-      closeRequest(req, res, state, options);
-    });
+    whenClosed(res, () => closeRequest(req, res, state, options));
     return state;
   };
 };
@@ -54,22 +55,34 @@ const closeRequest = (
   metrics.observeRequest({ operation, method, status, seconds: milliseconds / 1000 });
   const fields = {
     request_id: state.requestId,
+    request_ids: state.requestIds,
     trace_id: state.traceId,
     operation,
     route: state.route?.path,
     method,
     status,
     duration_ms: Math.round(milliseconds),
-    caller: state.callerKind,
+    caller: state.caller?.kind,
     code: state.errorCode,
+    ...(status < 400 ? {} : idsOf(state.caller)),
     ...(res.writableFinished ? {} : { aborted: true }),
   };
   if (state.audit !== undefined) {
     const { request_id, code } = fields;
-    logger.info({ component: 'audit', request_id, operation, status, code, ...state.audit }, 'audit');
+    logger.audit({ component: 'audit', request_id, operation, status, code, ...state.audit }, 'audit');
   }
   if (state.probe === undefined) logger.info(fields, 'request');
   else logger.debug(fields, 'probe');
+};
+
+/** Ids by which an operator finds the refused requests of a customer who asks. Other requests have usage records. */
+const idsOf = (caller: Caller | undefined): LogFields => {
+  if (caller === undefined || caller.kind === 'public' || caller.kind === 'service') return {};
+  return {
+    ...('userId' in caller ? { user_id: caller.userId } : {}),
+    ...('clientId' in caller ? { client_id: caller.clientId } : {}),
+    ...('keyId' in caller ? { key_id: caller.keyId } : {}),
+  };
 };
 
 const limitUnreadBody = (req: IncomingMessage): void => {

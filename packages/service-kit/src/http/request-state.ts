@@ -4,6 +4,7 @@ import type { ErrorShape, RouteDefinition } from '@svc/contracts';
 import { currentSpan } from '@svc/tracing';
 import type { Logger } from '../logging/create-logger.ts';
 import type { AuditFields } from './audit-request.ts';
+import type { Caller } from './binding.ts';
 
 export interface RequestStateOptions {
   readonly requestId: string;
@@ -23,8 +24,11 @@ export class RequestState {
   isCrossOrigin = false;
   /** Set for health and metrics probes, which are logged only at level debug. */
   probe: string | undefined;
-  callerKind: string | undefined;
+  /** Set once the caller is authenticated. */
+  caller: Caller | undefined;
   errorCode: string | undefined;
+  /** Requests of a batch, unless this is the only one. */
+  requestIds: readonly string[] | undefined;
   /** Set while tracing is enabled. */
   readonly traceId = currentSpan()?.traceId;
   /** Set if the request is audited. */

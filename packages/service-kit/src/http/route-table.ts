@@ -7,11 +7,13 @@ export interface PathEntry {
   readonly path: string;
   readonly routes: ReadonlyMap<string, RouteDefinition>;
   readonly bindings: ReadonlyMap<string, Binding>;
+  /** True if pages of any origin may call the path. */
+  readonly isCrossOrigin: boolean;
 }
 
 /**
- * Groups the contract's routes and the bindings of a service by path, fixed segments before parameters. Throws if a
- * binding belongs to another service, is repeated, or is not in the contract.
+ * Groups the contract's routes and the bindings of a service by path. Throws if a binding belongs to another service, is
+ * repeated, or is not in the contract.
  */
 export const createRouteTable = (contract: readonly RouteDefinition[], bindings: readonly Binding[]): PathEntry[] => {
   const entries = new Map<string, { routes: Map<string, RouteDefinition>; bindings: Map<string, Binding> }>();
@@ -30,41 +32,17 @@ export const createRouteTable = (contract: readonly RouteDefinition[], bindings:
     if (entry.bindings.has(method)) throw new Error(`${operationId} is bound twice`);
     entry.bindings.set(method, binding);
   }
-  return [...entries].map(([path, entry]) => ({ path, ...entry })).sort((a, b) => compare(a.path, b.path));
+  return [...entries].map(([path, entry]) => ({
+    path,
+    ...entry,
+    isCrossOrigin: [...entry.routes.values()].some(({ crossOrigin }) => crossOrigin === true),
+  }));
 };
-
-const compare = (a: string, b: string): number => specificity(b).localeCompare(specificity(a)) || a.localeCompare(b);
-
-/** Sort key by segments: at the first difference, a fixed segment comes before a parameter. */
-const specificity = (path: string): string =>
-  path
-    .split('/')
-    .map((segment) => (segment.startsWith('{') ? '0' : '1'))
-    .join('');
-
-/** Converts `/v1/x/{client_id}` to Express syntax: `/v1/x/:client_id`. */
-export const toExpressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
 /** Returns the value of an `Allow` header: GET implies HEAD, and OPTIONS is always allowed. */
 export const allowedMethods = (entry: PathEntry): string => {
   const methods = [...entry.routes.keys()];
   return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
-};
-
-/** Returns the error shape of the route at a path, or of its neighbors if there is no route. */
-export const shapeAt = (table: readonly PathEntry[], path: string): ErrorShape => {
-  const entry = table.find((each) => fits(each.path, path));
-  const [route] = entry?.routes.values() ?? [];
-  return route?.errorShape ?? shapeNear(table, path);
-};
-
-const fits = (template: string, path: string): boolean => {
-  const segments = path.split('/');
-  const wanted = template.split('/');
-  return (
-    segments.length === wanted.length &&
-    wanted.every((segment, index) => segment.startsWith('{') || segment === segments[index])
-  );
 };
 
 /** Returns the error shape for an unknown path: that of its neighbors, if they agree. */
@@ -79,10 +57,12 @@ export const shapeNear = (table: readonly PathEntry[], path: string): ErrorShape
   return shapes.size === 1 && shape !== undefined ? shape : 'detail';
 };
 
-/** Returns the entries at and below the longest folder of a path that has any. */
+/** Returns the entries at and below the longest folder of a path that has any. Folders deeper than all entries have none. */
 export const entriesNear = (table: readonly PathEntry[], path: string): readonly PathEntry[] => {
-  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
-    const folder = path.slice(0, end + 1);
+  const depthMax = Math.max(0, ...table.map((entry) => entry.path.split('/').length));
+  const segments = path.split('/', depthMax + 1);
+  for (let depth = segments.length - 1; depth > 1; depth -= 1) {
+    const folder = `${segments.slice(0, depth).join('/')}/`;
     const entries = table.filter((entry) => `${entry.path}/`.startsWith(folder));
     if (entries.length > 0) return entries;
   }

@@ -3,7 +3,7 @@ import type { RouteDefinition } from '@svc/contracts';
 import { AppError, invalidRequest } from '../app-error.ts';
 import { auditRequest } from './audit-request.ts';
 import { type AuthorizeOptions, authorize } from './authorize.ts';
-import { type Binding, HANDLED, type Reply } from './binding.ts';
+import { type Binding, HANDLED, type Reply, type ReplyContent } from './binding.ts';
 import { checkReply } from './check-reply.ts';
 import { compressReply } from './compress-reply.ts';
 import { HandledRequest } from './handled-request.ts';
@@ -30,7 +30,7 @@ export const serveRoute = async (binding: Binding, exchange: Exchange, options: 
   const { req, res, state } = exchange;
   const { route } = binding;
   const caller = await authorize(route, options, req);
-  state.callerKind = caller.kind;
+  state.caller = caller;
   state.audit = auditRequest(route, caller, exchange);
   const body = await parseBody(route, req);
   const parts = checkParts(route, { params: exchange.params, search: searchOf(req), headers: req.headers });
@@ -56,8 +56,18 @@ const finish = async (
   if (reply === HANDLED || res.destroyed) return;
   if (res.headersSent) throw new AppError('internal_error', undefined, { cause: new Error('answered twice') });
   if (responseValidation) checkReply(route, reply);
+  const location = locationOf(route, reply);
+  if (location !== undefined) res.setHeader('location', location);
   const sent = await compressReply(reply, { route, req });
   if (!res.destroyed) sendReply(res, sent);
+};
+
+/** Returns the address of what the request created (RFC 9110 section 15.3.2), with the fields of the body filled in. */
+const locationOf = (route: RouteDefinition, { status, body }: ReplyContent): string | undefined => {
+  const fields = new Map(Object.entries(body ?? {}));
+  return route.responses[status]?.location?.replaceAll(/\{(\w+)\}/g, (_whole, name: string) =>
+    encodeURIComponent(String(fields.get(name))),
+  );
 };
 
 const searchOf = ({ url = '' }: IncomingMessage): string => {

@@ -3,6 +3,7 @@ import type { RouteDefinition } from '@svc/contracts';
 import type { Tracing } from '@svc/tracing';
 import { STATUS_CALLER_GONE } from './read-body.ts';
 import { stateOf } from './request-state.ts';
+import { whenClosed } from './when-closed.ts';
 
 /** Probes run every few seconds; their traces carry no information. */
 const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
@@ -25,7 +26,7 @@ export const traceRequest = (
     kind: 'server',
     parent: typeof traceparent === 'string' ? traceparent : undefined,
   });
-  res.once('close', () => {
+  whenClosed(res, () => {
     const state = stateOf(res);
     const status = res.headersSent ? res.statusCode : STATUS_CALLER_GONE;
     const method = state?.route?.method ?? 'other';
@@ -37,7 +38,7 @@ export const traceRequest = (
       'url.path': pathOf(state?.route),
       'svc.operation': state?.operation,
       'svc.request_id': state?.requestId,
-      'svc.caller': state?.callerKind,
+      'svc.caller': state?.caller?.kind,
       'error.type': state?.errorCode,
     });
     const isCutOff = !res.writableFinished;

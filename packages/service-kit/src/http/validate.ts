@@ -96,17 +96,14 @@ export const checkParts = (route: RouteDefinition, parts: RequestParts): Checked
   };
   return {
     params: params === undefined ? EMPTY : take(checkTexts(params, coerceText(params, parts.params), 'path')),
-    query: query === undefined ? EMPTY : take(checkPairs(query, pairsOf(route, parts.search), 'query')),
+    query: query === undefined ? EMPTY : take(checkPairs(query, pairsOf(parts.search), 'query')),
     headers: headers === undefined ? EMPTY : take(checkHeaders(headers, parts.headers)),
     issues,
   };
 };
 
-/** RFC 6749 section 3.1: at the OAuth endpoints, a parameter without a value counts as omitted. */
-const pairsOf = (route: RouteDefinition, search: string): URLSearchParams => {
-  const pairs = new URLSearchParams(search);
-  return route.caller === 'oauth_public' ? withoutEmpty(pairs) : pairs;
-};
+/** A parameter without a value counts as omitted, as RFC 6749 section 3.1 requires for OAuth. */
+const pairsOf = (search: string): URLSearchParams => withoutEmpty(new URLSearchParams(search));
 
 export const withoutEmpty = (pairs: URLSearchParams): URLSearchParams =>
   new URLSearchParams([...pairs].filter(([, value]) => value !== ''));
@@ -133,12 +130,13 @@ const readingOf = (schema: z.ZodObject): HeaderReading => {
 /** Most requests carry none of the route's headers, and testing for that is cheaper than validating. */
 const checkHeaders = (schema: z.ZodObject, headers: IncomingHttpHeaders): Checked<unknown> => {
   const { names, none } = readingOf(schema);
-  if (names.every((name) => headers[name] === undefined)) return none;
+  if (names.every((name) => !headers[name])) return none;
   return check(schema, pick(schema, headers), 'header');
 };
 
+/** A header without a value counts as absent. */
 const pick = (schema: z.ZodObject, headers: IncomingHttpHeaders): Record<string, unknown> =>
-  Object.fromEntries(Object.keys(schema.shape).map((name) => [name, headers[name.toLowerCase()]]));
+  Object.fromEntries(Object.keys(schema.shape).map((name) => [name, headers[name.toLowerCase()] || undefined]));
 
 /**
  * Converts query or form texts to the schema's types: "50" to a number, "true" to a boolean. Other texts stay as they

@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
+import { whenClosed } from '../http/when-closed.ts';
 
 /** Maximum unanswered requests per connection. Proxies and nearly all clients send one at a time. */
 const UNANSWERED_MAX = 32;
@@ -20,7 +21,7 @@ export const boundPipelining = (handler: RequestListener): RequestListener => {
       return;
     }
     unanswered.set(socket, countOf(socket) + 1);
-    res.once('close', () => unanswered.set(socket, countOf(socket) - 1));
+    whenClosed(res, () => unanswered.set(socket, countOf(socket) - 1));
     handler(req, res);
   };
 };

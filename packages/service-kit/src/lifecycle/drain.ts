@@ -1,6 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { UnorderedSet } from '../collections/unordered-set.ts';
+import { whenClosed } from '../http/when-closed.ts';
 
 /**
  * Refuses new connections and waits for open responses; aborts the rest after `graceMs`. Returns true if none was
@@ -19,7 +20,7 @@ const IDLE_LEFT_OPEN_MS = 100;
 export const makeDrainable = (server: Server): Drain => {
   const open = new UnorderedSet<ServerResponse>();
   server.prependListener('request', (_req, res: ServerResponse) => {
-    res.once('close', open.add(res));
+    whenClosed(res, open.add(res));
     // Tells the client that this response is the last on its connection.
     if (!server.listening) res.setHeader('connection', 'close');
   });

@@ -1,10 +1,12 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { continueOnRead } from '../http/expect-continue.ts';
 import { boundPipelining } from './bound-pipelining.ts';
 import { type Drain, makeDrainable } from './drain.ts';
 
 export interface ListenOptions {
   readonly port: number;
+  /** `::` accepts IPv6 and IPv4, or IPv4 alone where the system has no IPv6. */
   readonly host: string;
 }
 
@@ -37,6 +39,7 @@ export const listen = async (handler: RequestListener, options: ListenOptions): 
     { maxHeaderSize: HEADER_BYTES_MAX, connectionsCheckingInterval: 5_000 },
     boundPipelining(handler),
   );
+  continueOnRead(server);
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
@@ -44,7 +47,9 @@ export const listen = async (handler: RequestListener, options: ListenOptions): 
   const drain = makeDrainable(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ port: options.port, host: options.host, backlog: BACKLOG }, () => {
+    // Without a host, Node.js prefers `::` and falls back to 0.0.0.0.
+    const host = options.host === '::' ? undefined : options.host;
+    server.listen({ port: options.port, host, backlog: BACKLOG }, () => {
       server.off('error', reject);
       resolve();
     });

@@ -15,6 +15,8 @@ export interface Logger {
   readonly warn: Write;
   readonly error: Write;
   readonly fatal: Write;
+  /** Writes at level `info`, unless the logger is `silent`: a record must not depend on LOG_LEVEL. */
+  readonly audit: Write;
   /** Returns a logger that adds these fields to every line. */
   readonly child: (fields: LogFields) => Logger;
 }
@@ -26,7 +28,7 @@ export interface LoggerOptions {
   readonly destination?: DestinationStream;
 }
 
-type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal';
+type Level = 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'audit';
 
 /** Creates the logger of a service: JSON to standard output, with allow-listed fields only. */
 export const createLogger = (options: LoggerOptions): Logger => {
@@ -41,11 +43,13 @@ export const createLogger = (options: LoggerOptions): Logger => {
   };
   const output = options.destination === undefined ? standardOutput() : undefined;
   const lines = pino(settings, options.destination ?? output?.stream);
+  const records = options.level === 'silent' ? lines : lines.child({}, { level: 'info' });
   const writes = (level: Level, message: string, fields: Record<string, unknown>): void => {
-    lines[level](fields, message);
+    if (level === 'audit') records.info(fields, message);
+    else lines[level](fields, message);
     output?.flush(level !== 'debug' && level !== 'info');
   };
-  return wrap((level) => lines.isLevelEnabled(level), writes);
+  return wrap((level) => (level === 'audit' ? records.isLevelEnabled('info') : lines.isLevelEnabled(level)), writes);
 };
 
 /** Keeps the listed fields and the reduced error. */
@@ -72,6 +76,7 @@ const wrap = (
     warn: at('warn'),
     error: at('error'),
     fatal: at('fatal'),
+    audit: at('audit'),
     child: (fields) => wrap(isEnabled, write, { ...bound, ...toLine(fields) }),
   };
 };

@@ -5,6 +5,7 @@
 const logFieldNames = [
   // Request
   'request_id',
+  'request_ids',
   'trace_id',
   'operation',
   'route',
@@ -21,6 +22,7 @@ const logFieldNames = [
   'target',
   'user_id',
   'client_id',
+  'owner_id',
   'grant_id',
   'session_id',
   'key_id',
@@ -97,6 +99,7 @@ export type LogFields = { [name in Exclude<LogFieldName, 'settings'>]?: LogValue
 
 const allowed: ReadonlySet<string> = new Set(logFieldNames);
 const TEXT_CHARACTERS_MAX = 1_000;
+/** Items of one field. A batch has at most 64 requests. */
 const ITEMS_MAX = 100;
 
 /** Keeps listed fields with plain values and silently drops the rest. */

@@ -1,11 +1,12 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { defineRoute, json, jsonBody, optionalJsonBody, type RouteDefinition } from '@svc/contracts';
+import { created, defineRoute, json, jsonBody, optionalJsonBody, type RouteDefinition } from '@svc/contracts';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 import {
   type Binding,
   bind,
+  continueOnRead,
   createLogger,
   createMetrics,
   createServiceApp,
@@ -43,11 +44,12 @@ export const testRoutes = {
     request: {
       body: jsonBody(z.strictObject({ name: z.string().min(1).max(80), count: z.int().gt(0).nullish() }), 1_000),
     },
-    responses: { 201: json('ok', z.object({ name: z.string() })) },
+    responses: { 201: created('ok', z.object({ name: z.string() }), '/v1/things/{name}') },
   }),
   getThing: defineRoute({
     ...base,
     operationId: 'getThing',
+    managementScope: 'apps:read',
     method: 'GET',
     path: '/v1/things/{thing_id}',
     caller: 'console_session',
@@ -60,6 +62,7 @@ export const testRoutes = {
   updateThing: defineRoute({
     ...base,
     operationId: 'updateThing',
+    managementScope: 'apps:write',
     method: 'PATCH',
     path: '/v1/things/{thing_id}',
     caller: 'console_session',
@@ -70,6 +73,7 @@ export const testRoutes = {
   buyThing: defineRoute({
     ...base,
     operationId: 'buyThing',
+    managementScope: null,
     method: 'POST',
     path: '/v1/things/{thing_id}/buy',
     caller: 'console_session',
@@ -80,6 +84,7 @@ export const testRoutes = {
   unboundThing: defineRoute({
     ...base,
     operationId: 'unboundThing',
+    managementScope: null,
     method: 'DELETE',
     path: '/v1/things/{thing_id}',
     caller: 'console_session',
@@ -207,6 +212,7 @@ export const testBindings: Binding[] = [
 /** Serves a listener on a free port until the test ends. */
 export const serve = async (listener: RequestListener): Promise<{ url: string; port: number }> => {
   const server = createServer(listener);
+  continueOnRead(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(async () => {
     server.closeAllConnections();

@@ -1,8 +1,11 @@
-import { AppError, type Authenticators } from '../../src/index.ts';
+import { type ManagementScope, managementScopes } from '@svc/contracts';
+import { AppError, type Authenticators, type ManagementKeyCaller } from '../../src/index.ts';
 
-/** Accepts five tokens, named after their properties. */
+/** Accepts tokens that are named after their properties, such as `svc_mk_apps:read`. */
 export const testAuthenticators: Authenticators = {
   console_session: async (token) => {
+    const scope = managementScopes.find((name) => token === `svc_mk_${name}`);
+    if (scope !== undefined) return managementKey(scope);
     if (!/^session-(business|personal|unverified)$/.test(token)) throw new AppError('invalid_token');
     const accountType = token === 'session-business' ? 'business' : 'personal';
     const isEmailUnverified = token === 'session-unverified';
@@ -29,3 +32,14 @@ export const testAuthenticators: Authenticators = {
     return { kind: 'api_key', keyId: 'key_1', userId: 'usr_1' };
   },
 };
+
+const managementKey = (scope: ManagementScope): ManagementKeyCaller => ({
+  kind: 'management_key',
+  keyId: 'mk_1',
+  userId: 'usr_1',
+  sessionId: 'ses_1',
+  accountType: scope.startsWith('apps') ? 'business' : 'personal',
+  isEmailUnverified: false,
+  scopes: new Set([scope]),
+  expiresAt: null,
+});

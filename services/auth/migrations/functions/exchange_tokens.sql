@@ -1,10 +1,11 @@
 -- Exchanges codes and refresh tokens for new refresh tokens, many in one round trip and one commit. Each item names a
--- grant, a code or else a refresh token of it, and the new token. The outcome of each is 'issued', 'grant_ended', or
--- 'reused' if the code or token has been used before; items of one grant are judged one after the other.
+-- grant, a code or a device code or else a refresh token of it, and the new token. The outcome of each is 'issued', 'grant_ended',
+-- 'reused' if the code or token has been used before, or 'other_key' if its tokens have been bound to another key;
+-- items of one grant are judged one after the other.
 -- Every caller locks grants in the order of their ids, so waiting for a lock leads to no deadlock.
 CREATE OR REPLACE FUNCTION exchange_tokens(
-  p_grant_ids text[], p_codes bytea[], p_refresh_tokens bytea[], p_digests bytea[], p_generations int[], p_jkts text[],
-  p_token_life interval, p_grant_unused interval
+  p_grant_ids text[], p_codes bytea[], p_device_codes bytea[], p_refresh_tokens bytea[], p_families bytea[],
+  p_digests bytea[], p_jkts text[], p_token_life interval, p_grant_unused interval
 ) RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE
   v_outcomes text[] := '{}';
@@ -26,22 +27,37 @@ BEGIN
       v_outcomes[i] := 'grant_ended';
       CONTINUE;
     END IF;
-    IF p_codes[i] IS NOT NULL THEN
-      UPDATE authorization_codes SET consumed_at = v_now
-      WHERE digest = p_codes[i] AND grant_id = p_grant_ids[i] AND consumed_at IS NULL;
+    IF p_refresh_tokens[i] IS NULL THEN
+      IF p_codes[i] IS NOT NULL THEN
+        UPDATE authorization_codes SET consumed_at = v_now
+        WHERE digest = p_codes[i] AND grant_id = p_grant_ids[i] AND consumed_at IS NULL;
+      ELSE
+        UPDATE device_codes SET redeemed_at = v_now
+        WHERE digest = p_device_codes[i] AND grant_id = p_grant_ids[i] AND redeemed_at IS NULL;
+      END IF;
+      IF NOT FOUND THEN
+        v_outcomes[i] := 'reused';
+        CONTINUE;
+      END IF;
+      INSERT INTO refresh_tokens (grant_id, family, digests, jkt, issued_at, expires_at)
+      VALUES (p_grant_ids[i], p_families[i], ARRAY[p_digests[i]], p_jkts[i], v_now, v_now + p_token_life);
     ELSE
-      v_use := refresh_use(p_refresh_tokens[i], v_client_id);
+      v_use := refresh_use(p_grant_ids[i], p_families[i], p_refresh_tokens[i], v_client_id);
+      IF v_use IS NULL OR v_use = 'reuse' THEN
+        v_outcomes[i] := 'reused';
+        CONTINUE;
+      END IF;
       UPDATE refresh_tokens SET
-        consumed_at = coalesce(consumed_at, v_now),
-        replays = replays + CASE v_use WHEN 'again' THEN 1 ELSE 0 END
-      WHERE digest = p_refresh_tokens[i] AND grant_id = p_grant_ids[i] AND v_use IN ('first', 'again');
+        digests = CASE v_use WHEN 'again' THEN digests || p_digests[i] ELSE ARRAY[p_digests[i]] END,
+        predecessor = p_refresh_tokens[i],
+        predecessor_used_at = CASE v_use WHEN 'again' THEN predecessor_used_at ELSE v_now END,
+        jkt = coalesce(jkt, p_jkts[i]), issued_at = v_now, expires_at = v_now + p_token_life
+      WHERE grant_id = p_grant_ids[i] AND (jkt IS NULL OR jkt = p_jkts[i]);
+      IF NOT FOUND THEN
+        v_outcomes[i] := 'other_key';
+        CONTINUE;
+      END IF;
     END IF;
-    IF NOT FOUND THEN
-      v_outcomes[i] := 'reused';
-      CONTINUE;
-    END IF;
-    INSERT INTO refresh_tokens (digest, grant_id, generation, jkt, issued_at, expires_at)
-    VALUES (p_digests[i], p_grant_ids[i], p_generations[i], p_jkts[i], v_now, v_now + p_token_life);
     v_outcomes[i] := 'issued';
   END LOOP;
   RETURN v_outcomes;

@@ -1,14 +1,12 @@
-import type { newId } from '@svc/contracts';
 import { lockAccount } from '../accounts/index.ts';
 import { OWN_ORIGIN } from '../connections/index.ts';
-import { endAccountAccess } from '../credentials/index.ts';
-import { voidMailedTokens } from '../mailed-tokens/index.ts';
+import { endAccess } from '../credentials/index.ts';
+import type { MailOutboxDeps } from '../mail/index.ts';
 import { type ListSessionsDeps, listLiveSessions } from '../sessions/index.ts';
 import type { Transact } from '../transact.ts';
 
-export interface EndAccountSessionsDeps extends ListSessionsDeps {
+export interface EndAccountSessionsDeps extends ListSessionsDeps, MailOutboxDeps {
   readonly transact: Transact;
-  readonly newId: typeof newId;
 }
 
 /**
@@ -23,7 +21,7 @@ export const endAccountSessions = (
     const account = (await lockAccount(trx, userId))?.account;
     if (account === undefined) return undefined;
     const live = await listLiveSessions({ ...deps, database: trx }, userId);
-    await voidMailedTokens(trx, userId, { purposes: ['reset_password', 'confirm_email'] });
-    await endAccountAccess(deps, trx, { account, origin: OWN_ORIGIN, now: deps.clock(), keepAccess: !access });
+    const endings = access ? (['sign_out', 'revocation'] as const) : (['sign_out'] as const);
+    await endAccess(deps, trx, { account, origin: OWN_ORIGIN, now: deps.clock(), endings });
     return live.length;
   });

@@ -2,7 +2,7 @@ import type { InspectedAccount } from '@svc/contracts';
 import { findAccountByEmail, findCredentialsById, normalizeEmail, toAccountJson } from '../accounts/index.ts';
 import { listStandingConnections } from '../connections/index.ts';
 import { countRecoveryCodes, listFactorsOfUser, toFactorJson } from '../factors/index.ts';
-import { type ListSessionsDeps, lastUseOf, listLiveSessions } from '../sessions/index.ts';
+import { type ListSessionsDeps, listLiveSessions } from '../sessions/index.ts';
 
 /** Finds an account by its address or id, with the details an operator needs to help its owner. */
 export const findAccount = async (
@@ -23,7 +23,7 @@ export const findAccount = async (
     factors: (await listFactorsOfUser(deps.database, account.id)).map(toFactorJson),
     recovery_codes_left: await countRecoveryCodes(deps.database, account.id),
     sessions: sessions.length,
-    last_used_at: lastUsed === undefined ? null : lastUseOf(lastUsed).toISOString(),
+    last_used_at: lastUsed?.lastUsedAt.toISOString() ?? null,
     connections: (await listStandingConnections(deps.database, account.id)).length,
     erased_at: account.eraseAt?.toISOString() ?? null,
   };

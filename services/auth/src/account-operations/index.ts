@@ -1,1 +1,2 @@
+export { endLostTokens } from './end-lost-tokens.ts';
 export { accountOperationRoutes } from './routes.ts';

@@ -1,7 +1,7 @@
 import { accountOperations } from '@svc/contracts';
 import { AppError, type Binding, bind } from '@svc/service-kit';
 import { OWN_ORIGIN } from '../connections/index.ts';
-import { type ScheduleErasureDeps, scheduleErasure } from '../erasure/index.ts';
+import { announceErasures, type ScheduleErasureDeps, scheduleErasure } from '../erasure/index.ts';
 import { resetFactors } from '../factors/index.ts';
 import { type EndAccountSessionsDeps, endAccountSessions } from './end-account-sessions.ts';
 import { findAccount } from './find-account.ts';
@@ -32,6 +32,10 @@ export const accountOperationRoutes = (deps: AccountOperationsDeps): Binding[] =
     });
     return { status: 200, body: { erased_at: orNotFound(erasedAt).toISOString() } };
   }),
+  bind(accountOperations.announceErasures, async ({ body }) => ({
+    status: 200,
+    body: { announced: await announceErasures(deps, new Date(body.since)) },
+  })),
 ];
 
 const orNotFound = <T>(found: T | undefined): T => {

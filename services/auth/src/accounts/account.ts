@@ -21,6 +21,11 @@ export interface AccountRecord {
   readonly deletionVersion: number;
   /** Newest session ended by signing out everywhere; null if there was none. */
   readonly sessionsRevokedThrough: string | null;
+  /**
+   * Time since which credentials may be those of an intruder: a day before a change of address that was undone. Null
+   * unless the password is still the one from before.
+   */
+  readonly distrustedSince: Date | null;
 }
 
 /** Trims and lowercases an address. Addresses are stored, compared and unique in this form. */

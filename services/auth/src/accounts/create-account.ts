@@ -54,6 +54,7 @@ export const createAccount = async (
     eraseAt: null,
     deletionVersion: 0,
     sessionsRevokedThrough: null,
+    distrustedSince: null,
   };
   // Refuses a source at its limit before it takes a place in the shared queues.
   await deps.signUps.limit.check(source);

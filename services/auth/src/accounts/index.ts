@@ -12,6 +12,7 @@ export {
   findAccountById,
   findCredentialsById,
   listDueErasures,
+  listErasuresSince,
   lockAccount,
   markFirstSignIn,
   updateCredentials,

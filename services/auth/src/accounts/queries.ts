@@ -49,6 +49,7 @@ export const updateCredentials = async (
     emailVerifiedAt?: Date;
     sessionsRevokedThrough?: string;
     hasSecondFactor?: boolean;
+    distrustedSince?: Date | null;
   },
 ): Promise<void> => {
   await trx('accounts').where({ id }).update(snakeKeys(change));
@@ -76,14 +77,35 @@ export const updateErasure = async (
   await trx('accounts').where({ id }).update(snakeKeys(change));
 };
 
-/** Lists accounts whose erasure is due, the longest overdue first. */
+/** Lists accounts whose erasure is due, except those named, the longest overdue first. */
 export const listDueErasures = async (
   executor: Executor,
-  { now, limit }: { now: Date; limit: number },
+  { now, limit, except }: { now: Date; limit: number; except: readonly string[] },
 ): Promise<string[]> =>
-  await executor('accounts').where('erase_at', '<=', now).orderBy('erase_at').limit(limit).pluck('id');
+  await executor('accounts')
+    .where('erase_at', '<=', now)
+    .whereNotIn('id', except)
+    .orderBy('erase_at')
+    .limit(limit)
+    .pluck('id');
 
-/** Deletes an account with everything that refers to it. Its apps must be gone. */
-export const deleteAccount = async (trx: Transaction, id: string): Promise<void> => {
+/** Lists the ids of accounts erased since a moment, in pages by id. */
+export const listErasuresSince = async (
+  executor: Executor,
+  { since, after, limit }: { since: Date; after: string | undefined; limit: number },
+): Promise<string[]> =>
+  await executor('erased_accounts')
+    .where('erased_at', '>=', since)
+    .where('user_id', '>', after ?? '')
+    .orderBy('user_id')
+    .limit(limit)
+    .pluck('user_id');
+
+/**
+ * Deletes an account with everything that refers to it, and keeps its pseudonymous id and the time. Its apps must be
+ * gone.
+ */
+export const deleteAccount = async (trx: Transaction, id: string, now: Date): Promise<void> => {
   await trx('accounts').where({ id }).delete();
+  await trx('erased_accounts').insert({ user_id: id, erased_at: now }).onConflict('user_id').ignore();
 };

@@ -1,12 +1,16 @@
 import { AppError } from '@svc/service-kit';
-import { deleteMailedToken, findMailedToken, type MailedTokenQuery } from '../mailed-tokens/index.ts';
+import {
+  deleteMailedToken,
+  findMailedToken,
+  type MailedTokenQuery,
+  type MailedTokenRecord,
+} from '../mailed-tokens/index.ts';
 import type { Transaction } from '../transact.ts';
 import { type AccountWithPassword, lockAccount } from './queries.ts';
 
 /** A used token, with the current state of its account. */
 export interface RedeemedToken extends AccountWithPassword {
-  readonly email: string;
-  readonly issuedAt: Date;
+  readonly token: MailedTokenRecord;
 }
 
 /**
@@ -18,5 +22,5 @@ export const redeemMailedToken = async (trx: Transaction, query: MailedTokenQuer
   const locked = found === undefined ? undefined : await lockAccount(trx, found.userId);
   if (found === undefined || locked === undefined) throw new AppError('token_invalid');
   if (!(await deleteMailedToken(trx, query))) throw new AppError('token_invalid');
-  return { ...locked, email: found.email, issuedAt: found.createdAt };
+  return { ...locked, token: found };
 };

@@ -37,8 +37,8 @@ export const requestVerification = async (deps: VerificationDeps, userId: string
 export const confirmVerification = async (deps: VerificationDeps, token: string): Promise<AccountRecord> => {
   const now = deps.clock();
   return await deps.transact(async (trx) => {
-    const { account, email } = await redeemMailedToken(trx, { purpose: 'verify_email', token, now });
-    if (account.email !== email) throw new AppError('token_invalid');
+    const { account, token: used } = await redeemMailedToken(trx, { purpose: 'verify_email', token, now });
+    if (account.email !== used.email) throw new AppError('token_invalid');
     return await markVerified(trx, account, now);
   });
 };

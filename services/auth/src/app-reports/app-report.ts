@@ -3,8 +3,7 @@ import type { AppReportReason } from '@svc/contracts';
 /** A user's report about an app. It outlives the app, so it keeps the app's name and owner. */
 export interface AppReport {
   readonly clientId: string;
-  /** Null only in reports stored by the previous release. */
-  readonly appName: string | null;
+  readonly appName: string;
   readonly ownerUserId: string | null;
   readonly userId: string;
   readonly reportedAt: Date;
@@ -18,7 +17,7 @@ export interface AppReport {
 export interface ReportSummary {
   readonly clientId: string;
   /** Name at the time of the last report. */
-  readonly appName: string | null;
+  readonly appName: string;
   readonly ownerUserId: string | null;
   readonly open: number;
   readonly reporters: number;

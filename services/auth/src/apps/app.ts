@@ -10,7 +10,8 @@ export type RegistrationFields = CamelKeys<Omit<z.output<typeof registerAppReque
 /** An app as stored. */
 export interface AppRecord extends CamelKeys<AppFields> {
   readonly clientId: string;
-  readonly ownerUserId: string;
+  /** Null for an app of a client ID metadata document, which no business registered. */
+  readonly ownerUserId: string | null;
   readonly clientType: ClientType;
   readonly active: boolean;
   /** Set while the app is suspended by an operator. */
@@ -26,7 +27,7 @@ export type NewAppRecord = RegistrationFields & Omit<AppRecord, keyof AppRecord 
 
 /** Returns the address of an app's icon, which requires a console session. */
 export const iconUrl = (publicBaseUrl: string, clientId: string): string =>
-  `${publicBaseUrl}/v1/integrations/apps/${clientId}/icon`;
+  `${publicBaseUrl}/v1/integrations/apps/${encodeURIComponent(clientId)}/icon`;
 
 /** Maps an app to the JSON that its owner sees. */
 export const toAppJson = (app: AppRecord, extra: { publicBaseUrl: string; connectionsCount: number }): App => ({
@@ -51,8 +52,14 @@ const toFieldsJson = (app: AppRecord): AppFields => {
   return Object.fromEntries(FIELD_NAMES.map((name) => [name, row[name]])) as AppFields;
 };
 
+/** An app that a business registered. */
+export type OwnedApp = AppRecord & { readonly ownerUserId: string };
+
+/** Returns true for an app that a business registered. */
+export const isOwned = (app: AppRecord): app is OwnedApp => app.ownerUserId !== null;
+
 /** Returns the data of facts about an app. */
-export const appFact = (app: AppRecord) => ({
+export const appFact = (app: OwnedApp) => ({
   client_id: app.clientId,
   owner_user_id: app.ownerUserId,
   name: app.name,

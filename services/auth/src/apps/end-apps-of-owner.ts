@@ -3,6 +3,7 @@ import type { Transaction } from '../transact.ts';
 import { deleteLockedApp } from './delete-app.ts';
 import { endAccessOfApp } from './end-access-of-app.ts';
 import { countAppRowsOfOwner, lockAppsOfOwner } from './queries.ts';
+import { deleteSecrets } from './secret-queries.ts';
 import { storeApp } from './update-app.ts';
 
 interface OwnersApps {
@@ -21,6 +22,11 @@ export const suspendAppsOfOwner = async (
     await endAccessOfApp(deps, trx, { clientId: app.clientId, now });
     await storeApp(trx, { ...app, active: false, updatedAt: now }, ['suspended']);
   }
+};
+
+/** Ends every client secret of an owner's apps. The owner can make new ones by rotation. */
+export const endSecretsOfOwner = async (trx: Transaction, ownerUserId: string): Promise<void> => {
+  for (const { clientId } of await lockAppsOfOwner(trx, ownerUserId)) await deleteSecrets(trx, clientId);
 };
 
 /** Deletes every app of an owner. Returns false until all are gone with their connections. */

@@ -3,7 +3,14 @@ import type { AppRecord } from './app.ts';
 import type { StoredSecret } from './client-secret.ts';
 
 /** Members of an app that `oauthClientJson` selects. */
-const MEMBERS = ['client_id', 'name', 'client_type', 'redirect_uris', 'dpop_bound_access_tokens'] as const;
+const MEMBERS = [
+  'client_id',
+  'name',
+  'client_type',
+  'redirect_uris',
+  'dpop_bound_access_tokens',
+  'device_flow',
+] as const;
 
 /** An app as the token endpoint reads it. */
 export interface OauthClient {

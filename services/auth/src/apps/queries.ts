@@ -55,6 +55,18 @@ export const holdApp = async (trx: Transaction, clientId: string): Promise<AppRe
   return row === undefined ? undefined : toRecord(row);
 };
 
+/** An app of a client ID metadata document, as fetched. */
+export type DocumentedApp = Pick<AppRecord, 'clientId' | 'name' | 'redirectUris' | 'homepageUrl' | 'privacyPolicyUrl'>;
+
+/** Stores an app of a metadata document, or what has changed of it. A suspended one stays suspended. */
+export const upsertDocumentedApp = async (trx: Transaction, app: DocumentedApp, now: Date): Promise<void> => {
+  const fixed = { clientType: 'public', active: true, refreshGraceSeconds: 30, version: 1, createdAt: now } as const;
+  await trx('apps')
+    .insert(snakeKeys({ ...app, ...fixed, ownerUserId: null, updatedAt: now }))
+    .onConflict('client_id')
+    .merge(['name', 'redirect_uris', 'homepage_url', 'privacy_policy_url', 'updated_at']);
+};
+
 /** Marks an app as deleted. Its row stays until its connections have ended. */
 export const markAppDeleted = async (trx: Transaction, clientId: string, now: Date): Promise<void> => {
   await trx('apps').where({ client_id: clientId }).update({ active: false, deleted_at: now, updated_at: now });

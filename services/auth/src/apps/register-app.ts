@@ -65,7 +65,7 @@ export const registerApp = async (
       subject: authEvents.appRegistered.subject,
       aggregate: appAggregate(stored.clientId),
       version: stored.version,
-      data: appFact(stored),
+      data: appFact({ ...stored, ownerUserId: owner.ownerUserId }),
     });
     return stored;
   });

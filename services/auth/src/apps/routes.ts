@@ -1,12 +1,12 @@
 import { ICON_BYTES_MAX, routes } from '@svc/contracts';
-import { type Binding, bind, readBodyBytes } from '@svc/service-kit';
+import { AppError, type Binding, bind, readBodyBytes } from '@svc/service-kit';
 import { countStandingConnections } from '../connections/index.ts';
 import { camelKeys } from '../key-case.ts';
 import type { Executor } from '../transact.ts';
 import { type AppRecord, toAppJson } from './app.ts';
 import { deleteApp } from './delete-app.ts';
 import { getIcon, putIcon } from './icons.ts';
-import { listAppsByOwner } from './queries.ts';
+import { findAppById, listAppsByOwner } from './queries.ts';
 import { registerApp } from './register-app.ts';
 import { rotateSecret } from './rotate-secret.ts';
 import { type UpdateAppDeps, updateApp } from './update-app.ts';
@@ -23,6 +23,12 @@ const recordRoutes = (deps: AppRoutesDeps): Binding[] => [
   bind(routes.listApps, async ({ caller }) => {
     const apps = await listAppsByOwner(deps.database, caller.userId);
     return { status: 200, body: { data: await toJson(deps, apps) } };
+  }),
+  bind(routes.getApp, async ({ params, caller }) => {
+    const app = await findAppById(deps.database, params.client_id);
+    if (app?.ownerUserId !== caller.userId) throw new AppError('not_found');
+    const [record] = await toJson(deps, [app]);
+    return { status: 200, body: record };
   }),
   bind(routes.registerApp, async ({ body, caller }) => {
     const { client_type: clientType, ...fields } = body;

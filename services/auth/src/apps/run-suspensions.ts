@@ -2,9 +2,10 @@ import { authEvents, type newId } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
 import { type Clock, type Logger, type PeriodicWork, runPeriodically } from '@svc/service-kit';
 import { endNextConnectionsOfApp, forgetNextConnectionsOfApp } from '../connections/index.ts';
+import type { FailingItems } from '../failing-items.ts';
 import { SECOND_MS } from '../time.ts';
 import type { Transact, Transaction } from '../transact.ts';
-import { appAggregate, appFact } from './app.ts';
+import { appAggregate, appFact, isOwned } from './app.ts';
 import { deleteAppRow, findDeletedApp } from './queries.ts';
 import { claimSuspension, deleteSuspension } from './suspension-queries.ts';
 
@@ -12,7 +13,7 @@ export interface SuspensionsDeps {
   readonly transact: Transact;
   readonly clock: Clock;
   readonly newId: typeof newId;
-  readonly logger: Logger;
+  readonly items: FailingItems;
 }
 
 /** Picks up work left by a crashed replica, and failed work. */
@@ -20,16 +21,21 @@ const POLL_MS = 5 * SECOND_MS;
 
 /**
  * Processes one batch of one suspension in one transaction, so that a crash neither loses nor repeats one and replicas
- * share the work. Returns false if there is none.
+ * share the work. Sets aside a suspension that fails. Returns false if there is none.
  */
-export const stepSuspension = async (deps: SuspensionsDeps): Promise<boolean> =>
-  await deps.transact(async (trx) => {
-    const clientId = await claimSuspension(trx);
-    if (clientId === undefined) return false;
-    if (await endNextConnectionsOfApp(deps, trx, { clientId, now: deps.clock() })) return true;
-    await finishSuspension(trx, clientId);
-    return true;
-  });
+export const stepSuspension = async (deps: SuspensionsDeps): Promise<boolean> => {
+  const outcome = await deps.items.attempt((claimed) =>
+    deps.transact(async (trx) => {
+      const clientId = await claimSuspension(trx, deps.items.setAside());
+      if (clientId === undefined) return false;
+      claimed(clientId);
+      if (await endNextConnectionsOfApp(deps, trx, { clientId, now: deps.clock() })) return true;
+      await finishSuspension(trx, clientId);
+      return true;
+    }),
+  );
+  return outcome !== false;
+};
 
 const finishSuspension = async (trx: Transaction, clientId: string): Promise<void> => {
   const deleted = await findDeletedApp(trx, clientId);
@@ -37,6 +43,7 @@ const finishSuspension = async (trx: Transaction, clientId: string): Promise<voi
     await deleteSuspension(trx, clientId);
     return;
   }
+  if (!isOwned(deleted)) throw new Error('only registered apps are deleted by their owners');
   if (await forgetNextConnectionsOfApp(trx, clientId)) return;
   await appendToOutbox(trx, {
     subject: authEvents.appDeleted.subject,
@@ -48,7 +55,7 @@ const finishSuspension = async (trx: Transaction, clientId: string): Promise<voi
 };
 
 /** Starts ending the connections of suspended apps in the background. */
-export const startSuspensions = (deps: SuspensionsDeps): PeriodicWork =>
+export const startSuspensions = (deps: SuspensionsDeps & { readonly logger: Logger }): PeriodicWork =>
   runPeriodically({
     name: 'suspensions',
     intervalMs: POLL_MS,

@@ -5,9 +5,10 @@ export const insertSuspension = async (trx: Transaction, clientId: string, now: 
   await trx('app_suspensions').insert({ client_id: clientId, requested_at: now }).onConflict('client_id').ignore();
 };
 
-/** Claims the oldest suspension that no other worker has claimed; undefined if there is none. */
-export const claimSuspension = async (trx: Transaction): Promise<string | undefined> => {
+/** Claims the oldest suspension, except those named, that no other worker has claimed; undefined if there is none. */
+export const claimSuspension = async (trx: Transaction, except: readonly string[]): Promise<string | undefined> => {
   const row = await trx<{ client_id: string; requested_at: Date }>('app_suspensions')
+    .whereNotIn('client_id', except)
     .orderBy('requested_at')
     .forUpdate()
     .skipLocked()

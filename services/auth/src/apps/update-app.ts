@@ -4,7 +4,7 @@ import { AppError, type Clock } from '@svc/service-kit';
 import type { z } from 'zod';
 import type { CamelKeys } from '../key-case.ts';
 import type { Transact, Transaction } from '../transact.ts';
-import { type AppRecord, appAggregate, appFact, checkRedirectUris } from './app.ts';
+import { type AppRecord, appAggregate, appFact, checkRedirectUris, isOwned } from './app.ts';
 import { endAccessOfApp } from './end-access-of-app.ts';
 import { lockAppOfOwner, updateAppRow } from './queries.ts';
 
@@ -77,10 +77,11 @@ const factsOf = (before: AppRecord, active: boolean, fields: ChangedFields): Fac
   ...(!before.active && active ? ['activated' as const] : []),
 ];
 
-/** Stores a locked app, raising its version by one for each fact. */
+/** Stores a locked app, raising its version by one for each fact. Other services hear only of registered apps. */
 export const storeApp = async (trx: Transaction, app: AppRecord, facts: readonly Fact[]): Promise<AppRecord> => {
   const after = { ...app, version: app.version + facts.length };
   await updateAppRow(trx, after);
+  if (!isOwned(after)) return after;
   await appendToOutbox(
     trx,
     ...facts.map((fact, index) => ({

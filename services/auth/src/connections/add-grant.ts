@@ -14,14 +14,14 @@ import { lockConnection, updateConnection } from './queries.ts';
 export const addGrant = async (
   deps: { newId: typeof newId },
   trx: Transaction,
-  { userId, clientId, scope, now }: Omit<Consent, 'origin' | 'budget'>,
+  { userId, clientId, scope, now }: Omit<Consent, 'origin' | 'budget' | 'terms' | 'deviceName'>,
 ): Promise<GrantRecord | undefined> => {
   const cutoff = await findCutoff(trx, clientId);
   const connection = await lockConnection(trx, { userId, clientId });
   if (connection === undefined || !isStanding(connection, cutoff)) return undefined;
   const consented = new Set(connection.scope.split(' '));
   if (scope.split(' ').some((name) => !consented.has(name))) return undefined;
-  const grant: GrantRecord = { id: newGrantId(deps, now, cutoff), userId, clientId, scope };
+  const grant: GrantRecord = { id: newGrantId(deps, now, cutoff), userId, clientId, scope, deviceName: null };
   await insertGrant(trx, grant, { createdAt: now, expiresAt: later(now, GRANT_UNUSED_MS) });
   const after = { ...connection, lastGrantId: grant.id };
   await updateConnection(trx, after);

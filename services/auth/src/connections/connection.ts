@@ -1,4 +1,5 @@
 import type { BudgetLimit } from '@svc/contracts';
+import { invalidField } from '@svc/service-kit';
 import { DAY_MS } from '../time.ts';
 
 /**
@@ -20,7 +21,21 @@ export interface ConnectionRecord {
   readonly budgetLimitMicros: number | null;
   readonly budgetPeriod: BudgetLimit['period'] | null;
   readonly budgetExpiresAt: Date | null;
+  /** Number of changes of budget and pause, so that a change sees if another came first. */
+  readonly termsVersion: number;
 }
+
+type Expiring = Pick<BudgetLimit, 'expires_at'>;
+
+/** Returns true for a budget that has ended. */
+export const hasPassed = ({ expires_at: expiresAt }: Expiring, now: Date): boolean =>
+  expiresAt != null && new Date(expiresAt) <= now;
+
+/** Throws the contract's 422 for a budget in a request that has ended. */
+export const requireLiveBudget = (budget: Expiring | null | undefined, now: Date): void => {
+  if (budget == null || !hasPassed(budget, now)) return;
+  throw invalidField(['body', 'budget', 'expires_at'], 'value_error', 'Value error, must be in the future');
+};
 
 /** Returns the column values of a budget. */
 export const budgetColumns = (
@@ -37,6 +52,8 @@ export interface GrantRecord {
   readonly userId: string;
   readonly clientId: string;
   readonly scope: string;
+  /** Name that the device has given. Null for a consent in a browser. */
+  readonly deviceName: string | null;
 }
 
 /** Reason why a connection ended. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { authEvents, DISCONNECTED_MAX, type newId } from '@svc/contracts';
-import { appendToOutbox } from '@svc/messaging';
+import { appendToOutbox, appRevocationKey } from '@svc/messaging';
 import type { Transaction } from '../transact.ts';
 import { auditRecord, OWN_ORIGIN } from './audit.ts';
 import { insertAuditEntries } from './audit-queries.ts';
@@ -19,7 +19,7 @@ export const cutOffApp = async (
 ): Promise<void> => {
   const revokedThrough = await raiseCutoff(trx, input.clientId, deps.newId('grt', input.now.getTime()));
   await appendToOutbox(trx, {
-    revocation: { key: `app.${input.clientId}`, value: { revoked_through: revokedThrough } },
+    revocation: { key: appRevocationKey(input.clientId), value: { revoked_through: revokedThrough } },
   });
 };
 

@@ -1,10 +1,10 @@
 import { authEvents, connectionAggregate, type newId } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
 import { AppError, type Clock } from '@svc/service-kit';
-import type { Transact } from '../transact.ts';
+import type { Transact, Transaction } from '../transact.ts';
 import { auditRecord, type Origin } from './audit.ts';
 import { insertAuditEntries } from './audit-queries.ts';
-import { isStanding } from './connection.ts';
+import { type ConnectionRecord, isStanding } from './connection.ts';
 import { endGrants, laterOf } from './end-grants.ts';
 import { findCutoff } from './grant-queries.ts';
 import { lockConnection, updateConnection } from './queries.ts';
@@ -23,21 +23,30 @@ export const endConnection = async (
     if (connection === undefined || !isStanding(connection, await findCutoff(trx, key.clientId))) {
       throw new AppError('not_found', 'You are not connected to this app.');
     }
-    const now = deps.clock();
-    const version = connection.version + 1;
-    const lastUsedAt = laterOf(connection.lastUsedAt, await endGrants(trx, connection));
-    await updateConnection(trx, { ...connection, version, lastUsedAt, endedAt: now });
-    await insertAuditEntries(trx, [auditRecord(deps, key, { action: 'disconnected', origin, now })]);
-    await appendToOutbox(trx, {
-      subject: authEvents.connectionRevoked.subject,
-      aggregate: connectionAggregate(key.userId, key.clientId),
-      version,
-      data: {
-        svc_user_id: key.userId,
-        client_id: key.clientId,
-        reason: 'user_disconnected',
-        revoked_at: now.toISOString(),
-      },
-    });
+    await endLockedConnection(deps, trx, { connection, origin, now: deps.clock() });
+  });
+};
+
+/** As `endConnection`, for a standing connection that the caller has locked. */
+export const endLockedConnection = async (
+  deps: { newId: typeof newId },
+  trx: Transaction,
+  { connection, origin, now }: { connection: ConnectionRecord; origin: Origin; now: Date },
+): Promise<void> => {
+  const { userId, clientId } = connection;
+  const version = connection.version + 1;
+  const lastUsedAt = laterOf(connection.lastUsedAt, await endGrants(trx, connection));
+  await updateConnection(trx, { ...connection, version, lastUsedAt, endedAt: now });
+  await insertAuditEntries(trx, [auditRecord(deps, connection, { action: 'disconnected', origin, now })]);
+  await appendToOutbox(trx, {
+    subject: authEvents.connectionRevoked.subject,
+    aggregate: connectionAggregate(userId, clientId),
+    version,
+    data: {
+      svc_user_id: userId,
+      client_id: clientId,
+      reason: 'user_disconnected',
+      revoked_at: now.toISOString(),
+    },
   });
 };

@@ -31,7 +31,7 @@ export const endGrant = async (
   deps: { newId: typeof newId },
   trx: Transaction,
   grantId: string,
-  cause: { action: 'token_reused' | 'revoked_by_app'; origin: Origin; now: Date },
+  cause: { action: 'token_reused' | 'revoked_by_app' | 'grant_ended'; origin: Origin; now: Date },
 ): Promise<void> => {
   const grant = await findGrant(trx, grantId);
   if (grant === undefined) return;

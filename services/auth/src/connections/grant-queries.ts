@@ -1,3 +1,4 @@
+import { idTimeAt } from '@svc/contracts';
 import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
 import type { Executor, Transaction } from '../transact.ts';
 import type { GrantRecord } from './connection.ts';
@@ -11,6 +12,7 @@ const COLUMNS = Object.keys({
   user_id: true,
   client_id: true,
   scope: true,
+  device_name: true,
 } satisfies Record<keyof GrantJson, true>);
 
 const NOT_CUT_OFF = `NOT EXISTS (
@@ -67,6 +69,35 @@ export const deleteGrantsOfUser = async (trx: Transaction, userId: string): Prom
     [userId],
   );
   return result.rows.map(({ id }) => id);
+};
+
+/** Lists the grants of a user, oldest first. */
+export const listGrantsOfUser = async (
+  trx: Transaction,
+  userId: string,
+): Promise<(GrantRecord & { readonly createdAt: Date })[]> => {
+  const rows = await trx('grants')
+    .where({ user_id: userId })
+    .orderBy('id')
+    .select<(GrantJson & { readonly created_at: Date })[]>([...COLUMNS, 'created_at']);
+  return rows.map((row) => camelKeys(row));
+};
+
+/** Lists the grants of a connection, newest first. */
+export const listGrantsOfConnection = async (
+  executor: Executor,
+  key: { userId: string; clientId: string },
+): Promise<(GrantRecord & { readonly createdAt: Date; readonly lastUsedAt: Date | null })[]> => {
+  const rows = await executor('grants')
+    .where({ user_id: key.userId, client_id: key.clientId })
+    .whereRaw(NOT_CUT_OFF)
+    .orderBy('id', 'desc')
+    .select<(GrantJson & { readonly created_at: Date; readonly last_used_at: Date | null })[]>([
+      ...COLUMNS,
+      'created_at',
+      'last_used_at',
+    ]);
+  return rows.map((row) => camelKeys(row));
 };
 
 /** Lists the ids of a connection's grants beyond the newest `keep`. */
@@ -137,4 +168,13 @@ export const raiseCutoff = async (trx: Transaction, clientId: string, newestId: 
 /** Deletes the cutoff of a deleted app. */
 export const deleteCutoff = async (trx: Transaction, clientId: string): Promise<void> => {
   await trx('app_cutoffs').where({ client_id: clientId }).delete();
+};
+
+/** Returns the id of the first grant that began after a moment. Ids sort by time. */
+export const findGrantIdAfter = async (executor: Executor, after: Date): Promise<string | undefined> => {
+  const row: { id: string } | undefined = await executor('grants')
+    .where('id', '>', `grt_${idTimeAt(after.getTime())}`)
+    .orderBy('id')
+    .first('id');
+  return row?.id;
 };

@@ -1,14 +1,22 @@
 export { addGrant } from './add-grant.ts';
 export { type Origin, OWN_ORIGIN, originOf } from './audit.ts';
 export { deleteAuditEntriesBefore } from './audit-queries.ts';
-export { type ConnectionRecord, GRANT_UNUSED_MS, type GrantRecord } from './connection.ts';
+export {
+  type ConnectionRecord,
+  GRANT_UNUSED_MS,
+  type GrantRecord,
+  hasPassed,
+  requireLiveBudget,
+} from './connection.ts';
 export type { ConnectedApp } from './describe-connections.ts';
 export { cutOffApp, endNextConnectionsOfApp, forgetNextConnectionsOfApp } from './end-app-connections.ts';
 export { endGrant } from './end-grants.ts';
+export { endGrantsSince } from './end-recent-grants.ts';
 export { endConnectionsOfUser } from './end-user-connections.ts';
-export { deleteGrantsExpiredBefore, type GrantJson, grantJson } from './grant-queries.ts';
+export { deleteGrantsExpiredBefore, findGrantIdAfter, type GrantJson, grantJson } from './grant-queries.ts';
 export { isConnected } from './is-connected.ts';
 export { openGrant } from './open-grant.ts';
+export { planTerms } from './plan-terms.ts';
 export {
   type BudgetJson,
   budgetJson,
@@ -17,3 +25,4 @@ export {
   listStandingConnections,
 } from './queries.ts';
 export { connectionRoutes } from './routes.ts';
+export { createTermsTurns, type TermsTurns } from './terms-turns.ts';

@@ -1,4 +1,5 @@
-import { type AppTermsChange, authEvents, type BudgetLimit, connectionAggregate, type newId } from '@svc/contracts';
+import { isDeepStrictEqual } from 'node:util';
+import { authEvents, type BudgetLimit, connectionAggregate, type newId } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
 import { later } from '../time.ts';
 import type { Transaction } from '../transact.ts';
@@ -11,10 +12,13 @@ import {
   GRANTS_PER_CONNECTION_MAX,
   type GrantRecord,
   isCutOff,
+  isStanding,
 } from './connection.ts';
 import { endGrants, laterOf } from './end-grants.ts';
 import { findCutoff, insertGrant, listOldestGrantIds } from './grant-queries.ts';
+import { judgeTerms, type PlannedTerms } from './plan-terms.ts';
 import { insertConnection, lockConnection, updateConnection } from './queries.ts';
+import { TermsMoved } from './terms-turns.ts';
 
 export interface Consent {
   readonly userId: string;
@@ -23,31 +27,33 @@ export interface Consent {
   readonly now: Date;
   /** Limit of the app's use of the plan; null removes it, undefined leaves it as it is. */
   readonly budget: BudgetLimit | null | undefined;
+  /** Change of the terms that billing has made already. */
+  readonly terms: PlannedTerms;
   readonly origin: Origin;
+  /** Name that the device has given. Null for a consent in a browser. */
+  readonly deviceName: string | null;
 }
 
-/** A grant, and the change to send to billing before the commit. */
 export interface OpenedGrant {
   readonly grant: GrantRecord;
   /** True if the user was not connected to the app. */
   readonly isNew: boolean;
-  readonly termsChange: AppTermsChange | undefined;
 }
 
 /**
  * Connects a user and an app, or reconnects them, and opens the grant of this consent. Appends the fact
- * `auth.connection.created`. The caller holds a lock on the app, so that no suspension interleaves.
+ * `auth.connection.created`. The caller holds a lock on the app, so that no suspension interleaves. Throws TermsMoved if
+ * the terms were planned for another state of the connection.
  */
 export const openGrant = async (
   deps: { newId: typeof newId },
   trx: Transaction,
   consent: Consent,
 ): Promise<OpenedGrant> => {
-  const { userId, clientId, scope, now } = consent;
+  const { userId, clientId, scope, now, deviceName } = consent;
   const cutoff = await findCutoff(trx, clientId);
-  const grant: GrantRecord = { id: newGrantId(deps, now, cutoff), userId, clientId, scope };
-  const connected = await connect(deps, trx, { ...consent, grantId: grant.id, cutoff });
-  const { connection } = connected;
+  const grant: GrantRecord = { id: newGrantId(deps, now, cutoff), userId, clientId, scope, deviceName };
+  const connection = await connect(deps, trx, { ...consent, grantId: grant.id, cutoff });
   await insertGrant(trx, grant, { createdAt: now, expiresAt: later(now, GRANT_UNUSED_MS) });
   const isAgain = connection.connectedAt < now;
   const action = isAgain ? 'consented_again' : 'connected';
@@ -65,14 +71,7 @@ export const openGrant = async (
     },
   });
   await endSurplus(trx, connection);
-  return { grant, isNew: !isAgain, termsChange: termsChangeOf(consent, connected) };
-};
-
-/** Skips billing if no limit existed and none is set. */
-const termsChangeOf = ({ budget }: Consent, { hadLimit, isResumed }: Connected): AppTermsChange | undefined => {
-  const isSet = budget !== undefined && (budget !== null || hadLimit);
-  if (!isSet && !isResumed) return undefined;
-  return { ...(isSet ? { budget } : {}), ...(isResumed ? { paused: false } : {}) };
+  return { grant, isNew: !isAgain };
 };
 
 /** Ends the oldest grants beyond the limit. The connection keeps their last use. */
@@ -99,15 +98,13 @@ interface Connecting extends Consent {
   readonly cutoff: string | undefined;
 }
 
-interface Connected {
-  readonly connection: ConnectionRecord;
-  /** True if the app was paused and is connected again. */
-  readonly isResumed: boolean;
-  readonly hadLimit: boolean;
-}
-
-const connect = async (deps: { newId: typeof newId }, trx: Transaction, input: Connecting): Promise<Connected> => {
-  const { userId, clientId, scope, now, grantId, cutoff, budget } = input;
+const connect = async (
+  deps: { newId: typeof newId },
+  trx: Transaction,
+  input: Connecting,
+): Promise<ConnectionRecord> => {
+  const { userId, clientId, scope, now, grantId, cutoff, budget, terms } = input;
+  const termsVersion = terms.version + (terms.change === undefined ? 0 : 1);
   const first: ConnectionRecord = {
     userId,
     clientId,
@@ -119,24 +116,26 @@ const connect = async (deps: { newId: typeof newId }, trx: Transaction, input: C
     endedAt: null,
     isPaused: false,
     ...budgetColumns(budget ?? null),
+    termsVersion,
   };
   const known = await lockConnection(trx, { userId, clientId });
-  if (known === undefined && (await insertConnection(trx, first))) {
-    return { connection: first, isResumed: false, hadLimit: false };
+  if (!isDeepStrictEqual(judgeTerms({ known, cutoff, budget }), terms)) throw new TermsMoved();
+  if (known === undefined) {
+    if (!(await insertConnection(trx, first))) throw new TermsMoved();
+    return first;
   }
-  const before = known ?? (await lockConnection(trx, { userId, clientId }));
-  if (before === undefined) throw new Error('a connection vanished while it was made');
-  const isAgain = before.endedAt === null && !isCutOff(before.lastGrantId, cutoff);
-  const ended = isAgain ? before : await settleEnd(deps, trx, { connection: before, now });
+  const isAgain = isStanding(known, cutoff);
+  const ended = isAgain ? known : await settleEnd(deps, trx, { connection: known, now });
   const { budgetLimitMicros, budgetPeriod, budgetExpiresAt } = ended;
   const after: ConnectionRecord = {
     ...(isAgain ? { ...ended, scope, lastGrantId: grantId } : first),
     version: ended.version + 1,
     // A limit outlives its connection: a total goes on counting when the app is connected again.
     ...(budget === undefined ? { budgetLimitMicros, budgetPeriod, budgetExpiresAt } : budgetColumns(budget)),
+    termsVersion,
   };
   await updateConnection(trx, after);
-  return { connection: after, isResumed: !isAgain && ended.isPaused, hadLimit: budgetLimitMicros !== null };
+  return after;
 };
 
 /** Ends a connection now if a pending suspension covers it, so that the facts stay in order. */

@@ -1,7 +1,7 @@
 import { AppError } from '@svc/service-kit';
 import { holdApp } from '../apps/index.ts';
 import { addGrant } from '../connections/index.ts';
-import { issueCode, newOpaqueValue } from '../oidc/index.ts';
+import { issueCode, newCode } from '../oidc/index.ts';
 import { holdSession } from '../sessions/index.ts';
 import { checkAuthorizeRequest } from './authorize-request.ts';
 import { approvalRedirect, type DecideConsentDeps, type Decision } from './decide-consent.ts';
@@ -14,7 +14,7 @@ export const approveSilently = async (
   deps: DecideConsentDeps,
   { userId, sessionId, request, state }: Omit<Decision, 'origin' | 'budget'>,
 ): Promise<{ redirectTo: string } | { error: 'login_required' | 'consent_required' }> => {
-  const code = newOpaqueValue('authorization_code');
+  const code = newCode();
   const error = await deps.transact(async (trx) => {
     const held = await holdApp(trx, request.clientId);
     if (!(await holdSession(trx, { userId, sessionId }))) return 'login_required';
@@ -22,7 +22,7 @@ export const approveSilently = async (
     const now = deps.clock();
     const grant = await addGrant(deps, trx, { userId, clientId: app.clientId, scope: scopes.join(' '), now });
     if (grant === undefined) return 'consent_required';
-    const isNew = await issueCode(trx, { ...request, value: code, grantId: grant.id, now });
+    const isNew = await issueCode(trx, { ...request, value: code, grantId: grant.id });
     if (!isNew) throw new AppError('internal_error', undefined, { cause: new Error('a random code was issued twice') });
     return undefined;
   });

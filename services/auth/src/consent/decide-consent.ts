@@ -1,20 +1,16 @@
 import type { BudgetLimit } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
-import { findAccountById } from '../accounts/index.ts';
 import { addToRedirectUri, findAppById, holdApp } from '../apps/index.ts';
-import type { BillingClient } from '../billing-client.ts';
-import { type Origin, openGrant } from '../connections/index.ts';
-import { enqueueMail, type MailOutboxDeps } from '../mail/index.ts';
-import { issueCode, newOpaqueValue } from '../oidc/index.ts';
+import type { Origin } from '../connections/index.ts';
+import { digestOpaqueValue, findCodeState, issueCode, newCode } from '../oidc/index.ts';
 import { holdSession } from '../sessions/index.ts';
-import type { Executor, Transact, Transaction } from '../transact.ts';
+import type { Executor, Transaction } from '../transact.ts';
 import { type AuthorizeRequest, checkAuthorizeRequest } from './authorize-request.ts';
+import { type OpenApprovedGrantDeps, openApprovedGrant } from './open-approved-grant.ts';
 
-export interface DecideConsentDeps extends MailOutboxDeps {
+export interface DecideConsentDeps extends OpenApprovedGrantDeps {
   readonly database: Executor;
-  readonly transact: Transact;
   readonly publicBaseUrl: string;
-  readonly billing: Pick<BillingClient, 'changeTerms'>;
 }
 
 /** A decision of a signed-in person. */
@@ -34,40 +30,39 @@ export class DecidedBefore extends Error {
 }
 
 /**
- * Approves a request: creates connection, grant, code and fact in one transaction. Billing gets the budget before the
- * commit, so that it applies to the first request. Returns the redirect for the browser (RFC 6749 section 4.1.2, RFC
- * 9207). Throws as `checkAuthorizeRequest`, `invalid_token` if the session has ended meanwhile, `service_unavailable`
- * if billing does not respond, and DecidedBefore if the code exists.
+ * Approves a request. Returns the redirect for the browser (RFC 6749 section 4.1.2, RFC 9207). Throws as
+ * `checkAuthorizeRequest`, `invalid_token` if the session has ended meanwhile, `service_unavailable` if billing does not
+ * respond, and DecidedBefore if the code exists.
  */
 export const approve = async (
   deps: DecideConsentDeps,
-  { userId, sessionId, request, state, budget, origin }: Decision,
-  code: string = newOpaqueValue('authorization_code'),
+  decision: Decision,
+  code: string = newCode(),
 ): Promise<string> => {
-  await deps.transact(async (trx) => {
-    const held = await holdApp(trx, request.clientId);
-    if (!(await holdSession(trx, { userId, sessionId }))) throw new AppError('invalid_token');
-    const { app, scopes } = checkAuthorizeRequest(held, request, 'body');
-    const now = deps.clock();
-    const consent = { userId, clientId: app.clientId, scope: scopes.join(' '), now, budget, origin };
-    const { grant, isNew: isNewApp, termsChange } = await openGrant(deps, trx, consent);
-    const isNew = await issueCode(trx, { ...request, value: code, grantId: grant.id, now });
-    if (!isNew) throw new DecidedBefore();
-    if (isNewApp) await mailConnectedApp(deps, trx, { userId, appName: app.name });
-    if (termsChange !== undefined) await deps.billing.changeTerms(consent, termsChange);
+  const { userId, request, state, budget, origin } = decision;
+  await openApprovedGrant(deps, {
+    userId,
+    clientId: request.clientId,
+    budget,
+    origin,
+    deviceName: null,
+    check: async (trx) => {
+      const checked = await checkDecision(trx, decision);
+      if ((await findCodeState(trx, digestOpaqueValue(code))) !== undefined) throw new DecidedBefore();
+      return checked;
+    },
+    issue: async (trx, grantId) => {
+      if (!(await issueCode(trx, { ...request, value: code, grantId }))) throw new DecidedBefore();
+    },
   });
   return approvalRedirect(deps, { request, state, code });
 };
 
-const mailConnectedApp = async (
-  deps: MailOutboxDeps,
-  trx: Transaction,
-  { userId, appName }: { userId: string; appName: string },
-): Promise<void> => {
-  const account = await findAccountById(trx, userId);
-  if (account === undefined) return;
-  const { email: to, locale } = account;
-  await enqueueMail(deps, trx, { kind: 'app_connected', userId, to, locale, data: { appName } });
+/** Holds app and session until the transaction ends, so that no suspension and no sign-out interleaves. */
+const checkDecision = async (trx: Transaction, { userId, sessionId, request }: Decision) => {
+  const held = await holdApp(trx, request.clientId);
+  if (!(await holdSession(trx, { userId, sessionId }))) throw new AppError('invalid_token');
+  return checkAuthorizeRequest(held, request, 'body');
 };
 
 /** Returns the redirect of an approved request. */

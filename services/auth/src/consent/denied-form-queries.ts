@@ -9,9 +9,9 @@ export const insertDeniedForm = async (
   await executor('denied_forms').insert(snakeKeys(form)).onConflict('digest').ignore();
 };
 
-/** Returns true if a form was denied. */
-export const isDeniedForm = async (executor: Executor, digest: Buffer): Promise<boolean> =>
-  (await executor('denied_forms').where({ digest }).first('digest')) !== undefined;
+/** Returns true if a form was denied, under any of its digests. */
+export const isDeniedForm = async (executor: Executor, digests: readonly Buffer[]): Promise<boolean> =>
+  (await executor('denied_forms').whereIn('digest', digests).first('digest')) !== undefined;
 
 /** Deletes at most `limit` denials of forms that expired before the given time. Returns the number. */
 export const deleteDeniedFormsBefore = async (executor: Executor, before: Date, limit: number): Promise<number> =>

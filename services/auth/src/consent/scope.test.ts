@@ -6,20 +6,13 @@ test.each([
   ['inference', ['inference']],
   ['usage:read inference', ['inference', 'usage:read']],
   ['inference inference', ['inference']],
+  ['inference ', ['inference']],
+  [' inference  usage:read', ['inference', 'usage:read']],
 ])('%s', (text, scopes) => {
   expect(parseScope(text)).toEqual(scopes);
 });
 
-test.each([
-  '',
-  ' ',
-  'openid',
-  'inference admin',
-  'Inference',
-  'inference  usage:read',
-  'inference\tusage:read',
-  ' inference',
-])('rejects "%s"', (text) => {
+test.each(['', ' ', 'openid', 'inference admin', 'Inference', 'inference\tusage:read'])('rejects "%s"', (text) => {
   expect(parseScope(text)).toBeUndefined();
 });
 
@@ -28,7 +21,7 @@ test('never returns a scope that the text does not name', () => {
     fc.property(fc.array(fc.constantFrom('inference', 'usage:read', 'admin', 'inference:all', '')), (names) => {
       const granted = parseScope(names.join(' ')) ?? [];
       expect(granted.every((scope) => names.includes(scope))).toBe(true);
-      if (names.some((name) => name !== 'inference' && name !== 'usage:read')) expect(granted).toEqual([]);
+      if (names.some((name) => !['inference', 'usage:read', ''].includes(name))) expect(granted).toEqual([]);
     }),
   );
 });

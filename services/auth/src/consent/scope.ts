@@ -30,12 +30,13 @@ const texts: Readonly<Record<Scope, Readonly<Record<Locale, ScopeText>>>> = {
 };
 
 /**
- * Parses a space-separated list (RFC 6749 section 3.3) into our order, without duplicates. Returns undefined if it is
- * empty or contains an unknown scope.
+ * Parses a space-separated list (RFC 6749 section 3.3) into our order, without duplicates; surplus blanks are ignored.
+ * Returns undefined if it is empty or contains an unknown scope.
  */
 export const parseScope = (text: string): Scope[] | undefined => {
   const known = knownScopes(text);
-  return known.length === new Set(text.split(' ')).size ? known : undefined;
+  const named = new Set(text.split(' ').filter((name) => name !== ''));
+  return known.length > 0 && known.length === named.size ? known : undefined;
 };
 
 /** Titles of `inference` on plans that include one service alone. */

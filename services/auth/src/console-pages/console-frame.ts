@@ -1,7 +1,9 @@
-import { type Locale, returnToSchema } from '@svc/contracts';
-import { html } from '@svc/pages';
+import { type Locale, returnToSchema, routes } from '@svc/contracts';
+import { html, type Publication } from '@svc/pages';
 import { type FormName, pageText, type SignInFrame } from '../consent/index.ts';
 import { createSignInOptions, type FactorsDeps } from '../factors/index.ts';
+
+const DEVICE_PATH = routes.showDevicePage.path;
 
 /** State of the console's sign-in pages, carried in their links and forms. */
 export interface ConsoleEntrance {
@@ -13,6 +15,7 @@ export interface ConsoleEntrance {
 
 export interface ConsoleFrameDeps extends Pick<FactorsDeps, 'relyingParty' | 'passkeyChallenges'> {
   readonly sso: { name: string | undefined } | undefined;
+  readonly publication: Publication;
 }
 
 /** Returns the path if it belongs to this origin, else that of the overview. */
@@ -27,7 +30,7 @@ export const consoleFrame = (
   deps: ConsoleFrameDeps,
   page: 'sign-in' | 'sign-up',
 ): SignInFrame => {
-  const { sso } = deps;
+  const { sso, publication } = deps;
   const text = pageText(locale);
   const otherLocale = locale === 'it' ? 'en' : 'it';
   const pathOf = (name: 'sign-in' | 'sign-up', to: Locale = locale): string =>
@@ -36,7 +39,7 @@ export const consoleFrame = (
   return {
     locale,
     text,
-    lead: page === 'sign-in' ? text.consoleLead : text.signUpLead,
+    lead: page === 'sign-up' ? text.signUpLead : next.startsWith(DEVICE_PATH) ? text.deviceLead : text.consoleLead,
     form: (name, fields) => html`
 <form method="post" action="${actionOf(name)}">
 <input type="hidden" name="next" value="${next}">
@@ -45,14 +48,21 @@ ${fields}
 </form>`,
     signInPath: pathOf('sign-in'),
     signUpPath: pathOf('sign-up'),
-    sso: sso && { path: `/v1/console/sso/start?${new URLSearchParams({ return_to: next })}`, name: sso.name },
+    sso: sso && { path: ssoPath({ next, reason }), name: sso.name },
     passkeyOptions: createSignInOptions(deps),
     offersBusiness: true,
     notice: reason && html`<p class="notice" role="status">${notices[reason]}</p>`,
-    footer: html`<footer><a href="/docs${locale === 'it' ? '/it' : ''}">${text.documentation}</a><a href="${pathOf(page, otherLocale)}" hreflang="${otherLocale}" lang="${otherLocale}">${text.otherLanguage}</a></footer>`,
+    footer: html`<footer><a href="/docs${locale === 'it' ? '/it' : ''}">${text.documentation}</a><a href="/prices?locale=${locale}">${text.prices}</a>${publication.termsUrl !== undefined && html`<a href="${publication.termsUrl}">${text.terms}</a>`}${publication.privacyUrl !== undefined && html`<a href="${publication.privacyUrl}">${text.privacy}</a>`}<a href="${pathOf(page, otherLocale)}" hreflang="${otherLocale}" lang="${otherLocale}">${text.otherLanguage}</a></footer>`,
     referrerPolicy: 'same-origin',
   };
 };
+
+/**
+ * Returns the path of single sign-on. After a sign-out or the end of a session, the provider has to authenticate the
+ * person again: one click must not undo a sign-out, and the new session counts as recently proven.
+ */
+const ssoPath = ({ next, reason }: Pick<ConsoleEntrance, 'next' | 'reason'>): string =>
+  `/v1/console/sso/start?${new URLSearchParams({ return_to: next, ...(reason === undefined ? {} : { fresh: 'true' }) })}`;
 
 const actionOf = (name: FormName): string =>
   name === 'sign-in' || name === 'sign-up' ? `/${name}` : `/sign-in/${name}`;

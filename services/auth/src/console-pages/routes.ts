@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FORM_BYTES_MAX, localeSchema, routes } from '@svc/contracts';
+import type { Publication } from '@svc/pages';
 import { type Binding, bind, type ReplyContent, readBodyBytes } from '@svc/service-kit';
 import {
   finishByForm,
@@ -18,6 +19,8 @@ import {
 import { isOwnOrigin } from '../own-origins.ts';
 import { type StartedSession, sessionCookies, signInOriginOf } from '../sessions/index.ts';
 import { type ConsoleEntrance, consoleFrame, safeNext } from './console-frame.ts';
+import { pricesPage } from './prices-page.ts';
+import type { ReadOffer } from './read-offer.ts';
 
 interface FormRequest {
   readonly req: IncomingMessage;
@@ -25,8 +28,17 @@ interface FormRequest {
   readonly clientAddress: string;
 }
 
-/** Binds the console's sign-in and sign-up pages. They need no script. */
-export const consolePageRoutes = (deps: PagesDeps): Binding[] => [
+export interface ConsolePagesDeps extends PagesDeps {
+  readonly readOffer: ReadOffer;
+  readonly publication: Publication;
+}
+
+/** Binds the page of prices, and the console's sign-in and sign-up pages. They need no script. */
+export const consolePageRoutes = (deps: ConsolePagesDeps): Binding[] => [
+  bind(routes.showPrices, async ({ query, req }) => {
+    const locale = query.locale ?? preferredLocale(req);
+    return pricesPage(await deps.readOffer(), { locale, publication: deps.publication });
+  }),
   bind(routes.showSignIn, async ({ query, req }) => {
     const entrance = { locale: query.locale ?? preferredLocale(req), next: safeNext(query.next), reason: query.reason };
     return signInPage(consoleFrame(entrance, deps, 'sign-in'));
@@ -52,7 +64,7 @@ export const consolePageRoutes = (deps: PagesDeps): Binding[] => [
 
 /** Signs in with a form, or shows the next step: the second factor, or the form with its errors. */
 const submit = async (
-  deps: PagesDeps,
+  deps: ConsolePagesDeps,
   request: FormRequest,
   signInBy: typeof signInByForm | typeof finishByForm | typeof signInByPasskeyForm,
 ): Promise<ReplyContent> => {
@@ -69,7 +81,7 @@ const submit = async (
 type ConsoleForm = { fields: URLSearchParams; entrance: ConsoleEntrance } | { reply: ReplyContent };
 
 /** Parses a form. Refuses one from another site, which could sign a person in to another account. */
-const readConsoleForm = async (deps: PagesDeps, { req }: FormRequest): Promise<ConsoleForm> => {
+const readConsoleForm = async (deps: ConsolePagesDeps, { req }: FormRequest): Promise<ConsoleForm> => {
   const bytes = await readBodyBytes(req, FORM_BYTES_MAX);
   const fields = new URLSearchParams(bytes.toString('utf8'));
   const isOurs = isOwnOrigin(req.headers.origin, deps.publicBaseUrl);

@@ -17,7 +17,7 @@ import { originOf } from '../connections/index.ts';
 import { enqueueMail } from '../mail/index.ts';
 import { issueMailedToken, voidMailedTokens } from '../mailed-tokens/index.ts';
 import type { Transaction } from '../transact.ts';
-import { endAccountAccess } from './end-account-access.ts';
+import { distrustedSinceChange, endAccess } from './end-access.ts';
 import { type OwnerClaim, type ProveOwnerDeps, proveOwner } from './prove-owner.ts';
 
 export interface ChangeEmailDeps extends ProveOwnerDeps, VerificationDeps {}
@@ -72,11 +72,12 @@ export const confirmEmailChange = async (deps: ChangeEmailDeps, token: string): 
   const now = deps.clock();
   return await orEmailTaken(() =>
     deps.transact(async (trx) => {
-      const { account, email } = await redeemMailedToken(trx, { purpose: 'confirm_email', token, now });
+      const { account, token: used } = await redeemMailedToken(trx, { purpose: 'confirm_email', token, now });
+      const { email, createdAt: requestedAt } = used;
       if (!(await isAddressFree(trx, email, { now, userId: account.id }))) throw new AppError('email_taken');
       const changed = await moveTo(trx, account, { email, now });
       const { id: userId, email: to, locale } = account;
-      const undo = await issueMailedToken(trx, { purpose: 'undo_email', userId, email: to }, now);
+      const undo = await issueMailedToken(trx, { purpose: 'undo_email', userId, email: to, requestedAt }, now);
       await enqueueMail(deps, trx, {
         kind: 'email_changed',
         userId,
@@ -90,25 +91,32 @@ export const confirmEmailChange = async (deps: ChangeEmailDeps, token: string): 
 };
 
 /**
- * Restores the address of the mailed link, or cancels an unconfirmed change, and signs the account out everywhere.
- * Links mailed to later addresses become void. Throws `token_invalid`, and `email_taken` if another account has the
- * address.
+ * Restores the address of the mailed link, or cancels an unconfirmed change. Signs the account out everywhere, and ends
+ * what was added since the change or in the day before. The request proved that an intruder knows the password, so the
+ * account remembers that time for the next reset. Links mailed to later addresses become void. Throws `token_invalid`, and
+ * `email_taken` if another account has the address.
  */
 export const undoEmailChange = async (deps: ChangeEmailDeps, token: string, source: string): Promise<AccountRecord> => {
   const now = deps.clock();
   return await orEmailTaken(() =>
     deps.transact(async (trx) => {
-      const { account, email, issuedAt } = await redeemMailedToken(trx, { purpose: 'undo_email', token, now });
-      await voidMailedTokens(trx, account.id, { purposes: ['undo_email'], since: issuedAt });
+      const { account, token: used } = await redeemMailedToken(trx, { purpose: 'undo_email', token, now });
+      const { email, createdAt: changedAt } = used;
+      await voidMailedTokens(trx, account.id, { purposes: ['undo_email'], since: changedAt });
       const restored = await moveTo(trx, account, { email, now });
-      // The link that cancels a deletion was mailed to the previous address.
-      await voidMailedTokens(trx, account.id, { purposes: ['cancel_deletion'] });
-      if (restored.eraseAt !== null) await mailDeletion(deps, trx, { ...restored, eraseAt: restored.eraseAt });
+      const distrustedSince = earlierOf(account.distrustedSince, distrustedSinceChange(account, changedAt));
+      await updateCredentials(trx, account.id, { distrustedSince });
       const origin = originOf(source, 'browser');
-      return await endAccountAccess(deps, trx, { account: restored, origin, now, keepAccess: true });
+      const endings = ['sign_out', 'intrusion'] as const;
+      const ended = await endAccess(deps, trx, { account: restored, origin, now, endings, distrustedSince });
+      // The link that cancels a deletion was mailed to the previous address.
+      if (ended.eraseAt !== null) await mailDeletion(deps, trx, { ...ended, eraseAt: ended.eraseAt });
+      return ended;
     }),
   );
 };
+
+const earlierOf = (one: Date | null, other: Date): Date => (one !== null && one < other ? one : other);
 
 /** Sets a confirmed address on a locked account. Voids links mailed to the previous address, except undo links. */
 const moveTo = async (

@@ -2,9 +2,8 @@ import { AppError } from '@svc/service-kit';
 import { lockAccount, type PasswordRules, updateCredentials } from '../accounts/index.ts';
 import { originOf } from '../connections/index.ts';
 import { enqueueMail } from '../mail/index.ts';
-import { voidMailedTokens } from '../mailed-tokens/index.ts';
 import { type BeginSessionDeps, insertNewSession, type StartedSession } from '../sessions/index.ts';
-import { endAccountAccess } from './end-account-access.ts';
+import { endAccess } from './end-access.ts';
 import { type OwnerClaim, type ProveOwnerDeps, proveOwner } from './prove-owner.ts';
 
 export interface ChangePasswordDeps extends ProveOwnerDeps, BeginSessionDeps {
@@ -30,11 +29,12 @@ export const changePassword = async (
     if (locked.passwordHash !== owner.passwordHash) throw new AppError('wrong_password');
     const { account } = locked;
     await updateCredentials(trx, account.id, { passwordHash });
-    // Someone who knew the old password may have requested a change of address.
-    await voidMailedTokens(trx, account.id, { purposes: ['reset_password', 'confirm_email'] });
-    const origin = originOf(claim.source, 'console');
-    const ended = { account, origin, now: deps.clock(), keepAccess: !revokeAccess };
-    const signedOut = await endAccountAccess(deps, trx, ended);
+    const signedOut = await endAccess(deps, trx, {
+      account,
+      origin: originOf(claim.source, 'console'),
+      now: deps.clock(),
+      endings: revokeAccess ? ['sign_out', 'revocation'] : ['sign_out'],
+    });
     const { id: userId, email: to, locale } = account;
     await enqueueMail(deps, trx, { kind: 'password_changed', userId, to, locale, data: {} });
     return await insertNewSession(deps, trx, { account: signedOut, origin: claim });

@@ -36,11 +36,15 @@ export const proveOwner = async (deps: ProveOwnerDeps, claim: OwnerClaim): Promi
   return owner;
 };
 
-/** As `proveOwner`, but needs no password. Only for routes with `stepUp`, which require a recent authentication. */
+/**
+ * As `proveOwner`, for routes with `stepUp`: a recent authentication is proof enough for an account without a password.
+ * An account with a password wants it, however recent the sign-in. A missing password is a wrong one, but no guess.
+ */
 export const proveOwnerAfterStepUp = async (deps: ProveOwnerDeps, claim: OwnerClaim): Promise<AccountWithPassword> => {
   if (claim.password !== undefined) return await proveOwner(deps, claim);
   const owner = await findCredentialsById(deps.database, claim.caller.userId);
   if (owner === undefined) throw new AppError('invalid_token');
+  if (owner.passwordHash !== null) throw new AppError('wrong_password', 'Send the password of the account.');
   return owner;
 };
 

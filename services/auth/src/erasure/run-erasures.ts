@@ -3,6 +3,7 @@ import { appendToOutbox } from '@svc/messaging';
 import { type Clock, type Logger, type PeriodicWork, runPeriodically } from '@svc/service-kit';
 import { deleteAccount, listDueErasures, lockAccount } from '../accounts/index.ts';
 import { deleteAppsOfOwner } from '../apps/index.ts';
+import type { FailingItems } from '../failing-items.ts';
 import { voidMailedTokens } from '../mailed-tokens/index.ts';
 import { SECOND_MS } from '../time.ts';
 import type { Executor, Transact } from '../transact.ts';
@@ -14,6 +15,7 @@ export interface ErasuresDeps {
   readonly clock: Clock;
   readonly newId: typeof newId;
   readonly logger: Logger;
+  readonly items: FailingItems;
 }
 
 const POLL_MS = SECOND_MS;
@@ -32,8 +34,10 @@ const stepErasure = async (deps: ErasuresDeps, userId: string): Promise<void> =>
     // From here on the deletion cannot be cancelled.
     await voidMailedTokens(trx, userId, { purposes: ['cancel_deletion', 'undo_email'] });
     if (!(await deleteAppsOfOwner(deps, trx, { ownerUserId: userId, now }))) return;
-    await deleteAccount(trx, userId);
+    await deleteAccount(trx, userId, now);
     await appendToOutbox(trx, nextDeletion(account).erased);
+    // The log outlives a restore of every database.
+    deps.logger.audit({ component: 'erasures', target: userId }, 'an account was erased');
   });
 };
 
@@ -46,9 +50,13 @@ export const startErasures = (deps: ErasuresDeps, wakeSuspensions: () => void): 
     name: 'erasures',
     intervalMs: POLL_MS,
     run: async (signal) => {
-      for (const userId of await listDueErasures(deps.database, { now: deps.clock(), limit: BATCH })) {
+      const { database, clock, items } = deps;
+      for (const userId of await listDueErasures(database, { now: clock(), limit: BATCH, except: items.setAside() })) {
         if (signal.aborted) return;
-        await stepErasure(deps, userId);
+        await items.attempt(async (claimed) => {
+          claimed(userId);
+          await stepErasure(deps, userId);
+        });
         wakeSuspensions();
       }
     },

@@ -2,9 +2,8 @@ import { appendToOutbox } from '@svc/messaging';
 import { type AccountWithPassword, lockAccount, mailDeletion, updateErasure } from '../accounts/index.ts';
 import { suspendAppsOfOwner } from '../apps/index.ts';
 import type { Origin } from '../connections/index.ts';
-import { endAccountAccess } from '../credentials/index.ts';
+import { endAccess } from '../credentials/index.ts';
 import type { MailOutboxDeps } from '../mail/index.ts';
-import { voidMailedTokens } from '../mailed-tokens/index.ts';
 import { later } from '../time.ts';
 import type { Transact } from '../transact.ts';
 import { nextDeletion } from './deletion-fact.ts';
@@ -41,15 +40,10 @@ export const scheduleErasure = async (
     check?.(locked);
     const account = { ...locked.account, eraseAt: later(now, delayMs) };
     if (locked.account.eraseAt !== null && locked.account.eraseAt <= account.eraseAt) return locked.account.eraseAt;
-    // An app may have been registered before the account was locked.
-    await suspendAppsOfOwner(deps, trx, { ownerUserId: userId, now });
     const fact = nextDeletion(account);
     await updateErasure(trx, userId, { eraseAt: account.eraseAt, deletionVersion: fact.version });
-    await voidMailedTokens(trx, userId, {
-      purposes: ['verify_email', 'reset_password', 'confirm_email', 'cancel_deletion'],
-    });
+    await endAccess(deps, trx, { account, origin, now, endings: ['deletion'] });
     if (delayMs > 0) await mailDeletion(deps, trx, account);
-    await endAccountAccess(deps, trx, { account, origin, now, keepAccess: false });
     await appendToOutbox(trx, fact.requested(account.eraseAt));
     return account.eraseAt;
   });

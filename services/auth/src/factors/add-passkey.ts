@@ -72,7 +72,7 @@ export const addPasskey = async (
       await notifyOwner(deps, trx, { account, change: 'added', name });
       return {
         factor: { id, type: 'passkey', name, createdAt, lastUsedAt: null },
-        recoveryCodes: account.hasSecondFactor ? undefined : await makeRecoveryCodes(trx, userId),
+        recoveryCodes: account.hasSecondFactor ? undefined : await makeRecoveryCodes(deps, trx, userId),
       };
     });
   } catch (error) {

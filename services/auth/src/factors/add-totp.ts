@@ -1,6 +1,5 @@
 import type { Locale } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
-import { seal } from '../encryption-key.ts';
 import { changeFactors } from './change-factors.ts';
 import { FACTORS_MAX } from './factor.ts';
 import type { FactorsDeps } from './factors-deps.ts';
@@ -29,7 +28,7 @@ export const addTotp = (
       id,
       userId,
       name: name ?? DEFAULT_NAMES[account.locale],
-      sealedSecret: seal(deps.totpKey, secret, id),
+      sealedSecret: deps.totpSealer.seal(secret, id),
       createdAt,
       confirmedAt: null,
       lastStep: null,

@@ -2,7 +2,7 @@ import { AppError } from '@svc/service-kit';
 import { type AccountRecord, lockAccount, updateCredentials } from '../accounts/index.ts';
 import type { Transaction } from '../transact.ts';
 import type { FactorsDeps } from './factors-deps.ts';
-import { deleteFactorsOfUser, replaceRecoveryCodes } from './queries.ts';
+import { deleteRecoveryCodesOfUser, listFactorsOfUser, replaceRecoveryCodes } from './queries.ts';
 import { newRecoveryCode, RECOVERY_CODES, recoveryCodeDigest } from './recovery-code.ts';
 
 /**
@@ -21,19 +21,21 @@ export const changeFactors = <T>(
   });
 
 /** Replaces the recovery codes. Returns the new ones, of which only digests are stored. */
-export const makeRecoveryCodes = async (trx: Transaction, userId: string): Promise<string[]> => {
+export const makeRecoveryCodes = async (
+  deps: Pick<FactorsDeps, 'clock'>,
+  trx: Transaction,
+  userId: string,
+): Promise<string[]> => {
   const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
-  await replaceRecoveryCodes(
-    trx,
-    userId,
-    codes.map((code) => recoveryCodeDigest(userId, code)),
-  );
+  const digests = codes.map((code) => recoveryCodeDigest(userId, code));
+  await replaceRecoveryCodes(trx, userId, { digests, createdAt: deps.clock() });
   return codes;
 };
 
-/** Deletes every factor and recovery code of a locked account. */
-export const removeAllFactors = async (trx: Transaction, userId: string): Promise<void> => {
-  await deleteFactorsOfUser(trx, userId);
-  await replaceRecoveryCodes(trx, userId, []);
+/** Records that factors of a locked account were deleted. Without the last one, the recovery codes end too. */
+export const settleFactors = async (trx: Transaction, userId: string): Promise<void> => {
+  const left = await listFactorsOfUser(trx, userId);
+  if (left.length > 0) return;
+  await deleteRecoveryCodesOfUser(trx, userId);
   await updateCredentials(trx, userId, { hasSecondFactor: false });
 };

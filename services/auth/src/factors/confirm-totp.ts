@@ -1,6 +1,5 @@
 import { AppError } from '@svc/service-kit';
 import { updateCredentials } from '../accounts/index.ts';
-import { unseal } from '../encryption-key.ts';
 import { HOUR_MS, later } from '../time.ts';
 import { changeFactors, makeRecoveryCodes } from './change-factors.ts';
 import type { FactorsDeps } from './factors-deps.ts';
@@ -23,10 +22,10 @@ export const confirmTotp = (
     const now = deps.clock();
     const totp = await findUnconfirmedTotp(trx, { id, userId, since: later(now, -UNCONFIRMED_MS) });
     if (totp === undefined) throw new AppError('not_found');
-    const step = findTotpStep(unseal(deps.totpKey, totp.sealedSecret, id), code, now);
+    const step = findTotpStep(deps.totpSealer.unseal(totp.sealedSecret, id), code, now);
     if (step === undefined) throw new AppError('wrong_code');
     await confirmTotpById(trx, id, { step, now });
     await updateCredentials(trx, userId, { hasSecondFactor: true });
     await notifyOwner(deps, trx, { account, change: 'added', name: totp.name });
-    return await makeRecoveryCodes(trx, userId);
+    return await makeRecoveryCodes(deps, trx, userId);
   });

@@ -1,3 +1,4 @@
+import type { Sealer } from '@svc/secrets';
 import type { MailOutboxDeps } from '../mail/index.ts';
 import type { Executor, Transact } from '../transact.ts';
 import type { PasskeyChallenges } from './passkey-challenge.ts';
@@ -8,7 +9,7 @@ export interface FactorsDeps extends MailOutboxDeps {
   readonly database: Executor;
   readonly transact: Transact;
   /** Encrypts the secrets of TOTP factors. */
-  readonly totpKey: Buffer;
+  readonly totpSealer: Sealer;
   readonly passkeyChallenges: PasskeyChallenges;
   readonly relyingParty: RelyingParty;
 }

@@ -1,6 +1,5 @@
 import type { PasskeyAssertion } from '@svc/contracts';
 import type { AccountRecord } from '../accounts/index.ts';
-import { unseal } from '../encryption-key.ts';
 import type { FactorProof } from './factor-proof.ts';
 import type { FactorsDeps } from './factors-deps.ts';
 import { notifyOwner } from './notify-owner.ts';
@@ -33,7 +32,7 @@ const findTotpProof = async (
 ): Promise<FactorProof | undefined> => {
   const now = deps.clock();
   for (const { id, sealedSecret, lastStep } of await listTotpsOfUser(deps.database, account.id)) {
-    const step = findTotpStep(unseal(deps.totpKey, sealedSecret, id), code, now);
+    const step = findTotpStep(deps.totpSealer.unseal(sealedSecret, id), code, now);
     // A code is accepted once (RFC 6238 section 5.2).
     if (step !== undefined && step > (lastStep ?? 0)) return { use: (trx) => useTotpStep(trx, id, { step, now }) };
   }

@@ -1,5 +1,5 @@
-export { removeAllFactors } from './change-factors.ts';
 export { UNCONFIRMED_MS } from './confirm-totp.ts';
+export { endFactors } from './end-factors.ts';
 export { toFactorJson } from './factor.ts';
 export type { FactorsDeps } from './factors-deps.ts';
 export { type FactorClaim, findFactorProof } from './find-factor-proof.ts';
@@ -9,7 +9,7 @@ export {
   findAssertionProof,
   type RequestOptions,
 } from './passkey-assertion.ts';
-export { createPasskeyChallenges } from './passkey-challenge.ts';
+export { CHALLENGE_MAC_BYTES, createPasskeyChallenges } from './passkey-challenge.ts';
 export { deleteUsedChallengesExpiredBefore } from './passkey-queries.ts';
 export { countRecoveryCodes, deleteUnconfirmedTotpsBefore, listFactorsOfUser } from './queries.ts';
 export { relyingPartyOf } from './relying-party.ts';

@@ -41,6 +41,12 @@ export const insertPasskey = async (trx: Transaction, passkey: PasskeyRecord): P
   await trx('passkeys').insert(snakeKeys(passkey));
 };
 
+/** Deletes the passkeys of a user, or those added since the given time. Returns the number. */
+export const deletePasskeysOfUser = async (trx: Transaction, userId: string, since?: Date): Promise<number> => {
+  const passkeys = trx('passkeys').where({ user_id: userId });
+  return await (since === undefined ? passkeys : passkeys.where('created_at', '>=', since)).delete();
+};
+
 /**
  * Records a use of a passkey. Returns false if its counter is not newer than the stored one. Authenticators without a
  * counter send 0 (WebAuthn Level 3 section 6.1.1).

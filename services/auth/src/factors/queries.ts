@@ -88,9 +88,20 @@ export const deleteUnconfirmedTotpsOfUser = async (trx: Transaction, userId: str
   await trx('totp_factors').where({ user_id: userId }).whereNull('confirmed_at').delete();
 };
 
-export const deleteFactorsOfUser = async (trx: Transaction, userId: string): Promise<void> => {
-  await trx('totp_factors').where({ user_id: userId }).delete();
-  await trx('passkeys').where({ user_id: userId }).delete();
+/** Deletes the TOTP factors of a user, or those added since the given time. Returns the number of those in use. */
+export const deleteTotpsOfUser = async (trx: Transaction, userId: string, since?: Date): Promise<number> => {
+  const totps = trx('totp_factors').where({ user_id: userId });
+  // A factor comes into use when it is confirmed.
+  if (since !== undefined)
+    totps.where((row) => row.where('created_at', '>=', since).orWhere('confirmed_at', '>=', since));
+  const rows = await totps.delete().returning<{ confirmed_at: Date | null }[]>('confirmed_at');
+  return rows.filter((row) => row.confirmed_at !== null).length;
+};
+
+/** Deletes the recovery codes of a user, or those made since the given time. */
+export const deleteRecoveryCodesOfUser = async (trx: Transaction, userId: string, since?: Date): Promise<void> => {
+  const codes = trx('recovery_codes').where({ user_id: userId });
+  await (since === undefined ? codes : codes.where('created_at', '>=', since)).delete();
 };
 
 /** Deletes at most `limit` unconfirmed TOTP factors added before the given time. Returns the number. */
@@ -103,14 +114,14 @@ export const deleteUnconfirmedTotpsBefore = async (
   return await executor('totp_factors').whereIn('id', old.select('id')).delete();
 };
 
-/** Replaces the recovery codes of an account. An empty list deletes them. */
+/** Replaces the recovery codes of an account. */
 export const replaceRecoveryCodes = async (
   trx: Transaction,
   userId: string,
-  digests: readonly Buffer[],
+  { digests, createdAt }: { digests: readonly Buffer[]; createdAt: Date },
 ): Promise<void> => {
-  await trx('recovery_codes').where({ user_id: userId }).delete();
-  if (digests.length > 0) await trx('recovery_codes').insert(digests.map((digest) => ({ user_id: userId, digest })));
+  await deleteRecoveryCodesOfUser(trx, userId);
+  await trx('recovery_codes').insert(digests.map((digest) => snakeKeys({ userId, digest, createdAt })));
 };
 
 export const countRecoveryCodes = async (executor: Executor, userId: string): Promise<number> => {

@@ -1,8 +1,8 @@
 import { AppError } from '@svc/service-kit';
-import { changeFactors, removeAllFactors } from './change-factors.ts';
+import { changeFactors, settleFactors } from './change-factors.ts';
 import type { FactorsDeps } from './factors-deps.ts';
 import { notifyOwner } from './notify-owner.ts';
-import { deleteFactorById, listFactorsOfUser } from './queries.ts';
+import { deleteFactorById } from './queries.ts';
 
 /** Deletes a factor, and with the last one the recovery codes. Throws `not_found`. */
 export const removeFactor = (deps: FactorsDeps, { userId, id }: { userId: string; id: string }): Promise<void> =>
@@ -10,7 +10,6 @@ export const removeFactor = (deps: FactorsDeps, { userId, id }: { userId: string
     const removed = await deleteFactorById(trx, { id, userId });
     if (removed === undefined) throw new AppError('not_found');
     if (!removed.isInUse) return;
-    const left = await listFactorsOfUser(trx, userId);
-    if (left.length === 0) await removeAllFactors(trx, userId);
+    await settleFactors(trx, userId);
     await notifyOwner(deps, trx, { account, change: 'removed', name: removed.name });
   });

@@ -8,5 +8,5 @@ export const renewRecoveryCodes = (deps: FactorsDeps, userId: string): Promise<s
   changeFactors(deps, userId, async (trx, account) => {
     if (!account.hasSecondFactor) throw new AppError('second_factor_missing');
     await notifyOwner(deps, trx, { account, change: 'recovery_codes_renewed', name: '' });
-    return await makeRecoveryCodes(trx, userId);
+    return await makeRecoveryCodes(deps, trx, userId);
   });

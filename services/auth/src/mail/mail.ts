@@ -8,6 +8,12 @@ interface LimitUse {
   readonly resetsOn: string | null;
 }
 
+/** A plan, and the day that matters to its owner, formatted in the mail's language. */
+interface PlanDay {
+  readonly planName: string;
+  readonly on: string;
+}
+
 /** Data of each kind of mail. `token` is part of the mail's link. */
 export interface MailData {
   verify_email: { readonly token: string };
@@ -19,20 +25,35 @@ export interface MailData {
   email_changed: { readonly token: string; readonly newEmail: string };
   password_changed: Record<string, never>;
   new_device: { readonly device: string | null; readonly network: string | null; readonly at: string };
-  api_key_created: { readonly keyId: string; readonly at: string };
+  management_key_created: { readonly name: string; readonly scopes: string };
+  api_key_created: { readonly keyName: string; readonly prefix: string; readonly at: string };
   factor_changed: {
     readonly change: 'added' | 'removed' | 'recovery_codes_renewed' | 'recovery_code_used' | 'reset';
     /** Name of the factor; empty for recovery codes and a reset. */
     readonly name: string;
   };
+  link_identity: { readonly token: string; readonly provider: string };
+  identity_linked: { readonly provider: string };
   app_connected: { readonly appName: string };
   domain_proof_missing: { readonly domain: string; readonly hasLapsed: boolean };
   app_suspended: { readonly appName: string };
-  webhook_blocked: { readonly appName: string; readonly event: string; readonly eventId: string; readonly at: string };
-  webhook_recovered: { readonly appName: string };
-  cap_alert: LimitUse & { readonly isWeekly: boolean };
+  /** `appName` is null for the webhook of the account itself. */
+  webhook_blocked: {
+    readonly appName: string | null;
+    readonly event: string;
+    readonly eventId: string;
+    readonly at: string;
+  };
+  webhook_paused: { readonly appName: string | null };
+  webhook_recovered: { readonly appName: string | null };
+  plan_purchased: PlanDay;
+  plan_payment_failed: PlanDay;
+  plan_cancelled: PlanDay;
+  plan_ended: PlanDay & { readonly isUnpaid: boolean };
+  cap_alert: LimitUse & { readonly isWeekly: boolean; readonly planName: string };
   app_budget_alert: LimitUse & { readonly appName: string };
-  key_limit_alert: LimitUse & { readonly keyId: string };
+  extra_use_alert: LimitUse;
+  key_limit_alert: LimitUse & { readonly keyName: string };
   auto_top_up_failed: { readonly amount: string; readonly reason: AutoTopUpFailure['reason'] };
   wallet_low: { readonly balance: string; readonly below: string };
 }
@@ -56,6 +77,7 @@ const REQUESTED: ReadonlySet<MailKind> = new Set([
   'sign_up_repeated',
   'reset_password',
   'confirm_email_change',
+  'link_identity',
 ]);
 
 export const isRequested = (kind: MailKind): boolean => REQUESTED.has(kind);
@@ -69,7 +91,19 @@ export interface MailText {
 }
 
 /** Console pages that mails link to. */
-export type MailPage = 'verify-email' | 'reset-password' | 'confirm-email' | 'undo-email' | 'cancel-deletion';
+export type MailPage =
+  | 'verify-email'
+  | 'reset-password'
+  | 'confirm-email'
+  | 'undo-email'
+  | 'cancel-deletion'
+  | 'sign-in/link/confirm'
+  | 'account'
+  | 'apps'
+  | 'connections'
+  | 'keys'
+  | 'plans'
+  | 'wallet';
 
 /** The texts of one language. */
 export type MailTexts = { readonly [K in MailKind]: (data: MailData[K]) => MailText };

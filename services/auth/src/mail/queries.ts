@@ -16,43 +16,47 @@ export interface MailRecord {
   readonly attempts: number;
 }
 
+/** Mails that count towards one budget. */
+export interface MailBudget {
+  readonly kind: MailKind;
+  /** Known device that asked for them; null for everything else. */
+  readonly deviceId: string | null;
+  readonly since: Date;
+}
+
 /** Serializes mails to one address until the transaction ends, so that none is added between counting and storing. */
 export const lockRecipient = async (trx: Transaction, recipient: string): Promise<void> => {
   await trx.raw('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [`mail:${recipient}`]);
 };
 
-/** Counts the mails of some kinds to one address since the given time. */
-export const countMailsTo = async (
+/** Counts the mails of a budget to one address. */
+export const countMailsTo = (trx: Transaction, recipient: string, budget: MailBudget): Promise<number> =>
+  countMails(trx, { recipient }, budget);
+
+/** Counts the mails of a budget for one user. */
+export const countMailsOf = (trx: Transaction, userId: string, budget: MailBudget): Promise<number> =>
+  countMails(trx, { user_id: userId }, budget);
+
+const countMails = async (
   trx: Transaction,
-  recipient: string,
-  { kinds, since }: { kinds: readonly MailKind[]; since: Date },
+  of: { recipient: string } | { user_id: string },
+  { kind, deviceId, since }: MailBudget,
 ): Promise<number> => {
   const row = await trx('mails')
-    .where({ recipient })
-    .whereIn('kind', kinds)
+    .where(of)
+    .where({ kind, device_id: deviceId })
     .where('created_at', '>', since)
     .count<{ count: string }>({ count: '*' })
     .first();
   return Number(row?.count ?? 0);
 };
 
-/** Counts the mails of one kind for a user since the given time. */
-export const countMailsOf = async (
-  trx: Transaction,
-  { userId, kind }: { userId: string; kind: MailKind },
-  since: Date,
-): Promise<number> => {
-  const mails = trx('mails').where({ user_id: userId, kind }).where('created_at', '>', since);
-  const row = await mails.count<{ count: string }>({ count: '*' }).first();
-  return Number(row?.count ?? 0);
-};
-
 /** Stores a mail. If it has the id of a notice that is stored already, nothing changes. */
-export const insertMail = async (trx: Transaction, mail: MailRecord, noticeId: string | null): Promise<void> => {
-  await trx('mails')
-    .insert({ ...snakeKeys(mail), notice_id: noticeId })
-    .onConflict('notice_id')
-    .ignore();
+export const insertMail = async (
+  trx: Transaction,
+  mail: MailRecord & { readonly noticeId: string | null; readonly deviceId: string | null },
+): Promise<void> => {
+  await trx('mails').insert(snakeKeys(mail)).onConflict('notice_id').ignore();
 };
 
 /**

@@ -1,5 +1,5 @@
 import type { Locale } from '@svc/contracts';
-import { html } from '@svc/pages';
+import { COLORS, html } from '@svc/pages';
 import type { Mail, MailPage, MailText, MailTexts } from './mail.ts';
 import { english } from './texts/en.ts';
 import { italian } from './texts/it.ts';
@@ -15,8 +15,18 @@ const FOOTER: Readonly<Record<Locale, string>> = {
   en: 'This mail was sent automatically by svc.',
   it: 'Questa email è stata inviata automaticamente da svc.',
 };
-const FONT = 'font-family:system-ui,sans-serif;font-size:16px;line-height:1.5;color:#1b1b1f';
-const BUTTON = 'display:inline-block;padding:12px 20px;border-radius:8px;background:#2d4bd8;color:#ffffff';
+const color = (name: keyof typeof COLORS): string => COLORS[name][0];
+
+/** Inline, as many mail programs drop style sheets; in the light theme, as few know another. */
+const STYLES = {
+  body: `margin:0;padding:24px 12px;background:${color('ground')};font-family:system-ui,sans-serif;font-size:16px;line-height:1.5;color:${color('text')}`,
+  card: `max-width:480px;margin:0 auto;padding:24px;background:${color('surface')};border:1px solid ${color('line')};border-radius:16px`,
+  brand: 'margin:0 0 16px;font-size:18px;font-weight:600',
+  mark: `display:inline-block;width:28px;height:28px;margin-right:8px;border-radius:8px;background:${color('accent')};color:${color('on-accent')};line-height:28px;text-align:center`,
+  title: 'margin:0 0 12px;font-size:20px;line-height:1.3',
+  button: `display:inline-block;padding:12px 20px;border-radius:8px;background:${color('accent')};color:${color('on-accent')};font-weight:500;text-decoration:none`,
+  footer: `max-width:480px;margin:16px auto 0;color:${color('text-soft')};font-size:14px;text-align:center`,
+} as const;
 
 /** Returns the address of the linked page. Opening it changes nothing until its button is pressed. */
 const mailLink = (publicBaseUrl: string, { page, token }: { page: MailPage; token?: string }): string =>
@@ -30,11 +40,15 @@ export const renderMail = (mail: Pick<Mail, 'kind' | 'locale' | 'data'>, publicB
   const lines = [...paragraphs, ...(link && url ? [`${link.label}: ${url}`] : []), '-- ', footer];
   const body = html`<!doctype html>
 <html lang="${mail.locale}">
-<head><meta charset="utf-8"><title>${subject}</title></head>
-<body style="${FONT}">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light"><title>${subject}</title></head>
+<body style="${STYLES.body}">
+<div style="${STYLES.card}">
+<p style="${STYLES.brand}"><span aria-hidden="true" style="${STYLES.mark}">∿</span>svc</p>
+<h1 style="${STYLES.title}">${subject}</h1>
 ${paragraphs.map((paragraph) => html`<p>${paragraph}</p>\n`)}
-${link && url && html`<p><a href="${url}" style="${BUTTON}">${link.label}</a></p>\n`}
-<p style="color:#5c5c66;font-size:14px">${footer}</p>
+${link && url && html`<p><a href="${url}" style="${STYLES.button}">${link.label}</a></p>\n`}
+</div>
+<p style="${STYLES.footer}">${footer}</p>
 </body>
 </html>
 `;

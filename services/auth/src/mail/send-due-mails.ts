@@ -1,6 +1,9 @@
+import { SealBroken, type Sealer } from '@svc/secrets';
 import type { Clock, Logger } from '@svc/service-kit';
+import type { FailingItems } from '../failing-items.ts';
 import { HOUR_MS, later, MINUTE_MS, SECOND_MS } from '../time.ts';
 import type { Transact } from '../transact.ts';
+import type { Mail } from './mail.ts';
 import { openMail } from './mail-outbox.ts';
 import type { MailTransport, SendOutcome } from './mail-transport.ts';
 import { claimDueMails, deferMail, type MailRecord, markMailFailed, markMailSent } from './queries.ts';
@@ -20,9 +23,10 @@ export interface SendMailsDeps {
   readonly transact: Transact;
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly mailKey: Buffer;
+  readonly mailSealer: Sealer;
   readonly transport: MailTransport;
   readonly publicBaseUrl: string;
+  readonly items: FailingItems;
   readonly outcomes: { readonly inc: (labels: { outcome: 'sent' | 'deferred' | 'failed' }) => void };
 }
 
@@ -32,29 +36,57 @@ export const sendDueMails = async (deps: SendMailsDeps, signal: AbortSignal): Pr
     const now = deps.clock();
     const claim = { now, retryAt: later(now, LEASE_MS), limit: BATCH };
     const mails = await deps.transact((trx) => claimDueMails(trx, claim));
-    for (const mail of mails) await sendOne(deps, mail);
+    for (const mail of mails) await sendOrDefer(deps, mail);
     if (mails.length < BATCH) return;
   }
 };
 
+/** Sends a claimed mail. One that fails here is deferred as if the server had not answered. */
+const sendOrDefer = async (deps: SendMailsDeps, mail: MailRecord): Promise<void> => {
+  const sent = await deps.items.attempt(async (claimed) => {
+    claimed(mail.id);
+    await sendOne(deps, mail);
+  });
+  if (sent === 'failed') await settleFailure(deps, mail, { state: 'unknown', errorCode: 'internal' });
+};
+
 const sendOne = async (deps: SendMailsDeps, record: MailRecord): Promise<void> => {
-  const content = renderMail(openMail(deps.mailKey, record), deps.publicBaseUrl);
-  const outcome = await deps.transport.send({ ...content, id: record.id, to: record.recipient });
-  const now = deps.clock();
-  if (outcome.state === 'sent') {
-    await deps.transact((trx) => markMailSent(trx, record.id, now));
-    deps.outcomes.inc({ outcome: 'sent' });
-    return;
+  const outcome = await trySend(deps, record);
+  if (outcome.state !== 'sent') return await settleFailure(deps, record, outcome);
+  await deps.transact((trx) => markMailSent(trx, record.id, deps.clock()));
+  deps.outcomes.inc({ outcome: 'sent' });
+};
+
+const trySend = async (deps: SendMailsDeps, record: MailRecord): Promise<SendOutcome> => {
+  const mail = tryOpen(deps.mailSealer, record);
+  if (mail === undefined) return { state: 'refused', errorCode: 'unreadable' };
+  return await deps.transport.send({ ...renderMail(mail, deps.publicBaseUrl), id: record.id, to: record.recipient });
+};
+
+/** Decrypts a mail; undefined if it is damaged, so that it can never be sent. */
+const tryOpen = (sealer: Sealer, record: MailRecord): Mail | undefined => {
+  try {
+    return openMail(sealer, record);
+  } catch (error) {
+    if (error instanceof SealBroken) return undefined;
+    throw error;
   }
-  const { errorCode } = outcome;
-  const isLast = outcome.state === 'refused' || record.attempts >= ATTEMPTS_MAX;
+};
+
+const settleFailure = async (
+  deps: SendMailsDeps,
+  record: MailRecord,
+  { state, errorCode }: Exclude<SendOutcome, { state: 'sent' }>,
+): Promise<void> => {
+  const now = deps.clock();
+  const isLast = state === 'refused' || record.attempts >= ATTEMPTS_MAX;
   deps.logger.warn(
     { component: 'mail', target: record.id, kind: record.kind, attempt: record.attempts, reason: errorCode },
     isLast ? 'a mail was given up' : 'a mail was not sent and will be tried again',
   );
   if (isLast) await deps.transact((trx) => markMailFailed(trx, record.id, { now, errorCode }));
   else {
-    const dueAt = later(now, retryDelayMs(outcome.state, record.attempts));
+    const dueAt = later(now, retryDelayMs(state, record.attempts));
     await deps.transact((trx) => deferMail(trx, record.id, { dueAt, errorCode }));
   }
   deps.outcomes.inc({ outcome: isLast ? 'failed' : 'deferred' });

@@ -1,9 +1,10 @@
 export { issueMailedToken } from './issue-mailed-token.ts';
-export type { MailedTokenPurpose } from './mailed-token.ts';
+export type { MailedTokenPurpose, MailedTokenRecord } from './mailed-token.ts';
 export {
   deleteMailedToken,
   deleteMailedTokensExpiredBefore,
   findMailedToken,
+  findOldestChangeOf,
   isAddressHeld,
   type MailedTokenQuery,
   voidMailedTokens,

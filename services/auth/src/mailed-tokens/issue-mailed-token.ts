@@ -1,13 +1,9 @@
 import type { Transaction } from '../transact.ts';
-import { type MailedTokenRecord, newMailedToken } from './mailed-token.ts';
+import { type MailedTokenSubject, newMailedToken } from './mailed-token.ts';
 import { insertMailedToken } from './queries.ts';
 
 /** Stores a new token and returns it. The caller enqueues its mail in the same transaction. */
-export const issueMailedToken = async (
-  trx: Transaction,
-  about: Pick<MailedTokenRecord, 'purpose' | 'userId' | 'email'>,
-  now: Date,
-): Promise<string> => {
+export const issueMailedToken = async (trx: Transaction, about: MailedTokenSubject, now: Date): Promise<string> => {
   const { token, record } = newMailedToken(about, now);
   await insertMailedToken(trx, record);
   return token;

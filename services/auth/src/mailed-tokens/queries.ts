@@ -40,6 +40,19 @@ export const voidMailedTokens = async (
   await (since === undefined ? voided : voided.where('created_at', '>=', since)).delete();
 };
 
+/** Returns the time of the oldest request to change this address of an account that can still be undone. */
+export const findOldestChangeOf = async (
+  trx: Transaction,
+  { userId, email, now }: { userId: string; email: string; now: Date },
+): Promise<Date | undefined> => {
+  const row = await trx<SnakeKeys<MailedTokenRecord>>('mailed_tokens')
+    .where({ user_id: userId, purpose: 'undo_email', email })
+    .where('expires_at', '>', now)
+    .orderBy('created_at')
+    .first('created_at');
+  return row?.created_at;
+};
+
 /** Returns true if another account may still return to this address. */
 export const isAddressHeld = async (
   executor: Executor,

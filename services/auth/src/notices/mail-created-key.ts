@@ -15,6 +15,6 @@ export const mailCreatedKey = (
     userId: fact.svc_user_id,
     write: ({ locale }) => ({
       kind: 'api_key_created',
-      data: { keyId: fact.key_id, at: formatInstant(new Date(fact.created_at), locale) },
+      data: { keyName: fact.name, prefix: fact.prefix, at: formatInstant(new Date(fact.created_at), locale) },
     }),
   });

@@ -23,5 +23,5 @@ export const mailNotice = async (
   if (account === undefined) return;
   // The data match the kind.
   const mail = { ...(await write(account)), userId, to: account.email, locale: account.locale } as Mail;
-  await enqueueMail(deps, trx, mail, id);
+  await enqueueMail(deps, trx, mail, id === undefined ? {} : { noticeId: id });
 };

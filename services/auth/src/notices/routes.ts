@@ -5,7 +5,7 @@ import { mailWebhookNotice, type WebhookNoticeDeps } from './mail-webhook-notice
 /** Binds the internal routes of notices. */
 export const noticeInternalRoutes = (deps: WebhookNoticeDeps): Binding[] => [
   bind(internalRoutes.mailWebhookNotice, async ({ params, body }) => {
-    await mailWebhookNotice(deps, params.client_id, body);
+    await mailWebhookNotice(deps, params.owner_id, body);
     return { status: 204 };
   }),
 ];

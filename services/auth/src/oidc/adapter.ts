@@ -1,15 +1,20 @@
+import { DEFAULT_SCOPE } from '@svc/contracts';
 import type { Clock } from '@svc/service-kit';
 import { decodeJwt } from 'jose';
 import { type Adapter, type AdapterPayload, errors, Provider } from 'oidc-provider';
+import { coarseNetwork } from '../network-address.ts';
 import { later, SECOND_MS, toUnixSeconds } from '../time.ts';
 import type { Executor } from '../transact.ts';
 import { checkPushedRequest } from './check-pushed-request.ts';
 import { toClientMetadata } from './client-metadata.ts';
-import { type EndGrantDeps, endGrantOfRequest } from './end-grant-of-request.ts';
+import { insertDeviceRequest } from './device-code-queries.ts';
+import { clientAddressOf, type EndGrantDeps, endGrantOfRequest } from './end-grant-of-request.ts';
 import { digestOpaqueValue } from './opaque-value.ts';
+import { knownScopes } from './parameter-fault.ts';
 import { insertProof, insertPushedRequest } from './pushed-request-queries.ts';
+import { digestRefreshToken } from './refresh-token.ts';
 import { pushedQuery, readParameters } from './resolve-pushed-request.ts';
-import type { TokenEndpoint } from './token-endpoint.ts';
+import type { TokenEndpoint } from './token-context.ts';
 import type { TokenQuestion, TokenState } from './token-state.ts';
 
 export interface AdapterDeps extends EndGrantDeps {
@@ -31,6 +36,7 @@ export const createAdapterFactory = (deps: AdapterDeps): ((name: string) => Adap
     Client: clientModel(deps),
     RefreshToken: refreshTokenModel(deps),
     Grant: grantModel(deps),
+    DeviceCode: deviceCodeModel(deps),
     PushedAuthorizationRequest: pushedRequestModel(deps),
     ReplayDetection: proofModel(deps),
   };
@@ -70,8 +76,14 @@ const clientModel = ({ findClient }: AdapterDeps): Model => ({
 /** Reads refresh tokens for the revocation endpoint. */
 const refreshTokenModel = (deps: AdapterDeps): Model => ({
   find: async (value) => {
-    const question = { clientId: null, code: null, refreshToken: digestOpaqueValue(value) };
-    const { refreshToken: token } = await deps.readState(question);
+    const digests = digestRefreshToken(value);
+    if (digests === undefined) return undefined;
+    const { refreshToken: token } = await deps.readState({
+      clientId: null,
+      code: null,
+      deviceCode: null,
+      refreshToken: digests,
+    });
     if (token === undefined) return undefined;
     return {
       jti: value,
@@ -102,6 +114,30 @@ const pushedRequestModel = (deps: AdapterDeps): Model => ({
       parameters,
       expiresAt: later(deps.clock(), expiresInSeconds * SECOND_MS),
     });
+  },
+});
+
+/** Stores requests of devices, which the library has not checked for our rules yet. */
+const deviceCodeModel = (deps: AdapterDeps): Model => ({
+  upsert: async (value, { params = {}, userCode }, expiresInSeconds = 0) => {
+    const { oidc, req } = currentRequest();
+    const { client } = oidc;
+    if (client === undefined || userCode === undefined) throw new Error('a request of a device is not whole');
+    if (client['svc_device_flow'] !== true) throw new errors.UnauthorizedClient('the app has no device_flow');
+    const { scope = DEFAULT_SCOPE, device_name: deviceName, authorization_details: details } = params;
+    const known = knownScopes(String(scope));
+    if (known.length === 0) throw new errors.InvalidScope('scope names none that exists', String(scope));
+    const isStored = await insertDeviceRequest(deps.database, {
+      digest: digestOpaqueValue(value),
+      clientId: client.clientId,
+      userCode,
+      scope: known.join(' '),
+      authorizationDetails: typeof details === 'string' ? details : null,
+      deviceName: typeof deviceName === 'string' ? deviceName.trim() : null,
+      network: coarseNetwork(clientAddressOf(req)),
+      expiresInSeconds,
+    });
+    if (!isStored) throw new errors.TemporarilyUnavailable('ask again');
   },
 });
 

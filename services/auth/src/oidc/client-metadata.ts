@@ -1,3 +1,4 @@
+import { DEVICE_GRANT_TYPE } from '@svc/contracts';
 import { isLiveSecret, type OauthClient } from '../apps/index.ts';
 
 /** The library requires one, but never uses it: our endpoints compare redirect URIs by stricter rules. */
@@ -6,7 +7,7 @@ const UNUSED_REDIRECT_URI = 'https://unused.invalid/';
 const UNUSED_SECRET = 'only-digests-are-stored';
 
 /** Names of our additions to the library's client metadata. */
-export const EXTRA_CLIENT_METADATA = ['svc_secrets', 'svc_redirect_uris'];
+export const EXTRA_CLIENT_METADATA = ['svc_secrets', 'svc_redirect_uris', 'svc_device_flow'];
 
 /** A secret in the form that the library can hash and cache. */
 export interface SecretMetadata {
@@ -19,7 +20,8 @@ export const toClientMetadata = ({ app, secrets }: OauthClient) => ({
   client_id: app.clientId,
   client_name: app.name,
   redirect_uris: [UNUSED_REDIRECT_URI],
-  grant_types: ['authorization_code', 'refresh_token'],
+  // Our endpoints refuse devices of apps without `device_flow`, with the error of RFC 6749 section 5.2.
+  grant_types: ['authorization_code', 'refresh_token', DEVICE_GRANT_TYPE],
   response_types: ['code'],
   token_endpoint_auth_method: app.clientType === 'confidential' ? 'client_secret_basic' : 'none',
   ...(app.clientType === 'confidential' ? { client_secret: UNUSED_SECRET } : {}),
@@ -31,6 +33,7 @@ export const toClientMetadata = ({ app, secrets }: OauthClient) => ({
     }),
   ),
   svc_redirect_uris: app.redirectUris,
+  svc_device_flow: app.deviceFlow,
 });
 
 /** Compares a presented secret with the digests in a client's metadata. */

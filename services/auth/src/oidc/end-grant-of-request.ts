@@ -17,12 +17,15 @@ export const noteClientAddress = (req: IncomingMessage, clientAddress: string): 
   clientAddresses.set(req, clientAddress);
 };
 
+/** Returns the network address of a request. */
+export const clientAddressOf = (req: IncomingMessage): string => clientAddresses.get(req) ?? '';
+
 /** Ends a grant and appends its revocation. Does nothing if the grant has ended already. */
 export const endGrantOfRequest = async (
   deps: EndGrantDeps,
   req: IncomingMessage,
   { grantId, action }: { grantId: string; action: 'token_reused' | 'revoked_by_app' },
 ): Promise<void> => {
-  const origin = originOf(clientAddresses.get(req) ?? '', 'app');
+  const origin = originOf(clientAddressOf(req), 'app');
   await deps.transact((trx) => endGrant(deps, trx, grantId, { action, origin, now: deps.clock() }));
 };

@@ -1,8 +1,16 @@
+export {
+  type DeviceRequestRecord,
+  decideDeviceRequest,
+  deleteDeviceRequestsExpiredBefore,
+  findAppOfApprovedDevice,
+  findDeviceRequest,
+  findDeviceRequestByUserCode,
+} from './device-code-queries.ts';
 export { issueCode } from './issue-code.ts';
 export { UNUSED_CODE_KEPT_MS } from './lifetimes.ts';
 export { createOauthServer, type OauthServer } from './oauth-server.ts';
-export { digestOpaqueValue, newOpaqueValue } from './opaque-value.ts';
+export { digestOpaqueValue, newCode } from './opaque-value.ts';
 export { findParameterFault, knownScopes } from './parameter-fault.ts';
 export { deleteExpiredRequestsAndProofs } from './pushed-request-queries.ts';
-export { deleteRefreshTokensExpiredBefore, deleteUnusedCodesBefore, findCode } from './queries.ts';
+export { deleteUnusedCodesBefore, findCodeState } from './queries.ts';
 export { isPushedRequest, oidcRoutes, preparePushedRequest } from './routes.ts';

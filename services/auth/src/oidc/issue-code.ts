@@ -1,6 +1,4 @@
-import { later } from '../time.ts';
 import type { Transaction } from '../transact.ts';
-import { CODE_MS } from './lifetimes.ts';
 import { digestOpaqueValue } from './opaque-value.ts';
 import { insertCode } from './queries.ts';
 
@@ -11,7 +9,6 @@ export interface CodeToIssue {
   readonly redirectUri: string;
   readonly codeChallenge: string;
   readonly dpopThumbprint: string | undefined;
-  readonly now: Date;
 }
 
 /** Stores the digest of a code. Returns false if the same code was issued before. */
@@ -22,6 +19,4 @@ export const issueCode = async (trx: Transaction, code: CodeToIssue): Promise<bo
     redirectUri: code.redirectUri,
     codeChallenge: code.codeChallenge,
     dpopJkt: code.dpopThumbprint ?? null,
-    issuedAt: code.now,
-    expiresAt: later(code.now, CODE_MS),
   });

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { DEFAULT_SCOPE, scopes } from '@svc/contracts';
+import { DEFAULT_SCOPE, deviceNameSchema, scopes } from '@svc/contracts';
 import { DPOP_ALGORITHMS } from '@svc/service-kit';
 import {
   type Client,
@@ -13,6 +13,7 @@ import { isRegisteredRedirectUri } from '../apps/index.ts';
 import { SIGNING_ALGORITHM } from '../signing-keys/index.ts';
 import { type AdapterDeps, createAdapterFactory } from './adapter.ts';
 import { EXTRA_CLIENT_METADATA, isClientSecret, type SecretMetadata } from './client-metadata.ts';
+import { DEVICE_CODE_SECONDS } from './lifetimes.ts';
 import { ownResources } from './own-resources.ts';
 import { OAUTH_PATH } from './server-metadata.ts';
 
@@ -22,7 +23,7 @@ export interface LibraryProviderDeps extends AdapterDeps {
   readonly areDetailsReadable: (text: string | undefined) => boolean;
 }
 
-/** Creates the library's provider. Only its token, revocation and pushed-request endpoints are used. */
+/** Creates the library's provider. Only its token, revocation, pushed-request and device endpoints are used. */
 export const createLibraryProvider = (deps: LibraryProviderDeps): Provider => {
   const provider = new Provider(deps.issuer, configuration(deps));
   overrideClient(provider, deps);
@@ -41,9 +42,14 @@ const configuration = (deps: LibraryProviderDeps): Configuration => ({
   clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
   extraClientMetadata: { properties: EXTRA_CLIENT_METADATA, validator: () => undefined },
   responseTypes: ['code'],
+  ttl: { DeviceCode: DEVICE_CODE_SECONDS },
   scopes: [...scopes],
   extraParams: {
     locale: null,
+    device_name: (_ctx, value) => {
+      if (value !== undefined && !deviceNameSchema.safeParse(value).success)
+        throw new errors.InvalidRequest('device_name is malformed');
+    },
     // RFC 9396 section 5. The authorize page parses them again.
     authorization_details: (_ctx, value) => {
       if (!deps.areDetailsReadable(value)) throw new errors.InvalidAuthorizationDetails('malformed');
@@ -55,6 +61,8 @@ const configuration = (deps: LibraryProviderDeps): Configuration => ({
   issueRefreshToken: async () => true,
   clientBasedCORS: () => true,
   features: {
+    // Only its device authorization endpoint: the pages and the polls are ours.
+    deviceFlow: { enabled: true, charset: 'base-20', mask: '****-****' },
     devInteractions: { enabled: false },
     // Apps that send a proof get tokens bound to its key. Proofs are optional.
     dPoP: { enabled: true, requireNonce: () => false },
@@ -69,6 +77,9 @@ const configuration = (deps: LibraryProviderDeps): Configuration => ({
     token: `${OAUTH_PATH}/token`,
     revocation: `${OAUTH_PATH}/revoke`,
     pushed_authorization_request: `${OAUTH_PATH}/par`,
+    device_authorization: `${OAUTH_PATH}/device_authorization`,
+    // Never served by the library, which puts it into its responses.
+    code_verification: `${OAUTH_PATH}/device`,
   },
   renderError: async (ctx: KoaContextWithOIDC, out) => {
     ctx.type = 'json';

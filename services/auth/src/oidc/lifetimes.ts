@@ -2,6 +2,10 @@ import { DAY_MS, MINUTE_MS } from '../time.ts';
 
 /** Lifetime of an authorization code, in milliseconds. */
 export const CODE_MS = 5 * MINUTE_MS;
+/** Lifetime of a device code, in seconds (RFC 8628 section 3.2). */
+export const DEVICE_CODE_SECONDS = 600;
+/** Shortest time between two polls of a device, in seconds. Each `slow_down` adds as much (RFC 8628 section 3.5). */
+export const DEVICE_POLL_SECONDS = 5;
 /** Lifetime of an access token, in seconds. */
 export const ACCESS_TOKEN_SECONDS = 3600;
 /** Lifetime of a refresh token since its last use, in seconds. Each use issues a new one. */

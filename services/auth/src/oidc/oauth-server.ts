@@ -1,22 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ValidationIssue } from '@svc/contracts';
 import { isConnectionFailure } from '@svc/database';
-import { batchCalls } from '@svc/service-kit';
+import { AppError, batchCalls } from '@svc/service-kit';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import { findGrantOfAccessToken } from './access-token.ts';
+import { createPollPacer } from './device-polls.ts';
 import { endGrantOfRequest, noteClientAddress } from './end-grant-of-request.ts';
 import { createLibraryProvider, type LibraryProviderDeps } from './library-provider.ts';
+import { DEVICE_POLL_SECONDS } from './lifetimes.ts';
 import { hasNamedClientByBasic, prepareForm } from './prepare-form.ts';
 import { type Exchange, exchangeTokens } from './queries.ts';
-import { createTokenEndpoint, type TokenEndpointDeps } from './token-endpoint.ts';
+import type { TokenEndpointDeps } from './token-context.ts';
+import { createTokenEndpoint } from './token-endpoint.ts';
 import { readTokenStates, type TokenQuestion } from './token-state.ts';
 
 /** Members that the server creates itself. */
-type Made = 'readState' | 'exchange' | 'findClient';
+type Made = 'readState' | 'exchange' | 'findClient' | 'polls';
 
 export type OauthServerDeps = Omit<LibraryProviderDeps & TokenEndpointDeps, Made>;
 
-/** Handles a request to the token, revocation or pushed-request endpoint. Throws `payload_too_large`. */
+/** Handles a request to the token, revocation, pushed-request or device authorization endpoint. Throws `payload_too_large`. */
 export type OauthServer = (req: IncomingMessage, res: ServerResponse, clientAddress: string) => Promise<void>;
 
 /** Limits of one batch and of the queue, which holds many batches. */
@@ -27,6 +30,7 @@ export const createOauthServer = (options: OauthServerDeps): OauthServer => {
   const { database } = options;
   const deps = {
     ...options,
+    polls: createPollPacer(options.clock),
     readState: batchCalls({
       ...BATCHING,
       run: (questions: readonly TokenQuestion[]) => readTokenStates(database, questions),
@@ -72,12 +76,14 @@ const buildHandler = (deps: HandlerDeps): Handler => {
       await next();
       if (failures.has(ctx)) throw failures.get(ctx);
       if (ctx.method !== 'POST') return;
-      if (ctx.path.endsWith('/token')) answerMissingFields(context);
+      if (ctx.path.endsWith('/token')) answerMissingFields(context, ['grant_type', 'client_id']);
+      if (ctx.path.endsWith('/device_authorization')) finishDeviceAuthorization(context);
       if (ctx.path.endsWith('/revoke')) await finishRevocation(deps, context);
       // RFC 6749 section 5.2: the response names the scheme that the client used.
       if (ctx.status === 401 && hasNamedClientByBasic(ctx.req))
         ctx.set('www-authenticate', `Basic realm="${deps.issuer}"`);
     } catch (error) {
+      if (error instanceof AppError) return answerLater(ctx, error);
       deps.logger.error({ err: error }, 'OAuth request failed');
       const isAway = isConnectionFailure(error);
       ctx.status = isAway ? 503 : 500;
@@ -97,20 +103,36 @@ const TEMPORARILY_UNAVAILABLE = {
   error: 'temporarily_unavailable',
   error_description: 'A part of the service is unavailable for the moment. Try again.',
 };
+/** Refuses a request because of load, or of too many from its source. */
+const answerLater = (
+  ctx: { status: number; body: unknown; set: (headers: Record<string, string>) => void },
+  error: AppError,
+): void => {
+  ctx.status = error.status;
+  ctx.set({ ...error.headers });
+  ctx.body = { error: 'temporarily_unavailable', error_description: error.publicMessage };
+};
+
 const SERVER_ERROR = { error: 'server_error', error_description: 'Something failed on our side. Try again.' };
 
 /** Responds with 422 to a form that is no OAuth request (spec 2.11), regardless of other errors. */
-const answerMissingFields = (ctx: KoaContextWithOIDC): void => {
+const answerMissingFields = (ctx: KoaContextWithOIDC, required: readonly string[]): void => {
   const form = ctx.oidc.body ?? {};
   const isMissing = (name: string): boolean => form[name] === undefined || form[name] === '';
   // RFC 6749 section 2.3.1: with HTTP Basic, the header contains the client id.
   const hasBasic = /^basic(?: |$)/i.test(ctx.headers.authorization ?? '');
-  const missing = ['grant_type', ...(hasBasic ? [] : ['client_id'])].filter(isMissing);
+  const missing = required.filter((name) => isMissing(name) && !(hasBasic && name === 'client_id'));
   if (missing.length === 0) return;
   ctx.status = 422;
   ctx.body = {
     detail: missing.map((name): ValidationIssue => ({ loc: ['form', name], type: 'missing', msg: 'Field required' })),
   };
+};
+
+/** Adds the interval of polls, which the library leaves out (RFC 8628 section 3.2). */
+const finishDeviceAuthorization = (ctx: KoaContextWithOIDC): void => {
+  if (ctx.status === 200) Object.assign(ctx.body as object, { interval: DEVICE_POLL_SECONDS });
+  answerMissingFields(ctx, ['client_id']);
 };
 
 /** Revokes an access token, which the library refuses because it stores none. Adds a JSON body to every 200. */

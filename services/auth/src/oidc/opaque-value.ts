@@ -1,15 +1,11 @@
 import { hash, randomBytes } from 'node:crypto';
 
 const RANDOM_BYTES = 32;
-/** Lets scanners recognize a leaked value. */
-const PREFIXES = { authorization_code: 'svc_ac_', refresh_token: 'svc_rt_' } as const;
+/** Lets scanners recognize a leaked code. */
+const CODE_PREFIX = 'svc_ac_';
 
-/** Kinds of values of which only the digest is stored. */
-export type OpaqueKind = keyof typeof PREFIXES;
-
-/** Returns a value of 256 random bits, or of the given 32 bytes. */
-export const newOpaqueValue = (kind: OpaqueKind, bytes: Buffer = randomBytes(RANDOM_BYTES)): string =>
-  PREFIXES[kind] + bytes.toString('base64url');
+/** Returns a code of 256 random bits, or of the given 32 bytes. */
+export const newCode = (bytes: Buffer = randomBytes(RANDOM_BYTES)): string => CODE_PREFIX + bytes.toString('base64url');
 
 /** Returns the stored digest of a value. */
 export const digestOpaqueValue = (value: string): Buffer => hash('sha256', value, 'buffer');

@@ -1,8 +1,9 @@
 import { runPrepared } from '@svc/database';
 import { GRANT_UNUSED_MS } from '../connections/index.ts';
-import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
+import { snakeKeys } from '../key-case.ts';
 import type { Executor, Transaction } from '../transact.ts';
-import { REFRESH_TOKEN_SECONDS } from './lifetimes.ts';
+import { CODE_MS, REFRESH_TOKEN_SECONDS } from './lifetimes.ts';
+import type { RefreshTokenDigests } from './refresh-token.ts';
 
 /** An authorization code, as stored. Its grant holds the permissions. */
 export interface CodeRecord {
@@ -11,58 +12,57 @@ export interface CodeRecord {
   readonly codeChallenge: string;
   /** Thumbprint of the key that the code is bound to. */
   readonly dpopJkt: string | null;
-  readonly issuedAt: Date;
-  readonly expiresAt: Date;
-  readonly consumedAt: Date | null;
 }
 
-/** Stores the digest of a new code. Returns false if it was stored before. */
-export const insertCode = async (
-  trx: Transaction,
-  code: Omit<CodeRecord, 'consumedAt'> & { digest: Buffer },
-): Promise<boolean> => {
+/** Stores the digest of a new code, with an expiry by the clock of the database. Returns false if it was stored before. */
+export const insertCode = async (trx: Transaction, code: CodeRecord & { digest: Buffer }): Promise<boolean> => {
+  const issuedAt = trx.fn.now();
+  const expiresAt = trx.raw('now() + ?::interval', [`${CODE_MS} milliseconds`]);
   const rows = await trx('authorization_codes')
-    .insert(snakeKeys(code))
+    .insert(snakeKeys({ ...code, issuedAt, expiresAt }))
     .onConflict('digest')
     .ignore()
     .returning('grant_id');
   return rows.length > 0;
 };
 
-/** Finds a code by its digest, used or not. */
-export const findCode = async (executor: Executor, digest: Buffer): Promise<CodeRecord | undefined> => {
+/** Returns the state of a code by its digest; undefined if it was never issued. */
+export const findCodeState = async (
+  executor: Executor,
+  digest: Buffer,
+): Promise<'redeemable' | 'spent' | undefined> => {
   const row = await executor('authorization_codes')
     .where('digest', digest)
-    .first<SnakeKeys<CodeRecord> | undefined>('*');
-  return row === undefined ? undefined : camelKeys(row);
+    .first<{ is_redeemable: boolean } | undefined>(
+      executor.raw('consumed_at IS NULL AND expires_at > clock_timestamp() AS is_redeemable'),
+    );
+  if (row === undefined) return undefined;
+  return row.is_redeemable ? 'redeemable' : 'spent';
 };
 
-/** An authorization code or refresh token that a client presents. */
+/** A code, device code or refresh token that a client presents. */
 export interface Presented {
-  readonly kind: 'authorization_code' | 'refresh_token';
+  readonly kind: 'authorization_code' | 'device_code' | 'refresh_token';
   readonly digest: Buffer;
-  readonly grantId: string;
-}
-
-/** A refresh token to store under the same grant. */
-export interface NewRefreshToken {
-  readonly digest: Buffer;
-  readonly generation: number;
-  /** Thumbprint of the key that the token is bound to (RFC 9449 section 5). */
-  readonly jkt: string | null;
 }
 
 export interface Exchange {
   readonly presented: Presented;
-  readonly refreshToken: NewRefreshToken;
+  /** Token to store under the grant. Of the same family as one that is presented. */
+  readonly refreshToken: RefreshTokenDigests;
+  /** Thumbprint of the key that the tokens are bound to (RFC 9449 section 5). */
+  readonly jkt: string | null;
 }
 
-/** Outcome of an exchange. `reused`: the code or token, or a sibling of the token, was used before. */
-export type ExchangeOutcome = 'issued' | 'grant_ended' | 'reused';
+/**
+ * Outcome of an exchange. `reused`: the code or token, or a sibling of the token, was used before. `other_key`: a
+ * concurrent exchange has bound the tokens to another key.
+ */
+export type ExchangeOutcome = 'issued' | 'grant_ended' | 'reused' | 'other_key';
 
 const EXCHANGE_TOKENS = {
   name: 'exchange_tokens',
-  text: 'SELECT exchange_tokens($1, $2, $3, $4, $5, $6, $7, $8) AS outcomes',
+  text: 'SELECT exchange_tokens($1, $2, $3, $4, $5, $6, $7, $8, $9) AS outcomes',
 };
 
 /** Performs many exchanges in one round trip and one commit. Returns the outcome of each. */
@@ -75,12 +75,13 @@ export const exchangeTokens = async (
   const digestsOf = (wanted: Presented['kind']) =>
     presented.map(({ kind, digest }) => (kind === wanted ? digest : null));
   const [row] = await runPrepared<{ outcomes: ExchangeOutcome[] }>(executor, EXCHANGE_TOKENS, [
-    presented.map(({ grantId }) => grantId),
+    tokens.map(({ grantId }) => grantId),
     digestsOf('authorization_code'),
+    digestsOf('device_code'),
     digestsOf('refresh_token'),
+    tokens.map(({ family }) => family),
     tokens.map(({ digest }) => digest),
-    tokens.map(({ generation }) => generation),
-    tokens.map(({ jkt }) => jkt),
+    exchanges.map(({ jkt }) => jkt),
     `${REFRESH_TOKEN_SECONDS} seconds`,
     `${GRANT_UNUSED_MS} milliseconds`,
   ]);
@@ -98,14 +99,4 @@ export const deleteUnusedCodesBefore = async (executor: Executor, before: Date, 
         .limit(limit)
         .select('digest'),
     )
-    .delete();
-
-/** Deletes at most `limit` refresh tokens that expired before the given time. Returns the number. */
-export const deleteRefreshTokensExpiredBefore = async (
-  executor: Executor,
-  before: Date,
-  limit: number,
-): Promise<number> =>
-  await executor('refresh_tokens')
-    .whereIn('digest', executor('refresh_tokens').where('expires_at', '<', before).limit(limit).select('digest'))
     .delete();

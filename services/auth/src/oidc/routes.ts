@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { routes } from '@svc/contracts';
-import { type Binding, bind, type Clock, HANDLED, type Reply, type ReplyContent, sendReply } from '@svc/service-kit';
-import type { RequestHandler } from 'express';
+import { type Binding, bind, type Clock, HANDLED, type Prepare, type Reply, type ReplyContent } from '@svc/service-kit';
+import type { ClientDocuments } from '../client-documents/index.ts';
 import type { Executor } from '../transact.ts';
 import type { OauthServer } from './oauth-server.ts';
 import { resolvePushedRequest } from './resolve-pushed-request.ts';
@@ -17,10 +17,14 @@ interface Handed {
 }
 
 /** Binds the token, revocation and metadata endpoints. */
-export const oidcRoutes = (deps: { server: OauthServer; issuer: string }): Binding[] => {
+export const oidcRoutes = (deps: {
+  server: OauthServer;
+  issuer: string;
+  documents: Pick<ClientDocuments, 'isEnabled'>;
+}): Binding[] => {
   const metadata: Reply = {
     status: 200,
-    body: serverMetadata(deps.issuer),
+    body: serverMetadata(deps.issuer, { hasClientDocuments: deps.documents.isEnabled }),
     headers: { 'cache-control': `public, max-age=${METADATA_SECONDS}` },
   };
   const resourceMetadata: Reply = { ...metadata, body: protectedResourceMetadata(deps.issuer) };
@@ -32,6 +36,7 @@ export const oidcRoutes = (deps: { server: OauthServer; issuer: string }): Bindi
     bind(routes.issueToken, handOver),
     bind(routes.revokeToken, handOver),
     bind(routes.pushAuthorizationRequest, handOver),
+    bind(routes.authorizeDevice, handOver),
     bind(routes.getOpenidConfiguration, async () => metadata),
     bind(routes.getAuthorizationServerMetadata, async () => metadata),
     bind(routes.getProtectedResourceMetadata, async () => resourceMetadata),
@@ -52,17 +57,24 @@ export interface PreparePushedRequestDeps {
 
 /** Replaces a `request_uri` by the pushed query, so that the authorize page reads it as if the browser had sent it. */
 export const preparePushedRequest =
-  (deps: PreparePushedRequestDeps): RequestHandler =>
-  async (req, res, next) => {
+  (deps: PreparePushedRequestDeps): Prepare =>
+  (req) => {
     // A query may contain further question marks (RFC 3986 section 3.4).
-    const [, path = '', search = ''] = /^([^?]*)\??(.*)$/s.exec(req.url) ?? [];
-    if (req.method !== 'GET' || path !== `${OAUTH_PATH}/authorize` || !search.includes('request_uri=')) return next();
-    const query = new URLSearchParams(search);
-    const requestUri = query.get('request_uri');
-    if (requestUri === null) return next();
-    const resolved = await resolvePushedRequest(deps, { clientId: query.get('client_id') ?? '', requestUri });
-    if (resolved === undefined) return sendReply(res, deps.refuse(req));
-    req.url = `${path}?${resolved}`;
-    pushedRequests.add(req);
-    next();
+    const [, path = '', search = ''] = /^([^?]*)\??(.*)$/s.exec(req.url ?? '') ?? [];
+    if (req.method !== 'GET' || path !== `${OAUTH_PATH}/authorize` || !search.includes('request_uri='))
+      return undefined;
+    return replaceByPushed(deps, { req, path, query: new URLSearchParams(search) });
   };
+
+const replaceByPushed = async (
+  deps: PreparePushedRequestDeps,
+  { req, path, query }: { readonly req: IncomingMessage; readonly path: string; readonly query: URLSearchParams },
+): Promise<ReplyContent | undefined> => {
+  const requestUri = query.get('request_uri');
+  if (requestUri === null) return undefined;
+  const resolved = await resolvePushedRequest(deps, { clientId: query.get('client_id') ?? '', requestUri });
+  if (resolved === undefined) return deps.refuse(req);
+  req.url = `${path}?${resolved}`;
+  pushedRequests.add(req);
+  return undefined;
+};

@@ -1,4 +1,4 @@
-import { INFERENCE_BUDGET, type Scope, scopes } from '@svc/contracts';
+import { DEVICE_GRANT_TYPE, INFERENCE_BUDGET, type Scope, scopes } from '@svc/contracts';
 import { DPOP_ALGORITHMS } from '@svc/service-kit';
 
 /** Path of the authorization server below the issuer. */
@@ -9,18 +9,21 @@ const SCOPES: readonly Scope[] = scopes;
 
 /**
  * Returns the authorization server metadata (RFC 8414 section 2). Every URL is built from the configured issuer, so
- * that request headers cannot redirect a client. ID tokens and their algorithms are not included.
+ * that request headers cannot redirect a client. ID tokens and their algorithms are not included: better-auth expects an ID
+ * token where an algorithm for one is named.
  */
-export const serverMetadata = (issuer: string) => ({
+export const serverMetadata = (issuer: string, { hasClientDocuments }: { hasClientDocuments: boolean }) => ({
   issuer,
+  client_id_metadata_document_supported: hasClientDocuments,
   authorization_endpoint: `${issuer}${OAUTH_PATH}/authorize`,
   token_endpoint: `${issuer}${OAUTH_PATH}/token`,
   revocation_endpoint: `${issuer}${OAUTH_PATH}/revoke`,
+  device_authorization_endpoint: `${issuer}${OAUTH_PATH}/device_authorization`,
   pushed_authorization_request_endpoint: `${issuer}${OAUTH_PATH}/par`,
   jwks_uri: `${issuer}${OAUTH_PATH}/jwks`,
   response_types_supported: ['code'],
   response_modes_supported: ['query'],
-  grant_types_supported: ['authorization_code', 'refresh_token'],
+  grant_types_supported: ['authorization_code', 'refresh_token', DEVICE_GRANT_TYPE],
   code_challenge_methods_supported: ['S256'],
   token_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,
   revocation_endpoint_auth_methods_supported: CLIENT_AUTHENTICATION,

@@ -21,6 +21,11 @@ export const SECTIONS: readonly ExportSection[] = [
     sql: `SELECT id, name, transports, created_at, last_used_at FROM passkeys WHERE user_id = $1 ORDER BY created_at`,
   },
   {
+    name: 'management_keys',
+    sql: `SELECT id, name, prefix, scopes, created_at, expires_at, last_used_at FROM management_keys WHERE user_id = $1
+      ORDER BY created_at`,
+  },
+  {
     name: 'single_sign_on',
     sql: `SELECT issuer, subject, linked_at FROM sso_identities WHERE user_id = $1 ORDER BY linked_at`,
   },
@@ -31,7 +36,8 @@ export const SECTIONS: readonly ExportSection[] = [
   },
   {
     name: 'grants',
-    sql: `SELECT id, client_id, scope, created_at, last_used_at, expires_at FROM grants WHERE user_id = $1 ORDER BY created_at, id`,
+    sql: `SELECT id, client_id, scope, device_name, created_at, last_used_at, expires_at FROM grants WHERE user_id = $1
+      ORDER BY created_at, id`,
   },
   {
     name: 'connection_history',

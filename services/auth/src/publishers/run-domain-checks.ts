@@ -1,4 +1,5 @@
 import { type Logger, type PeriodicWork, runPeriodically } from '@svc/service-kit';
+import type { FailingItems } from '../failing-items.ts';
 import { DAY_MS, later, MINUTE_MS } from '../time.ts';
 import type { Executor } from '../transact.ts';
 import { type CheckDomainDeps, recordCheck } from './check-domain.ts';
@@ -7,6 +8,7 @@ import { claimDueDomain } from './queries.ts';
 export interface DomainChecksDeps extends CheckDomainDeps {
   readonly database: Executor;
   readonly logger: Logger;
+  readonly items: FailingItems;
 }
 
 const INTERVAL_MS = 5 * MINUTE_MS;
@@ -22,13 +24,19 @@ export const startDomainChecks = (deps: DomainChecksDeps): PeriodicWork =>
     logger: deps.logger,
   });
 
-/** Checks the next domain. Returns false if none is due. */
+/**
+ * Checks the next domain. The claim counts as a check, so a domain whose check fails is due again a day later. Returns
+ * false if none is due.
+ */
 const checkNextDomain = async (deps: DomainChecksDeps): Promise<boolean> => {
   const now = deps.clock();
-  const claimed = await claimDueDomain(deps.database, { before: later(now, -DAY_MS), now });
-  if (claimed === undefined) return false;
-  const proof = await deps.proveDomain(claimed);
-  const checked = await recordCheck(deps, claimed, proof.dns === 'proven' || proof.file === 'proven');
-  if (checked?.status === 'lapsed') deps.logger.info({ component: 'domain_checks' }, 'a verified domain lapsed');
+  const due = await claimDueDomain(deps.database, { before: later(now, -DAY_MS), now });
+  if (due === undefined) return false;
+  await deps.items.attempt(async (claimed) => {
+    claimed(`${due.userId} ${due.domain}`);
+    const proof = await deps.proveDomain(due);
+    const checked = await recordCheck(deps, due, proof.dns === 'proven' || proof.file === 'proven');
+    if (checked?.status === 'lapsed') deps.logger.info({ component: 'domain_checks' }, 'a verified domain lapsed');
+  });
   return true;
 };

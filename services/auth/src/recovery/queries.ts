@@ -4,7 +4,7 @@ import type { Executor, Transaction } from '../transact.ts';
 /** A request for a new password, as stored. */
 export interface ResetRequestRecord {
   readonly id: string;
-  readonly sealedEmail: Buffer;
+  readonly sealedRequest: Buffer;
   readonly requestedAt: Date;
 }
 
@@ -12,13 +12,21 @@ export const insertResetRequest = async (executor: Executor, request: ResetReque
   await executor('password_reset_requests').insert(snakeKeys(request));
 };
 
-/** Deletes the oldest request and returns it. Replicas get different ones. */
-export const takeResetRequest = async (trx: Transaction): Promise<ResetRequestRecord | undefined> => {
-  const oldest = trx('password_reset_requests').orderBy('requested_at').limit(1).forUpdate().skipLocked();
+/** Deletes the oldest request, except those named, and returns it. Replicas get different ones. */
+export const takeResetRequest = async (
+  trx: Transaction,
+  except: readonly string[],
+): Promise<ResetRequestRecord | undefined> => {
+  const oldest = trx('password_reset_requests')
+    .whereNotIn('id', except)
+    .orderBy('requested_at')
+    .limit(1)
+    .forUpdate()
+    .skipLocked();
   const [row] = await trx<SnakeKeys<ResetRequestRecord>>('password_reset_requests')
     .whereIn('id', oldest.select('id'))
     .delete()
-    .returning(['id', 'sealed_email', 'requested_at']);
+    .returning(['id', 'sealed_request', 'requested_at']);
   return row === undefined ? undefined : camelKeys(row);
 };
 

@@ -3,7 +3,7 @@ import { type AccountRecord, findAccountById } from '../accounts/index.ts';
 import { later, MINUTE_MS, SECOND_MS, toUnixSeconds } from '../time.ts';
 import type { Executor } from '../transact.ts';
 import { findSessionById, markSessionUsed } from './queries.ts';
-import { endOfSession, lastUseOf, type SessionRecord } from './session.ts';
+import { endOfSession, type SessionRecord } from './session.ts';
 import { readSessionToken, type SessionClaims, type SessionTokenDeps } from './session-token.ts';
 
 export interface AuthenticateSessionDeps extends SessionTokenDeps {
@@ -58,7 +58,7 @@ const findLiveSession = async (
   if (session?.userId !== userId || endOfSession(session, deps.sessionIdleMs) <= now) return undefined;
   // Writing on each request would be too much. The idle time still counts from the last use, not from the last write.
   const pauseMs = Math.min(MINUTE_MS, deps.sessionIdleMs / 4);
-  if (later(lastUseOf(session), pauseMs) > now) return session;
+  if (later(session.lastUsedAt, pauseMs) > now) return session;
   await markSessionUsed(deps.database, sessionId, now);
   return { ...session, lastUsedAt: now };
 };

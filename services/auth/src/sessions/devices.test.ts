@@ -1,8 +1,10 @@
+import { createMacs, openSecretKeys } from '@svc/secrets';
 import { expect, test } from 'vitest';
 import type { AccountRecord } from '../accounts/index.ts';
-import { createDevices } from './devices.ts';
+import { createDevices, DEVICE_PROOF_BYTES } from './devices.ts';
 
-const devices = createDevices(Buffer.alloc(32, 1));
+const macsOf = (byte: string) => createMacs(openSecretKeys('KEY', [byte.repeat(32)]), 'devices', DEVICE_PROOF_BYTES);
+const devices = createDevices(macsOf('11'));
 const account = (id: string, sessionsRevokedThrough: string | null = null): AccountRecord => ({
   id,
   email: `${id}@example.com`,
@@ -17,6 +19,7 @@ const account = (id: string, sessionsRevokedThrough: string | null = null): Acco
   deletionVersion: 0,
   createdAt: new Date(0),
   sessionsRevokedThrough,
+  distrustedSince: null,
 });
 
 test('recognizes a device for the accounts that it has signed in to, and keeps its id', () => {
@@ -44,7 +47,7 @@ test('does not recognize a token that is malformed, changed, moved to another id
   const token = devices.remember(undefined, account('usr_a'));
   const [id = '', proof = ''] = token.split('.');
   const [otherId = ''] = devices.remember(undefined, account('usr_a')).split('.');
-  const foreign = createDevices(Buffer.alloc(32, 2)).remember(undefined, account('usr_a'));
+  const foreign = createDevices(macsOf('22')).remember(undefined, account('usr_a'));
   for (const wrong of [undefined, '', id, `${otherId}.${proof}`, `${token}.`, `${token}x`, foreign, `${id}.${id}`]) {
     expect(devices.recognize(wrong, account('usr_a'))).toBeUndefined();
   }

@@ -1,10 +1,12 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import type { Macs } from '@svc/secrets';
 import type { AccountRecord } from '../accounts/index.ts';
 
 /** Browsers keep no cookie for longer than 400 days. */
 export const DEVICE_TOKEN_SECONDS = 400 * 24 * 3600;
 
-const BYTES = 16;
+/** Bytes of the proof for an account, and of a device's id. */
+export const DEVICE_PROOF_BYTES = 16;
 /** Accounts remembered per device. The oldest is dropped. */
 const ACCOUNTS_MAX = 8;
 /** The device's id and a proof for each account, 16 bytes each in base64url. */
@@ -21,23 +23,22 @@ export interface Devices {
   readonly remember: (token: string | undefined, account: AccountRecord) => string;
 }
 
-/** Creates the registry; `key` signs the proofs. */
-export const createDevices = (key: Buffer): Devices => {
-  const proofOf = (id: string, account: AccountRecord): string =>
-    createHmac('sha256', key)
-      .update(`${id}.${account.id}.${account.sessionsRevokedThrough ?? ''}`)
-      .digest()
-      .subarray(0, BYTES)
-      .toString('base64url');
+/** Creates the registry; `macs` sign the proofs, with `DEVICE_PROOF_BYTES` each. */
+export const createDevices = (macs: Macs): Devices => {
+  const signed = (id: string, account: AccountRecord): string =>
+    `${id}.${account.id}.${account.sessionsRevokedThrough ?? ''}`;
   return {
     recognize: (token, account) => {
       const { id, proofs } = parse(token);
-      return id !== undefined && proofs.includes(proofOf(id, account)) ? id : undefined;
+      if (id === undefined) return undefined;
+      const data = signed(id, account);
+      return proofs.some((proof) => macs.verify(data, Buffer.from(proof, 'base64url'))) ? id : undefined;
     },
     remember: (token, account) => {
-      const { id = randomBytes(BYTES).toString('base64url'), proofs } = parse(token);
-      const proof = proofOf(id, account);
-      const others = proofs.filter((known) => known !== proof);
+      const { id = randomBytes(DEVICE_PROOF_BYTES).toString('base64url'), proofs } = parse(token);
+      const data = signed(id, account);
+      const proof = macs.sign(data).toString('base64url');
+      const others = proofs.filter((known) => !macs.verify(data, Buffer.from(known, 'base64url')));
       return [id, proof, ...others.slice(0, ACCOUNTS_MAX - 1)].join('.');
     },
   };

@@ -2,24 +2,30 @@ import type { newId } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
 import { type AccountRecord, updateCredentials } from '../accounts/index.ts';
 import type { Transaction } from '../transact.ts';
-import { deleteSessionsOfUser } from './queries.ts';
+import { deleteChallengesOfUser, deleteSessionsOfUser, findNewestSessionId } from './queries.ts';
 import { newSessionId } from './session.ts';
 
-/**
- * Signs a locked account out everywhere with one revocation. Returns the account's new state and its newest ended
- * session. Only a sign-in that has read this state can start a session.
- */
-export const endAllSessions = async (
+/** Returns an id that is not smaller than that of any session of a locked account. */
+export const nextRevocation = async (
   deps: { newId: typeof newId },
   trx: Transaction,
   { account, now }: { account: AccountRecord; now: Date },
-): Promise<{ account: AccountRecord; revokedThrough: string }> => {
-  const ended = await deleteSessionsOfUser(trx, account.id);
+): Promise<string> => {
   const newest = newSessionId(deps, now, account.sessionsRevokedThrough);
-  const revokedThrough = [...ended, newest].sort().at(-1) ?? newest;
-  await updateCredentials(trx, account.id, { sessionsRevokedThrough: revokedThrough });
-  await appendToOutbox(trx, {
-    revocation: { key: `account.${account.id}`, value: { revoked_through: revokedThrough } },
-  });
-  return { account: { ...account, sessionsRevokedThrough: revokedThrough }, revokedThrough };
+  const known = await findNewestSessionId(trx, account.id);
+  return known === undefined || known < newest ? newest : known;
+};
+
+/**
+ * Signs a locked account out everywhere with one revocation, which covers sessions up to `revokedThrough` and voids
+ * remembered devices. Only a sign-in that has read the new state can start a session.
+ */
+export const endAllSessions = async (
+  trx: Transaction,
+  { userId, revokedThrough }: { userId: string; revokedThrough: string },
+): Promise<void> => {
+  await deleteSessionsOfUser(trx, userId);
+  await deleteChallengesOfUser(trx, userId);
+  await updateCredentials(trx, userId, { sessionsRevokedThrough: revokedThrough });
+  await appendToOutbox(trx, { revocation: { key: `account.${userId}`, value: { revoked_through: revokedThrough } } });
 };

@@ -1,10 +1,19 @@
 import { AppError } from '@svc/service-kit';
-import { findAccountById } from '../accounts/index.ts';
+import { type AccountRecord, findAccountById } from '../accounts/index.ts';
 import { type FactorClaim, findFactorProof } from '../factors/index.ts';
+import type { Transaction } from '../transact.ts';
 import { requireChallenge } from './challenge.ts';
 import { deleteChallenge } from './queries.ts';
 import type { SignInOrigin } from './sign-in-origin.ts';
 import { attemptSubject, type StartedSession, type StartSessionDeps, startSessionIn } from './start-session.ts';
+
+/** Second step of a sign-in, as presented by the person. */
+export interface SecondProof {
+  readonly challenge: string;
+  readonly claim: FactorClaim;
+  /** Does more in the transaction that starts the session. */
+  readonly complete?: (trx: Transaction, account: AccountRecord) => Promise<void>;
+}
 
 /**
  * Completes a sign-in with a second factor. Uses up challenge and proof in the same transaction as the session starts.
@@ -12,7 +21,7 @@ import { attemptSubject, type StartedSession, type StartSessionDeps, startSessio
  */
 export const finishSignIn = async (
   deps: StartSessionDeps,
-  { challenge, claim }: { challenge: string; claim: FactorClaim },
+  { challenge, claim, complete }: SecondProof,
   origin: SignInOrigin,
 ): Promise<StartedSession> => {
   const opened = await requireChallenge(deps, challenge);
@@ -29,6 +38,8 @@ export const finishSignIn = async (
   return await deps.transact(async (trx) => {
     if (!(await deleteChallenge(trx, opened.digest))) throw new AppError('challenge_invalid');
     if (!(await proof.use(trx))) throw new AppError('invalid_second_factor');
-    return await startSessionIn(deps, trx, { account, origin });
+    const started = await startSessionIn(deps, trx, { account, origin });
+    await complete?.(trx, account);
+    return started;
   });
 };

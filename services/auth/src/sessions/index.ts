@@ -4,25 +4,25 @@ export {
   type BrowserSession,
   findBrowserSession,
 } from './authenticate-session.ts';
-export { reopenChallenge, type SecondStep } from './challenge.ts';
-export { createDevices } from './devices.ts';
-export { endAllSessions } from './end-all-sessions.ts';
+export { openChallenge, reopenChallenge, type SecondStep } from './challenge.ts';
+export { createDevices, DEVICE_PROOF_BYTES, type Devices } from './devices.ts';
+export { endAllSessions, nextRevocation } from './end-all-sessions.ts';
 export { endSession } from './end-session.ts';
-export { finishSignIn } from './finish-sign-in.ts';
+export { finishSignIn, type SecondProof } from './finish-sign-in.ts';
 export { type ListSessionsDeps, listLiveSessions } from './list-sessions.ts';
 export {
   deleteChallengesExpiredBefore,
   deleteSessionsExpiredBefore,
   findSessionById,
+  findSessionIdAfter,
   holdSession,
   updateAuthenticatedAt,
 } from './queries.ts';
 export { type RenewedSession, renewSession } from './renew-session.ts';
 export { sessionRoutes } from './routes.ts';
-export { lastUseOf } from './session.ts';
+export { NEVER, newSessionId } from './session.ts';
 export {
   clearedSessionCookies,
-  pagesCookies,
   readPagesCookie,
   renewedSessionCookies,
   sessionCookies,
@@ -34,8 +34,10 @@ export { signInWithPasskey } from './sign-in-with-passkey.ts';
 export {
   type BeginSessionDeps,
   insertNewSession,
+  provePassword,
   type StartedSession,
   type StartSessionDeps,
   signIn,
   startSession,
+  startSessionIn,
 } from './start-session.ts';

@@ -2,7 +2,7 @@ import type { ListedSession } from '@svc/contracts';
 import type { Clock } from '@svc/service-kit';
 import type { Executor } from '../transact.ts';
 import { listSessionsOfUser } from './queries.ts';
-import { endOfSession, lastUseOf, type SessionRecord } from './session.ts';
+import { endOfSession, type SessionRecord } from './session.ts';
 
 const SESSIONS_MAX = 200;
 
@@ -28,7 +28,7 @@ export const listSessions = async (
   return sessions.map((session) => ({
     id: session.id,
     created_at: session.createdAt.toISOString(),
-    last_used_at: lastUseOf(session).toISOString(),
+    last_used_at: session.lastUsedAt.toISOString(),
     user_agent: session.userAgent,
     source: session.network,
     is_current: session.id === caller.sessionId,

@@ -1,3 +1,4 @@
+import { idTimeAt } from '@svc/contracts';
 import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
 import type { Executor, Transaction } from '../transact.ts';
 import type { ChallengeRecord } from './challenge.ts';
@@ -108,10 +109,23 @@ export const markSessionUsed = async (executor: Executor, id: string, now: Date)
 export const deleteSession = async (trx: Transaction, id: string): Promise<boolean> =>
   (await trx('console_sessions').where({ id }).delete()) > 0;
 
-/** Deletes every session of a user and returns their ids. */
-export const deleteSessionsOfUser = async (trx: Transaction, userId: string): Promise<string[]> => {
-  const rows = await trx('console_sessions').where({ user_id: userId }).delete().returning<{ id: string }[]>('id');
-  return rows.map(({ id }) => id);
+/** Finds the newest session of a user. */
+export const findNewestSessionId = async (trx: Transaction, userId: string): Promise<string | undefined> => {
+  const row = await trx<{ id: string; user_id: string }>('console_sessions')
+    .where({ user_id: userId })
+    .orderBy('id', 'desc')
+    .first('id');
+  return row?.id;
+};
+
+/** Deletes every session of a user. */
+export const deleteSessionsOfUser = async (trx: Transaction, userId: string): Promise<void> => {
+  await trx('console_sessions').where({ user_id: userId }).delete();
+};
+
+/** Deletes every sign-in of a user that waits for its second step. */
+export const deleteChallengesOfUser = async (trx: Transaction, userId: string): Promise<void> => {
+  await trx('sign_in_challenges').where({ user_id: userId }).delete();
 };
 
 /** Deletes the sessions of a user except one, and returns their ids. */
@@ -130,3 +144,12 @@ export const deleteSessionsExpiredBefore = async (executor: Executor, before: Da
   await executor('console_sessions')
     .whereIn('id', executor('console_sessions').where('expires_at', '<', before).limit(limit).select('id'))
     .delete();
+
+/** Returns the id of the first session that began after a moment. Ids sort by time. */
+export const findSessionIdAfter = async (executor: Executor, after: Date): Promise<string | undefined> => {
+  const row: { id: string } | undefined = await executor('console_sessions')
+    .where('id', '>', `ses_${idTimeAt(after.getTime())}`)
+    .orderBy('id')
+    .first('id');
+  return row?.id;
+};

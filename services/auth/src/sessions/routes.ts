@@ -32,9 +32,14 @@ export const sessionRoutes = (deps: StartSessionDeps): Binding[] => [
     res.appendHeader('set-cookie', sessionCookies(started, deps.publicBaseUrl));
     return { status: 201, body: toSessionJson(started, started.session.createdAt) };
   }),
-  bind(routes.resumeSession, async ({ req }) => {
+  bind(routes.resumeSession, async ({ req, res }) => {
     const token = readConsoleCookie(req.headers.cookie, deps.publicBaseUrl);
-    const resumed = await resumeSession(deps, { token, origin: req.headers.origin });
+    const resuming = resumeSession(deps, { token, origin: req.headers.origin });
+    const resumed = await resuming.catch((error: unknown) => {
+      const isEnded = error instanceof AppError && error.code === 'invalid_token';
+      if (isEnded) res.appendHeader('set-cookie', clearedSessionCookies(deps.publicBaseUrl));
+      throw error;
+    });
     return { status: 200, body: toSessionJson(resumed, deps.clock()) };
   }),
   bind(routes.getSession, async ({ caller }) => {

@@ -1,3 +1,4 @@
+import { SIGNED_IN_COOKIE } from '@svc/contracts/signed-in-cookie';
 import { type Cookie, clearCookie, readCookie, setCookie } from '../cookie.ts';
 import { DEVICE_TOKEN_SECONDS } from './devices.ts';
 import { SESSION_SECONDS } from './session.ts';
@@ -6,6 +7,8 @@ import { SESSION_SECONDS } from './session.ts';
 const PAGES: Cookie = { name: 'svc_session', path: '/v1/integrations/oauth', sameSite: 'Lax' };
 /** For the console, to resume after a reload. */
 const CONSOLE: Cookie = { name: 'svc_console', path: '/v1/console/session', sameSite: 'Strict' };
+/** For the page at `/`, which is the overview or the landing page. */
+const SIGNED_IN: Cookie = { name: SIGNED_IN_COOKIE, path: '/', sameSite: 'Lax' };
 /** For sign-in, on the authorize pages and in the console. */
 const DEVICE: Cookie = { name: 'svc_device', path: '/', sameSite: 'Lax' };
 
@@ -21,6 +24,7 @@ interface Tokens {
 export const sessionCookies = (tokens: Tokens, publicBaseUrl: string): string[] => [
   setCookie(PAGES, { value: tokens.token, maxAgeSeconds: SESSION_SECONDS, publicBaseUrl }),
   setCookie(CONSOLE, { value: tokens.token, maxAgeSeconds: SESSION_SECONDS, publicBaseUrl }),
+  setCookie(SIGNED_IN, { value: '1', maxAgeSeconds: SESSION_SECONDS, publicBaseUrl }),
   setCookie(DEVICE, { value: tokens.deviceToken, maxAgeSeconds: DEVICE_TOKEN_SECONDS, publicBaseUrl }),
 ];
 
@@ -28,15 +32,9 @@ export const sessionCookies = (tokens: Tokens, publicBaseUrl: string): string[] 
 export const renewedSessionCookies = (token: string, publicBaseUrl: string): string[] =>
   [PAGES, CONSOLE].map((cookie) => setCookie(cookie, { value: token, maxAgeSeconds: SESSION_SECONDS, publicBaseUrl }));
 
-/** Returns the `Set-Cookie` headers that the authorize pages read. */
-export const pagesCookies = (tokens: Tokens, publicBaseUrl: string): string[] => [
-  setCookie(PAGES, { value: tokens.token, maxAgeSeconds: SESSION_SECONDS, publicBaseUrl }),
-  setCookie(DEVICE, { value: tokens.deviceToken, maxAgeSeconds: DEVICE_TOKEN_SECONDS, publicBaseUrl }),
-];
-
 /** Returns the `Set-Cookie` headers that delete the session. The device stays known. */
 export const clearedSessionCookies = (publicBaseUrl: string): string[] =>
-  [PAGES, CONSOLE].map((cookie) => clearCookie(cookie, publicBaseUrl));
+  [PAGES, CONSOLE, SIGNED_IN].map((cookie) => clearCookie(cookie, publicBaseUrl));
 
 /** Returns the session token of the authorize pages in a `Cookie` header. */
 export const readPagesCookie = (header: string | undefined, publicBaseUrl: string): string | undefined =>

@@ -6,27 +6,27 @@ export const SESSION_SECONDS = 12 * 3600;
 /** Lifetime of a console session, in milliseconds. */
 export const SESSION_MS = 12 * HOUR_MS;
 
+/** Time of authentication of a session whose sign-in may be of any age: a sensitive act wants another proof first. */
+export const NEVER = new Date(0);
+
 /** A signed-in person, as stored. */
 export interface SessionRecord {
   readonly id: string;
   readonly userId: string;
   readonly createdAt: Date;
-  /** Last time that the person authenticated. */
+  /** Last time that the person authenticated, here or by a fresh sign-in at the OpenID provider; NEVER if unknown. */
   readonly authenticatedAt: Date;
   readonly expiresAt: Date;
-  /** Last use seen by this service, to the minute; null if only older releases have seen the session. */
-  readonly lastUsedAt: Date | null;
+  /** Last use seen by this service, to the minute. */
+  readonly lastUsedAt: Date;
   readonly userAgent: string | null;
   /** Network in which the session started, /24 or /48. */
   readonly network: string | null;
 }
 
-/** Returns the last use of a session. */
-export const lastUseOf = ({ lastUsedAt, createdAt }: SessionRecord): Date => lastUsedAt ?? createdAt;
-
 /** Returns the time at which a session ends if it is not used again. */
 export const endOfSession = (session: SessionRecord, idleMs: number): Date =>
-  earlierOf(session.expiresAt, later(lastUseOf(session), idleMs));
+  earlierOf(session.expiresAt, later(session.lastUsedAt, idleMs));
 
 /**
  * Returns the expiry of a session's token. Other services do not see that a session is idle, so a token lives for at

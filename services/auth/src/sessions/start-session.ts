@@ -59,6 +59,17 @@ export const signIn = async (
   credentials: { email: string; password: string },
   origin: SignInOrigin,
 ): Promise<StartedSession> => {
+  const account = await provePassword(deps, credentials, origin);
+  if (account.hasSecondFactor) throw secondFactorRequired(await openChallenge(deps, account));
+  return await startSession(deps, account, origin);
+};
+
+/** Returns the account with this address and password. Throws `invalid_credentials` and `too_many_attempts`. */
+export const provePassword = async (
+  deps: StartSessionDeps,
+  credentials: { email: string; password: string },
+  origin: SignInOrigin,
+): Promise<AccountRecord> => {
   const { source } = origin;
   const email = normalizeEmail(credentials.email);
   const found = await findAccountByEmail(deps.database, email);
@@ -70,8 +81,7 @@ export const signIn = async (
     throw new AppError('invalid_credentials');
   }
   await attempt.succeed();
-  if (found.account.hasSecondFactor) throw secondFactorRequired(await openChallenge(deps, found.account));
-  return await startSession(deps, found.account, origin);
+  return found.account;
 };
 
 const secondFactorRequired = ({ challenge, factors, passkeyOptions }: SecondStep): AppError => {
@@ -89,32 +99,41 @@ export const startSession = async (
   origin: SignInOrigin,
 ): Promise<StartedSession> => await deps.transact((trx) => startSessionIn(deps, trx, { account, origin }));
 
+/** A session to start. */
+export interface SessionStart {
+  readonly account: AccountRecord;
+  readonly origin: SignInOrigin;
+  /** Time at which the person authenticated. Default: now. */
+  readonly authenticatedAt?: Date;
+}
+
 /** As `startSession`, but in the caller's transaction. */
 export const startSessionIn = async (
   deps: Omit<BeginSessionDeps, 'transact' | 'database'>,
   trx: Transaction,
-  { account, origin }: { account: AccountRecord; origin: SignInOrigin },
+  start: SessionStart,
 ): Promise<StartedSession> => {
+  const { account, origin } = start;
   if (account.eraseAt !== null) throw new AppError('account_deletion_pending');
   const isKnown = deps.devices.recognize(origin.deviceToken, account) !== undefined;
   const isFirst = account.firstSignedInAt === null && (await markFirstSignIn(trx, account.id, deps.clock()));
-  const started = await insertNewSession(deps, trx, { account, origin });
+  const started = await insertNewSession(deps, trx, start);
   if (!isKnown && !isFirst) await mailNewDevice(deps, trx, started);
   return started;
 };
 
 /** As `startSession`, but in the caller's transaction, and mails nothing. */
 export const insertNewSession = async (
-  deps: Omit<BeginSessionDeps, 'transact' | 'database' | 'mailKey'>,
+  deps: Omit<BeginSessionDeps, 'transact' | 'database' | 'mailSealer'>,
   executor: Executor,
-  { account, origin }: { account: AccountRecord; origin: SignInOrigin },
+  { account, origin, authenticatedAt }: SessionStart,
 ): Promise<StartedSession> => {
   const createdAt = deps.clock();
   const session: SessionRecord = {
     id: newSessionId(deps, createdAt, account.sessionsRevokedThrough),
     userId: account.id,
     createdAt,
-    authenticatedAt: createdAt,
+    authenticatedAt: authenticatedAt ?? createdAt,
     expiresAt: later(createdAt, SESSION_MS),
     lastUsedAt: createdAt,
     userAgent: origin.userAgent ?? null,

@@ -59,7 +59,7 @@ const loadKeys = async (deps: KeyRingDeps, before?: Loaded): Promise<Loaded> => 
   const all = await listSigningKeys(deps.database);
   const stored = all.find((key) => key.state === 'active');
   if (stored === undefined) throw new Error('there is no active signing key');
-  const active = before?.active.kid === stored.kid ? before.active : openSigningKey(deps.sealingKey, stored);
+  const active = before?.active.kid === stored.kid ? before.active : openSigningKey(deps.sealer, stored);
   const published = { keys: all.map(({ publicJwk }) => publicJwk) };
   return { active, published, resolve: createLocalJWKSet(published) };
 };

@@ -1,3 +1,4 @@
+import type { Sealer } from '@svc/secrets';
 import { AppError, type Clock } from '@svc/service-kit';
 import { DAY_MS, HOUR_MS } from '../time.ts';
 import type { Transact, Transaction } from '../transact.ts';
@@ -17,7 +18,7 @@ const PUBLISHED_BEFORE_USE_MS = HOUR_MS;
 export interface RotateSigningKeysDeps {
   readonly transact: Transact;
   readonly clock: Clock;
-  readonly sealingKey: Buffer;
+  readonly sealer: Sealer;
   readonly rotationDays: number;
 }
 
@@ -36,7 +37,7 @@ export const rotateSigningKeys = async (
     const active = keys.find((key) => key.state === 'active');
     const next = keys.find((key) => key.state === 'next');
     const isNextTaken = await replaceActive(trx, { active, next, now, deps, replaceActiveKid });
-    if (next === undefined || isNextTaken) await insertSigningKey(trx, await generateSigningKey(deps.sealingKey, now));
+    if (next === undefined || isNextTaken) await insertSigningKey(trx, await generateSigningKey(deps.sealer, now));
     for (const key of keys) if (isKeyForgettable(key, now)) await deleteSigningKey(trx, key.kid);
     return isNextTaken;
   });
@@ -55,7 +56,7 @@ const replaceActive = async (
   { active, next, now, deps, replaceActiveKid }: Replacement,
 ): Promise<boolean> => {
   if (active === undefined) {
-    const first = next ?? (await generateSigningKey(deps.sealingKey, now));
+    const first = next ?? (await generateSigningKey(deps.sealer, now));
     if (next === undefined) await insertSigningKey(trx, first);
     await activateSigningKey(trx, first.kid, now);
     return next !== undefined;

@@ -1,6 +1,6 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import type { Sealer } from '@svc/secrets';
 import { calculateJwkThumbprint, type JWK } from 'jose';
-import { seal, unseal } from '../encryption-key.ts';
 import { SECOND_MS } from '../time.ts';
 
 /**
@@ -41,7 +41,7 @@ export const isKeyForgettable = (key: StoredSigningKey, now: Date): boolean =>
   key.retiredAt !== null && now.getTime() - key.retiredAt.getTime() > RETIRED_KEY_SECONDS * SECOND_MS;
 
 /** Generates a key in state `next`. Its id is its RFC 7638 thumbprint. */
-export const generateSigningKey = async (sealingKey: Buffer, now: Date): Promise<StoredSigningKey> => {
+export const generateSigningKey = async (sealer: Sealer, now: Date): Promise<StoredSigningKey> => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { kty, crv, x, y } = publicKey.export({ format: 'jwk' });
   if (kty === undefined || crv === undefined || x === undefined || y === undefined) {
@@ -53,7 +53,7 @@ export const generateSigningKey = async (sealingKey: Buffer, now: Date): Promise
     kid,
     state: 'next',
     publicJwk: { kty, crv, x, y, kid, alg: SIGNING_ALGORITHM, use: 'sig' },
-    sealedPrivateKey: seal(sealingKey, plain, kid),
+    sealedPrivateKey: sealer.seal(plain, kid),
     createdAt: now,
     activatedAt: null,
     retiredAt: null,
@@ -61,8 +61,8 @@ export const generateSigningKey = async (sealingKey: Buffer, now: Date): Promise
 };
 
 /** Decrypts a stored key. Throws SealBroken if it was sealed with another encryption key. */
-export const openSigningKey = (sealingKey: Buffer, stored: StoredSigningKey): SigningKey => {
-  const plain = unseal(sealingKey, stored.sealedPrivateKey, stored.kid);
+export const openSigningKey = (sealer: Sealer, stored: StoredSigningKey): SigningKey => {
+  const plain = sealer.unseal(stored.sealedPrivateKey, stored.kid);
   const privateKey = createPrivateKey({ key: plain, format: 'der', type: 'pkcs8' });
   return { kid: stored.kid, publicJwk: stored.publicJwk, privateKey };
 };

@@ -1,6 +1,5 @@
-import { createAccountRequestSchema, type newId } from '@svc/contracts';
+import { createAccountRequestSchema } from '@svc/contracts';
 import { isUniqueViolation } from '@svc/database';
-import type { Clock } from '@svc/service-kit';
 import {
   type AccountRecord,
   EMAIL_KEY,
@@ -11,75 +10,87 @@ import {
   openAccount,
   updateCredentials,
 } from '../accounts/index.ts';
+import { lockAppsOfOwner } from '../apps/index.ts';
 import { originOf } from '../connections/index.ts';
-import { endAccountAccess } from '../credentials/index.ts';
-import { removeAllFactors } from '../factors/index.ts';
-import { voidMailedTokens } from '../mailed-tokens/index.ts';
+import { endAccess } from '../credentials/index.ts';
+import { findUserIdByIdentity, type IdentityDeps, IdentityTaken, insertIdentity } from '../identities/index.ts';
+import { isAddressHeld } from '../mailed-tokens/index.ts';
 import type { Executor, Transact, Transaction } from '../transact.ts';
-import { deleteIdentitiesOfUser, findUserIdByIdentity, insertIdentity } from './queries.ts';
 import type { UpstreamIdentity } from './upstream-provider.ts';
 
-export interface FindOrOpenAccountDeps {
+export interface FindOrOpenAccountDeps extends IdentityDeps {
   readonly database: Executor;
   readonly transact: Transact;
-  readonly clock: Clock;
-  readonly newId: typeof newId;
+}
+
+/** Account of an identity. If `isLinked` is false, its owner has yet to prove it. */
+export interface FoundAccount {
+  readonly account: AccountRecord;
+  readonly isLinked: boolean;
 }
 
 const { email: emailSchema, display_name: displayNameSchema } = createAccountRequestSchema.shape;
 
 /**
  * Returns the account of an identity: the linked one; else, if the provider has verified the address, the one with that
- * address or a new personal one. Returns undefined if the address is not verified.
+ * address or a new personal one. An account whose address was never verified passes to the identity; one whose address
+ * was verified is not linked yet. Returns undefined if the provider has not verified the address, or if it is reserved
+ * for an account that may return to it.
  */
 export const findOrOpenAccount = async (
   deps: FindOrOpenAccountDeps,
   identity: UpstreamIdentity,
   source: string,
-): Promise<AccountRecord | undefined> => {
-  const known = await findLinkedAccount(deps, identity);
+): Promise<FoundAccount | undefined> => {
+  const known = await findLinkedAccount(deps.database, identity);
   const email = emailSchema.safeParse(normalizeEmail(identity.email ?? ''));
   if (known !== undefined || !identity.isEmailVerified || !email.success) return known;
   try {
-    return await deps.transact((trx) => linkAccount(deps, trx, { identity, email: email.data, source }));
+    return await deps.transact((trx) => findByAddress(deps, trx, { identity, email: email.data, source }));
   } catch (error) {
-    // Two concurrent tabs: the other one opened or linked the account.
-    if (!isUniqueViolation(error, EMAIL_KEY) && !isUniqueViolation(error, 'sso_identities_pkey')) throw error;
-    return await findLinkedAccount(deps, identity);
+    // Two concurrent tabs: the other one opened the account.
+    if (!isUniqueViolation(error, EMAIL_KEY)) throw error;
+    return await findLinkedAccount(deps.database, identity);
   }
 };
 
-const findLinkedAccount = async (
-  deps: { database: Executor },
-  identity: UpstreamIdentity,
-): Promise<AccountRecord | undefined> => {
-  const userId = await findUserIdByIdentity(deps.database, identity);
-  return userId === undefined ? undefined : await findAccountById(deps.database, userId);
+const findLinkedAccount = async (executor: Executor, identity: UpstreamIdentity): Promise<FoundAccount | undefined> => {
+  const userId = await findUserIdByIdentity(executor, identity);
+  const account = userId === undefined ? undefined : await findAccountById(executor, userId);
+  return account && { account, isLinked: true };
 };
 
-const linkAccount = async (
+interface Arrival {
+  readonly identity: UpstreamIdentity;
+  readonly email: string;
+  readonly source: string;
+}
+
+const findByAddress = async (
   deps: FindOrOpenAccountDeps,
   trx: Transaction,
-  { identity, email, source }: { identity: UpstreamIdentity; email: string; source: string },
-): Promise<AccountRecord> => {
+  arrival: Arrival,
+): Promise<FoundAccount | undefined> => {
+  const { identity, email } = arrival;
   const found = await findAccountByEmail(trx, email);
-  const locked = found === undefined ? undefined : await lockAccount(trx, found.account.id);
+  if (found === undefined) return await openPersonal(deps, trx, arrival);
+  // Locks apps before their owner, as consents do.
+  if (found.account.emailVerifiedAt === null) await lockAppsOfOwner(trx, found.account.id);
+  const account = (await lockAccount(trx, found.account.id))?.account;
   // Another tab may have linked the identity before this one locked the account.
-  const linkedBefore = await findLinkedAccount({ database: trx }, identity);
+  const linkedBefore = await findLinkedAccount(trx, identity);
   if (linkedBefore !== undefined) return linkedBefore;
-  const account =
-    locked === undefined
-      ? await openPersonal(deps, trx, { identity, email })
-      : await takeOver(deps, trx, { account: locked.account, source });
-  await insertIdentity(trx, identity, { userId: account.id, linkedAt: deps.clock() });
-  return account;
+  if (account?.email !== email) return undefined;
+  // An account about to be deleted stays as it is: its sign-in is refused.
+  const isOwners = account.emailVerifiedAt !== null || account.eraseAt !== null;
+  return isOwners ? { account, isLinked: false } : await takeOver(deps, trx, { account, arrival });
 };
 
 const openPersonal = async (
   deps: FindOrOpenAccountDeps,
   trx: Transaction,
-  { identity, email }: { identity: UpstreamIdentity; email: string },
-): Promise<AccountRecord> => {
+  { identity, email }: Arrival,
+): Promise<FoundAccount | undefined> => {
   const displayName = displayNameSchema.safeParse(identity.name?.replaceAll('\0', ''));
   const now = deps.clock();
   const account: AccountRecord = {
@@ -96,27 +107,27 @@ const openPersonal = async (
     eraseAt: null,
     deletionVersion: 0,
     sessionsRevokedThrough: null,
+    distrustedSince: null,
   };
+  if (await isAddressHeld(trx, email, { now, exceptUserId: account.id })) return undefined;
   await openAccount(trx, account, null);
-  return account;
+  if (!(await insertIdentity(trx, identity, { userId: account.id, linkedAt: now }))) throw new IdentityTaken();
+  return { account, isLinked: true };
 };
 
 /**
- * Transfers an account to the proven owner of its address. Sign-up never proved the address, so the password, second
- * factors, identities, sessions, connections and API keys of the previous holder end. So do the links mailed to them,
- * which would move the account to another address.
+ * Transfers an account to the proven owner of its address. Sign-up never proved the address, so everything that a
+ * stranger may have put into the account ends.
  */
 const takeOver = async (
   deps: FindOrOpenAccountDeps,
   trx: Transaction,
-  { account, source }: { account: AccountRecord; source: string },
-): Promise<AccountRecord> => {
+  { account, arrival }: { account: AccountRecord; arrival: Arrival },
+): Promise<FoundAccount> => {
   const now = deps.clock();
-  await updateCredentials(trx, account.id, { passwordHash: null, emailVerifiedAt: now });
-  await deleteIdentitiesOfUser(trx, account.id);
-  await removeAllFactors(trx, account.id);
-  await voidMailedTokens(trx, account.id, { purposes: ['reset_password', 'confirm_email', 'undo_email'] });
-  const origin = originOf(source, 'browser');
-  const verified = { ...account, emailVerifiedAt: now, hasSecondFactor: false };
-  return await endAccountAccess(deps, trx, { account: verified, origin, now, keepAccess: false });
+  await updateCredentials(trx, account.id, { emailVerifiedAt: now, distrustedSince: null });
+  const origin = originOf(arrival.source, 'browser');
+  const taken = await endAccess(deps, trx, { account, origin, now, endings: ['take_over'] });
+  await insertIdentity(trx, arrival.identity, { userId: account.id, linkedAt: now });
+  return { account: taken, isLinked: true };
 };

@@ -7,6 +7,8 @@ const TIMEOUT_MS = 5 * SECOND_MS;
 /** Age at which the metadata is fetched again. */
 const METADATA_MS = HOUR_MS;
 const SCOPE = 'openid email profile';
+/** Age of the provider's own sign-in that counts as fresh: enough time to complete it there. */
+const FRESH_SECONDS = 300;
 
 /** The OpenID provider for single sign-on, and our client there. */
 export interface SsoSettings {
@@ -22,6 +24,8 @@ export interface SsoChecks {
   readonly state: string;
   readonly nonce: string;
   readonly codeVerifier: string;
+  /** True if the provider was asked to authenticate the person again. */
+  readonly isFresh: boolean;
 }
 
 /** Identity of a person, as claimed by the provider. */
@@ -32,6 +36,8 @@ export interface UpstreamIdentity {
   /** The address is proven only if this is `true` (OpenID Connect Core 1.0 section 5.1). */
   readonly isEmailVerified: boolean;
   readonly name: string | undefined;
+  /** Time of the sign-in at the provider; undefined unless it was asked to repeat it and states when it did. */
+  readonly authenticatedAt: Date | undefined;
 }
 
 /** Thrown if the provider's answer signs no one in. `isRefusal`: the provider reported that the person declined. */
@@ -47,8 +53,11 @@ export class UpstreamFailed extends Error {
 
 /** The OpenID provider, through openid-client. Both methods throw UpstreamFailed. */
 export interface UpstreamProvider {
-  /** Returns the URL for the browser, and the values to keep until it returns. */
-  readonly begin: () => Promise<{ url: URL; checks: SsoChecks }>;
+  /**
+   * Returns the URL for the browser, and the values to keep until it returns. If `isFresh`, the provider has to
+   * authenticate the person again.
+   */
+  readonly begin: (isFresh: boolean) => Promise<{ url: URL; checks: SsoChecks }>;
   /** Checks the answer in this URL and returns the identity. */
   readonly finish: (url: URL, checks: SsoChecks) => Promise<UpstreamIdentity>;
 }
@@ -63,12 +72,13 @@ export const createUpstreamProvider = (
 ): UpstreamProvider => {
   const configuration = keepConfiguration(settings, deps.clock);
   return {
-    begin: () =>
+    begin: (isFresh) =>
       wrapFailure(async () => {
         const checks = {
           state: client.randomState(),
           nonce: client.randomNonce(),
           codeVerifier: client.randomPKCECodeVerifier(),
+          isFresh,
         };
         const url = client.buildAuthorizationUrl(await configuration(), {
           redirect_uri: deps.redirectUri,
@@ -77,6 +87,8 @@ export const createUpstreamProvider = (
           nonce: checks.nonce,
           code_challenge: await client.calculatePKCECodeChallenge(checks.codeVerifier),
           code_challenge_method: 'S256',
+          // Not every provider obeys `prompt`. With `max_age` it has to state when the person signed in there.
+          ...(isFresh ? { prompt: 'login', max_age: String(FRESH_SECONDS) } : {}),
         });
         return { url, checks };
       }),
@@ -138,6 +150,8 @@ const readIdentity = async (
     expectedNonce: checks.nonce,
     pkceCodeVerifier: checks.codeVerifier,
     idTokenExpected: true,
+    // Requires `auth_time` and judges it (OpenID Connect Core 1.0 section 3.1.3.7).
+    ...(checks.isFresh ? { maxAge: FRESH_SECONDS } : {}),
   });
   const claims = tokens.claims();
   if (claims === undefined) throw new TypeError('there is no ID token');
@@ -151,7 +165,14 @@ const readIdentity = async (
     email: textOf(info['email']),
     isEmailVerified: info['email_verified'] === true,
     name: textOf(info['name']),
+    // A time that was not asked for may be of any age, and nothing has judged it.
+    authenticatedAt: checks.isFresh ? timeOf(claims.auth_time) : undefined,
   };
 };
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+const timeOf = (seconds: number | undefined): Date => {
+  if (seconds === undefined) throw new TypeError('the ID token has no auth_time');
+  return new Date(seconds * SECOND_MS);
+};

@@ -52,23 +52,35 @@ interface Quota {
 
 /** Creates the throttle. */
 export const createAttemptThrottle = (deps: AttemptThrottleDeps): AttemptThrottle => ({
-  begin: async (subject) => {
-    const { quotas, digests } = budgetOf(subject);
-    const judge = (hasFailed: boolean): Promise<void> =>
-      deps.transact(async (trx) => {
-        const now = deps.clock();
-        for (const quota of quotas) {
-          await lockQuota(trx, quota.value);
-          const oldest = await findAttemptThatFillsQuota(trx, { ...quota, since: later(now, -WINDOW_MS) });
-          if (oldest !== undefined) throw tooManyAttempts(later(oldest, WINDOW_MS), now);
-        }
-        if (hasFailed) await insertAttempt(trx, { ...digests, attemptedAt: now });
-      });
-    await judge(false);
-    return { fail: () => judge(true), succeed: () => judge(false) };
-  },
+  begin: (subject) => beginAttempt(deps, { ...budgetOf(subject), windowMs: WINDOW_MS }),
   forgive: (email) => deps.transact((trx) => deleteAttemptsOn(trx, digest(`address:${email}`))),
 });
+
+/** The quotas that judge an attempt, in the order of their locks, and the digests under which its failure is stored. */
+export interface AttemptBudget {
+  readonly quotas: readonly Quota[];
+  readonly digests: AttemptDigests;
+  readonly windowMs: number;
+}
+
+/** Admits an attempt. Throws `too_many_attempts` with `Retry-After` if a quota is used up. */
+export const beginAttempt = async (
+  deps: AttemptThrottleDeps,
+  { quotas, digests, windowMs }: AttemptBudget,
+): Promise<Attempt> => {
+  const judge = (hasFailed: boolean): Promise<void> =>
+    deps.transact(async (trx) => {
+      const now = deps.clock();
+      for (const quota of quotas) {
+        await lockQuota(trx, quota.value);
+        const oldest = await findAttemptThatFillsQuota(trx, { ...quota, since: later(now, -windowMs) });
+        if (oldest !== undefined) throw tooManyAttempts(later(oldest, windowMs), now);
+      }
+      if (hasFailed) await insertAttempt(trx, { ...digests, attemptedAt: now });
+    });
+  await judge(false);
+  return { fail: () => judge(true), succeed: () => judge(false) };
+};
 
 interface AttemptDigests {
   readonly addressDigest: Buffer;

@@ -6,7 +6,7 @@ import { describe, test } from 'vitest';
 import type { AccountRecord } from '../../src/accounts/index.ts';
 import { drawMonogram } from '../../src/apps/icon.ts';
 import type { AppRecord } from '../../src/apps/index.ts';
-import { consentPage } from '../../src/consent/pages/consent-page.ts';
+import { authorizeConsentFrame, consentPage } from '../../src/consent/pages/consent-page.ts';
 import { faultPage } from '../../src/consent/pages/message-pages.ts';
 import type { PageContext } from '../../src/consent/pages/page-context.ts';
 import { pageText } from '../../src/consent/pages/page-text.ts';
@@ -27,6 +27,7 @@ const APP: AppRecord = {
   homepageUrl: 'https://quaderno.example/',
   privacyPolicyUrl: 'https://quaderno.example/privacy',
   requirePushedAuthorizationRequests: false,
+  deviceFlow: false,
   dpopBoundAccessTokens: false,
   active: true,
   suspendedAt: null,
@@ -50,6 +51,7 @@ const ACCOUNT: AccountRecord = {
   firstSignedInAt: LONG_AGO,
   eraseAt: null,
   sessionsRevokedThrough: null,
+  distrustedSince: null,
 };
 
 const contextIn = (locale: Locale): PageContext => ({
@@ -68,6 +70,7 @@ const contextIn = (locale: Locale): PageContext => ({
     code_challenge_method: 'S256',
   },
   formToken: 'token',
+  returnPath: '/v1/integrations/oauth/authorize',
   ssoPath: undefined,
   ssoName: undefined,
   passkeyOptions: {
@@ -81,7 +84,7 @@ const contextIn = (locale: Locale): PageContext => ({
 });
 
 const consentIn = (locale: Locale): ReplyContent =>
-  consentPage(contextIn(locale), {
+  consentPage(authorizeConsentFrame(contextIn(locale)), {
     session: {
       account: ACCOUNT,
       session: {
@@ -89,14 +92,14 @@ const consentIn = (locale: Locale): ReplyContent =>
         userId: ACCOUNT.id,
         userAgent: null,
         network: null,
-        lastUsedAt: null,
+        lastUsedAt: LONG_AGO,
         createdAt: LONG_AGO,
         expiresAt: LONG_AGO,
         authenticatedAt: LONG_AGO,
       },
     },
     scopes: ['inference', 'usage:read'],
-    publisher: { name: 'Quaderno S.r.l.', verifiedDomain: 'quaderno.example' },
+    publisher: { name: 'Quaderno S.r.l.', verifiedDomain: 'quaderno.example', isRegistered: true },
     icon: drawMonogram(APP.clientId, APP.name),
     isConnected: false,
     budget: {
@@ -105,7 +108,14 @@ const consentIn = (locale: Locale): ReplyContent =>
       currency: 'EUR',
       typicalPercent: 12,
     },
-    services: { chat: true, audio_transcription: true },
+    plan: {
+      name: 'Standard',
+      status: 'active',
+      services: { chat: true, audio_transcription: true },
+      weekly: { used_percent: 50, used_micros: 620_000, limit_micros: 1_240_000, resets_at: '2026-11-30T00:00:00Z' },
+      monthly: { used_percent: 9, used_micros: 900_000, limit_micros: 10_000_000, resets_at: '2026-12-01T00:00:00Z' },
+      extra: { enabled: false, used_micros: 0, limit_micros: 0 },
+    },
     notice: undefined,
   });
 

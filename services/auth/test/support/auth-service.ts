@@ -1,10 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { newId } from '@svc/contracts';
-import { type Clock, createLogger, createMetrics, listen, loadConfig } from '@svc/service-kit';
+import { openSecretKeys } from '@svc/secrets';
+import { type Clock, createLogger, createMetrics, listen, loadConfig, type Metrics } from '@svc/service-kit';
 import { freePort, internalCredential, internalCredentials, type TestDatabase, testDatabase } from '@svc/testing';
 import type { Knex } from 'knex';
 import { type App, type AppDeps, createApp } from '../../src/app.ts';
 import { type Config, configSchema } from '../../src/config.ts';
+import { openSecrets } from '../../src/stored-secrets.ts';
 
 /** A moving clock: real time plus what a test adds. */
 export interface ShiftedClock {
@@ -22,6 +24,7 @@ export interface AuthService {
   readonly environment: Record<string, string>;
   readonly application: App;
   readonly clock: ShiftedClock;
+  readonly metrics: Metrics;
   /** Everything that was logged, as text. */
   readonly logs: () => string;
   /** Facts and revocations left in the outbox, oldest first. */
@@ -110,6 +113,7 @@ const startOn = async (
     environment: variables,
     application,
     clock,
+    metrics,
     logs: () => lines.join(''),
     outbox: async (aggregate) => {
       const query = testDb.knex('outbox').orderBy('seq').select('subject', 'aggregate', 'version', 'payload');
@@ -144,14 +148,17 @@ export const restartAuthService = async (
 /** Another process on the same database that serves beside the first one. */
 export const startReplica = async (
   service: AuthService,
-  clock: Clock = service.clock,
-): Promise<{ url: string; stop: () => Promise<void> }> => {
-  const application = await restartAuthService({ ...service, clock });
+  { clock = service.clock, environment = {} }: { clock?: Clock; environment?: Record<string, string> } = {},
+): Promise<{ url: string; internalUrl: string; stop: () => Promise<void> }> => {
+  const application = await restartAuthService({ ...service, clock }, environment);
   const listener = await listen(application.publicApp, { port: 0, host: '127.0.0.1' });
+  const internalListener = await listen(application.internalApp, { port: 0, host: '127.0.0.1' });
   return {
     url: listener.url,
+    internalUrl: internalListener.url,
     stop: async () => {
       await listener.drain(2_000);
+      await internalListener.drain(2_000);
       await application.stop();
     },
   };
@@ -165,6 +172,9 @@ const shiftedClock = (): ShiftedClock => {
     },
   });
 };
+
+/** The sealer of waiting mails, with the key of `startAuthService`. */
+export const mailSealer = openSecrets(openSecretKeys('AUTH_ENCRYPTION_KEY', ['11'.repeat(32)])).mailSealer;
 
 /** An address that no other test uses. */
 export const newEmail = (): string => `${newId('usr')}@example.com`;

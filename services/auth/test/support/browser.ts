@@ -32,12 +32,14 @@ export const newBrowser = (service: AuthService): Browser => {
     return { status: response.status, headers: response.headers, text: await response.text(), location };
   };
   const follow = async (shown: Shown): Promise<Shown> =>
-    shown.location?.startsWith(`${service.url}/`) === true ? follow(await send(shown.location)) : shown;
+    shown.location !== undefined && new URL(shown.location, service.url).origin === service.url
+      ? follow(await send(new URL(shown.location, service.url).href))
+      : shown;
   const submitOnce: Browser['submitOnce'] = (page, action, values = {}) => {
-    const form = new URLSearchParams({ request: hiddenField(page, action), ...values });
-    return send(`${service.url}/v1/integrations/oauth/interaction/${action}`, {
+    const form = formOf(page, action);
+    return send(new URL(form.path, service.url).href, {
       method: 'POST',
-      body: form,
+      body: new URLSearchParams({ ...form.hidden, ...values }),
       headers: { origin: service.url },
     });
   };
@@ -57,12 +59,12 @@ const keep = (cookies: Map<string, string>, header: string): void => {
   else cookies.set(name, value);
 };
 
-/** The signed field of a form. Throws where the page has no such form. */
-const hiddenField = (page: Shown, action: string): string => {
-  const form = new RegExp(
-    `<form[^>]*action="[^"]*/${action}"[^>]*>\\s*<input type="hidden" name="request" value="([^"]+)"`,
-  );
-  const value = form.exec(page.text)?.[1];
-  if (value === undefined) throw new Error(`no form ${action} in ${page.status} ${page.text.slice(0, 2_000)}`);
-  return value;
+/** Path and hidden fields of a form. Throws where the page has no such form. */
+const formOf = (page: Shown, action: string): { path: string; hidden: Record<string, string> } => {
+  const form = new RegExp(`<form[^>]*action="([^"]*/${action})"[^>]*>(.*?)</form>`, 's').exec(page.text);
+  const [, path = '', content = ''] = form ?? [];
+  if (form === null) throw new Error(`no form ${action} in ${page.status} ${page.text.slice(0, 2_000)}`);
+  const fields = content.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g);
+  const decoded = [...fields].map(([, name = '', value = '']) => [name, value.replaceAll('&amp;', '&')]);
+  return { path, hidden: Object.fromEntries(decoded) };
 };

@@ -1,4 +1,4 @@
-import { type InboxMail, startSandboxMail } from '@svc/sandbox-mail';
+import { type InboxMail, startSandboxMail } from '@svc/sandbox/mail';
 import { waitFor } from '@svc/testing';
 
 /** A mail server for one test file, and its inbox. */

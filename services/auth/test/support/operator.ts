@@ -3,7 +3,7 @@ import { internalCredential } from '@svc/testing';
 import type { AuthService } from './auth-service.ts';
 
 /** Opens a client of the operator's routes, as an operator with this name. */
-export const openOperator = ({ internalUrl }: AuthService, name: string): InternalClient =>
+export const openOperator = ({ internalUrl }: Pick<AuthService, 'internalUrl'>, name: string): InternalClient =>
   createInternalClient({
     baseUrl: internalUrl,
     token: internalCredential('operator'),

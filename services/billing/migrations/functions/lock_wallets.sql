@@ -1,4 +1,5 @@
--- Locks wallets in the order of their accounts.
+-- Locks wallets in the order of their accounts. The lock guards everything about the API keys of an account: leases, budgets
+-- of keys and outcomes.
 CREATE OR REPLACE FUNCTION lock_wallets(p_svc_user_ids text[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN

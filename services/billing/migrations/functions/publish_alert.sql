@@ -18,6 +18,9 @@ BEGIN
       jsonb_build_object('svc_user_id', p_svc_user_id, 'subject', p_subject,
         'client_id', CASE p_subject WHEN 'app_budget' THEN p_subject_id END,
         'key_id', CASE p_subject WHEN 'api_key' THEN p_subject_id END,
+        'plan_name', (SELECT p.name FROM accounts AS a JOIN plans AS p ON p.id = a.plan_id
+          WHERE a.svc_user_id = p_svc_user_id AND p_subject IN ('weekly_cap', 'monthly_cap')),
         'threshold_percent', p_percent, 'amount_micros', p_amount, 'limit_micros', p_limit,
-        'resets_at', to_char(p_resets_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')));
+        'resets_at', to_char(p_resets_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+        'currency', CASE p_subject WHEN 'wallet' THEN (SELECT w.currency FROM wallets AS w WHERE w.svc_user_id = p_svc_user_id) END));
 END $$;

@@ -1,20 +1,14 @@
--- Finds a request by a request id or idempotency key that an API key has used. Returns all NULL if both are new.
-CREATE OR REPLACE FUNCTION recall_key_request(
-  p_request_id text, p_svc_user_id text, p_key_id text, p_idempotency_key_hash bytea,
-  OUT verdict text, OUT duplicate_of text, OUT duplicate_state text
-) LANGUAGE plpgsql STABLE AS $$
-DECLARE r reservations%ROWTYPE;
-BEGIN
-  SELECT * INTO r FROM reservations AS v WHERE v.request_id = p_request_id;
-  IF FOUND THEN
-    verdict := CASE WHEN r.svc_user_id = p_svc_user_id AND r.key_id = p_key_id THEN 'admitted' ELSE 'request_id_taken' END;
-  ELSIF p_idempotency_key_hash IS NOT NULL THEN
-    SELECT * INTO r FROM reservations AS v
-      WHERE v.key_id = p_key_id AND v.idempotency_key_hash = p_idempotency_key_hash;
-    IF FOUND THEN
-      verdict := 'duplicate_request';
-      duplicate_of := r.request_id;
-      duplicate_state := r.state;
-    END IF;
-  END IF;
-END $$;
+-- Returns the first request with an idempotency key of an API key, and its state; NULL if the key is new, or that of the given
+-- request.
+CREATE OR REPLACE FUNCTION recall_key_request(p_key_id text, p_idempotency_key text, p_request_id text) RETURNS jsonb
+LANGUAGE sql STABLE AS $$
+  SELECT jsonb_build_object('request_id', i.request_id, 'state', coalesce(
+      (SELECT r.state FROM key_requests AS r WHERE r.request_id = i.request_id),
+      -- While it runs, its lease lives.
+      CASE WHEN EXISTS (SELECT FROM leases AS l WHERE l.lease_id = i.lease_id AND NOT l.is_remembered)
+          AND NOT EXISTS (SELECT FROM uncertain_key_requests AS u WHERE u.request_id = i.request_id)
+        THEN 'reserved' ELSE 'uncertain' END))
+  FROM key_idempotency AS i
+  WHERE i.key_id = p_key_id AND i.idempotency_key_hash = sha256(convert_to(p_idempotency_key, 'UTF8'))
+    AND i.request_id <> p_request_id
+$$;

@@ -1,9 +1,10 @@
 -- Returns the reason why a delegated request gets no place, without a lock. Does not refuse a request that was admitted
--- before. A repeated idempotency key returns its first request. NULL leaves only the app's limit as a reason. If that
+-- before. A repeated idempotency key returns its first request. The caps are no reason if the wallet can pay
+-- (`p_pays_extra`). NULL leaves only the app's limit as a reason. If that
 -- is not one either, the account has changed or a window has ended, and the caller retries.
 CREATE OR REPLACE FUNCTION refuse_delegated(
   p_request_id text, p_svc_user_id text, p_client_id text, p_service text, p_idempotency_key text,
-  p_past_due_grace interval, p_at timestamptz,
+  p_past_due_grace interval, p_at timestamptz, p_pays_extra boolean,
   OUT verdict text, OUT resets_at timestamptz, OUT duplicate_of text, OUT duplicate_state text
 ) LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -24,8 +25,8 @@ BEGIN
     WHEN a.has_app_budgets AND EXISTS (SELECT FROM app_budgets AS b
         WHERE b.svc_user_id = p_svc_user_id AND b.client_id = p_client_id AND b.is_paused)
       THEN 'connection_paused'
-    WHEN a.week_used_micros >= plan.weekly_limit_micros THEN 'weekly_limit_exceeded'
-    WHEN a.month_used_micros >= plan.monthly_limit_micros THEN 'monthly_limit_exceeded'
+    WHEN NOT p_pays_extra AND a.week_used_micros >= plan.weekly_limit_micros THEN 'weekly_limit_exceeded'
+    WHEN NOT p_pays_extra AND a.month_used_micros >= plan.monthly_limit_micros THEN 'monthly_limit_exceeded'
     WHEN a.pending >= 2 THEN 'subscription_requests_pending'
   END;
   resets_at := CASE verdict WHEN 'weekly_limit_exceeded' THEN a.week_end

@@ -1,8 +1,8 @@
 -- Ends delegated reservations as reported; see settle_requests. Writes the accounts' places and windows, the apps'
--- budgets, the ledger and the days of use.
+-- budgets, the days of use, and what extra use costs the wallets. `written_off_micros` is what these do not cover.
 CREATE OR REPLACE FUNCTION settle_delegated_requests(
-  p_places bigint[], p_request_ids text[], p_outcomes text[], p_costs bigint[], p_currency text
-) RETURNS TABLE (place bigint, request_id text, state text, effect text)
+  p_places bigint[], p_request_ids text[], p_outcomes text[], p_costs bigint[]
+) RETURNS TABLE (place bigint, request_id text, state text, effect text, written_off_micros bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -16,6 +16,7 @@ DECLARE
   change plan_use_change;
   changes plan_use_change[] := '{}';
 BEGIN
+  PERFORM lock_paying_wallets('{}', p_request_ids);
   PERFORM FROM accounts AS a
     WHERE a.svc_user_id IN (SELECT v.svc_user_id FROM reservations AS v
       WHERE v.request_id = ANY (p_request_ids) AND v.kind = 'delegated'
@@ -37,13 +38,16 @@ BEGIN
     request_id := r.request_id;
     state := step.state;
     effect := step.effect;
+    written_off_micros := 0;
     IF step.effect NOT IN ('none', 'conflict') THEN
       IF q.has_app_budgets THEN PERFORM book_app_budget(r, step.state, step.cost); END IF;
+      IF r.extra_month IS NOT NULL THEN written_off_micros := settle_extra(r, step.state, step.cost); END IF;
       change := (r.svc_user_id, r.week_start, r.month_start, (r.state = 'reserved')::int,
-        -- Against the caps counts the cost, or the estimate while the outcome is uncertain.
-        CASE step.state WHEN 'uncertain' THEN r.estimate_micros ELSE coalesce(step.cost, 0) END
-          - CASE r.state WHEN 'uncertain' THEN r.estimate_micros ELSE coalesce(r.cost_micros, 0) END,
-        CASE r.state WHEN 'settled' THEN 'usage_adjustment' ELSE 'usage' END, r.request_id,
+        -- Against the caps counts the cost, or the estimate while the outcome is uncertain. Extra use is beyond them.
+        CASE WHEN r.extra_month IS NOT NULL THEN 0
+          ELSE CASE step.state WHEN 'uncertain' THEN r.estimate_micros ELSE coalesce(step.cost, 0) END
+            - CASE r.state WHEN 'uncertain' THEN r.estimate_micros ELSE coalesce(r.cost_micros, 0) END END,
+        r.state <> 'settled', r.request_id,
         coalesce(step.cost, 0) - coalesce(r.cost_micros, 0));
       changes := changes || change;
       r.budget_micros := CASE step.state WHEN 'settled' THEN least(r.budget_micros, step.cost) ELSE r.budget_micros END;
@@ -60,7 +64,7 @@ BEGIN
   IF is_changed THEN changed := changed || r; END IF;
   IF cardinality(changes) > 0 THEN
     PERFORM write_reservations(changed);
-    PERFORM write_delegated_use(changes, p_currency);
+    PERFORM write_delegated_use(changes);
     PERFORM write_usage_days(changes);
   END IF;
 END $$;

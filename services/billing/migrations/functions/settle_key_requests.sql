@@ -1,98 +1,142 @@
--- Ends API-key reservations as reported; see settle_requests. Writes the ledger, wallets and the days of their use, and
--- the months and minutes of keys once for the batch.
--- A wallet pays at most the hold plus its available balance, and a key at most the rest of its monthly limit. The rest
--- is written off. A lower true cost reduces the write-off first. The end of a request also corrects the tokens that it
--- reserved in the key's minute, if that minute is still current. Tokens are NULL if the usage is unknown.
-CREATE OR REPLACE FUNCTION settle_key_requests(
-  p_places bigint[], p_request_ids text[], p_outcomes text[], p_costs bigint[], p_tokens bigint[], p_currency text
-) RETURNS TABLE (
+-- Ends API-key requests as reported, each once; see settlement_step. `p_outcomes` are in the form of usage facts. The record of a
+-- request is written here, once. A lease pays at most the hold of the request, its wallet adds what is available within the
+-- key's monthly limit, and the rest is written off. An uncertain request takes its estimate out of the lease. Outcomes of the
+-- same request take effect in the given order. One posting covers all settlements of a wallet in a call.
+-- Additional effects to those of settlement_step: 'unknown', a cost without a lease, which a wallet pays only if an operator
+-- decides so (`is_unadmitted`); 'ignored', an unknown outcome without a lease.
+CREATE OR REPLACE FUNCTION settle_key_requests(p_outcomes jsonb, p_currency text) RETURNS TABLE (
   place bigint, request_id text, state text, effect text, over_hold_micros bigint, written_off_micros bigint
 )
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET lock_timeout = '1s' AS $$
 #variable_conflict use_column
 DECLARE
   at timestamptz := billing_now();
   q record;
-  r reservations%ROWTYPE;
+  f key_requests%ROWTYPE;
+  u uncertain_key_requests%ROWTYPE;
+  l leases%ROWTYPE;
   step record;
-  is_changed boolean := false;
-  is_end boolean;
-  freed bigint;
+  month timestamptz;
   cost bigint;
-  cost_before bigint;
+  before bigint;
   paid bigint;
-  paid_before bigint;
   covered bigint;
-  -- What this call has changed, and not written yet.
-  changed reservations[] := '{}';
-  change key_use_change;
-  changes key_use_change[] := '{}';
+  of_lease bigint;
+  details jsonb;
+  -- The posting of the current wallet, and what it covers so far.
+  posting_wallet text;
+  posting_reference text;
+  posting_id bigint;
+  posting_income bigint := 0;
+  posting_paid bigint := 0;
 BEGIN
-  PERFORM FROM reservations AS v
-    WHERE v.request_id = ANY (p_request_ids) AND v.kind = 'api_key'
-      AND (v.state IN ('reserved', 'uncertain') OR v.settled_by = 'estimate')
-    ORDER BY v.request_id FOR NO KEY UPDATE;
-  -- What a request may cost beyond its hold depends on its wallet. All others leave the wallet free until the end, so that
-  -- it pays for new requests meanwhile.
-  IF EXISTS (SELECT FROM unnest(p_request_ids, p_costs) AS t (request_id, cost)
-      JOIN reservations AS v ON v.request_id = t.request_id
-      WHERE v.kind = 'api_key' AND (t.cost > v.estimate_micros OR v.settled_by = 'estimate')) THEN
-    PERFORM lock_wallets(ARRAY(SELECT v.svc_user_id FROM reservations AS v
-      WHERE v.request_id = ANY (p_request_ids) AND v.kind = 'api_key'));
-  END IF;
+  PERFORM lock_wallets(ARRAY(SELECT DISTINCT o ->> 'svc_user_id' FROM jsonb_array_elements(p_outcomes) AS o));
   FOR q IN
-    SELECT t.place, t.request_id, t.outcome, t.cost, t.tokens, v AS reservation
-      FROM unnest(p_places, p_request_ids, p_outcomes, p_costs, p_tokens) AS t (place, request_id, outcome, cost, tokens)
-      JOIN reservations AS v ON v.request_id = t.request_id
-      WHERE v.kind = 'api_key' ORDER BY v.svc_user_id, v.key_id, t.request_id, t.place
+    SELECT e.place, e.fact, t.*
+      FROM jsonb_array_elements(p_outcomes) WITH ORDINALITY AS e (fact, place),
+        jsonb_to_record(e.fact) AS t (request_id text, svc_user_id text, key_id text, outcome text, cost_micros bigint,
+          lease_id uuid, hold_micros bigint, is_unadmitted boolean)
+      ORDER BY t.svc_user_id, t.request_id, e.place
   LOOP
-    IF r.request_id IS DISTINCT FROM q.request_id THEN
-      IF is_changed THEN changed := changed || r; END IF;
-      is_changed := false;
-      r := q.reservation;
+    IF posting_wallet IS DISTINCT FROM q.svc_user_id THEN
+      IF posting_id IS NOT NULL THEN
+        PERFORM post_key_use('settlement', posting_reference, posting_wallet, p_currency, posting_income, posting_paid, posting_id);
+      END IF;
+      posting_wallet := q.svc_user_id;
+      posting_id := NULL;
+      posting_income := 0;
+      posting_paid := 0;
     END IF;
-    step := settlement_step(r.state, r.settled_by, r.cost_micros, r.estimate_micros, q.outcome, q.cost);
     place := q.place;
-    request_id := r.request_id;
-    state := step.state;
-    effect := step.effect;
+    request_id := q.request_id;
     over_hold_micros := 0;
     written_off_micros := 0;
-    IF step.effect NOT IN ('none', 'conflict') THEN
-      is_end := step.state IN ('settled', 'released') AND r.state IN ('reserved', 'uncertain');
-      freed := CASE WHEN is_end THEN r.estimate_micros ELSE 0 END;
-      cost := coalesce(step.cost, 0);
-      cost_before := coalesce(r.cost_micros, 0);
-      paid_before := cost_before - r.written_off_micros;
-      -- Already counted in the wallet's holds or payments, and in the key's month.
-      covered := freed + paid_before;
-      paid := CASE WHEN cost > covered THEN least(cost, covered + extra_key_micros(r, changes)) ELSE cost END;
-      change := (r.svc_user_id, r.key_id, r.month_start, r.minute_start,
-        CASE r.state WHEN 'reserved' THEN r.estimate_micros ELSE 0 END, freed, paid - paid_before,
-        -- Uncertain requests count at their estimate, as settled ones do at what was paid.
-        CASE step.state WHEN 'uncertain' THEN r.estimate_micros ELSE paid END
-          - CASE r.state WHEN 'uncertain' THEN r.estimate_micros ELSE paid_before END,
-        CASE WHEN is_end THEN CASE step.state WHEN 'released' THEN 0 ELSE q.tokens END - r.tokens END,
-        CASE r.state WHEN 'settled' THEN 'adjustment' ELSE 'settlement' END, r.request_id,
-        cost - cost_before, r.written_off_micros - (cost - paid));
-      changes := changes || change;
-      over_hold_micros := greatest(cost - r.estimate_micros, 0);
-      written_off_micros := greatest(cost - paid - r.written_off_micros, 0);
-      r.written_off_micros := cost - paid;
-      r.state := step.state;
-      r.settled_by := step.settled_by;
-      r.cost_micros := step.cost;
-      r.uncertain_at := CASE step.effect WHEN 'uncertain' THEN at ELSE r.uncertain_at END;
-      r.ended_at := CASE WHEN step.effect IN ('settled', 'released') THEN at ELSE r.ended_at END;
-      r.adjusted_at := CASE step.effect WHEN 'adjusted' THEN at ELSE r.adjusted_at END;
-      is_changed := true;
+    SELECT * INTO f FROM key_requests AS v WHERE v.request_id = q.request_id;
+    SELECT * INTO u FROM uncertain_key_requests AS v WHERE v.request_id = q.request_id;
+    step := settlement_step(CASE WHEN f.state IS NOT NULL THEN f.state WHEN u.request_id IS NOT NULL THEN 'uncertain'
+      ELSE 'reserved' END, f.settled_by, f.cost_micros, u.held_micros, q.outcome, q.cost_micros);
+    state := step.state;
+    effect := step.effect;
+    IF f.svc_user_id <> q.svc_user_id OR u.svc_user_id <> q.svc_user_id THEN
+      state := NULL;
+      effect := 'conflict';
+      RETURN NEXT;
+      CONTINUE;
+    END IF;
+    IF effect IN ('none', 'conflict') THEN
+      -- 'reserved' is no record of a request.
+      state := nullif(state, 'reserved');
+      RETURN NEXT;
+      CONTINUE;
+    END IF;
+    cost := CASE effect WHEN 'uncertain' THEN q.cost_micros ELSE coalesce(step.cost, 0) END;
+    l := NULL;
+    IF q.lease_id IS NOT NULL THEN
+      SELECT * INTO l FROM leases AS v
+        WHERE v.lease_id = q.lease_id AND v.svc_user_id = q.svc_user_id AND v.key_id = q.key_id;
+    END IF;
+    IF f.state IS NULL AND u.request_id IS NULL AND l.lease_id IS NULL AND (cost > 0 OR effect = 'uncertain')
+      AND q.is_unadmitted IS NOT TRUE THEN
+      state := NULL;
+      effect := CASE effect WHEN 'settled' THEN 'unknown' ELSE 'ignored' END;
+      RETURN NEXT;
+      CONTINUE;
+    END IF;
+
+    month := coalesce(f.month_start, u.month_start, l.month_start);
+    -- The lease was charged for this request too, whose part it now pays or holds itself.
+    IF l.estimated_micros > 0 AND f.state IS NULL AND u.request_id IS NULL THEN
+      PERFORM correct_lost_lease(l, q.request_id, least(l.estimated_micros, cost), p_currency);
+    END IF;
+    before := coalesce(f.cost_micros, 0) - coalesce(f.written_off_micros, 0);
+    of_lease := CASE WHEN f.state IS NULL AND u.request_id IS NULL
+      THEN least(q.hold_micros, l.granted_micros - l.returned_micros - l.settled_micros) ELSE 0 END;
+    of_lease := coalesce(of_lease, 0);
+    -- Already held for this request, or paid by it.
+    covered := of_lease + coalesce(u.held_micros, 0) + before;
+    paid := cost;
+    IF cost > covered THEN
+      paid := least(cost, covered + extra_key_micros(q.svc_user_id, coalesce(f.key_id, u.key_id, q.key_id), month));
+    END IF;
+    of_lease := least(of_lease, paid);
+    over_hold_micros := greatest(cost - coalesce(u.held_micros, q.hold_micros, cost), 0);
+    IF effect = 'uncertain' THEN
+      -- Moves from the lease to the request; only what the lease lacks is held anew.
+      PERFORM book_key_use(q.svc_user_id, q.key_id, l.lease_id, month, of_lease, of_lease - paid, 0, paid);
+      INSERT INTO uncertain_key_requests
+        VALUES (q.request_id, q.svc_user_id, q.key_id, q.lease_id, paid, month, at, q.fact);
+    ELSIF f.state IS NULL THEN
+      written_off_micros := cost - paid;
+      PERFORM book_key_use(q.svc_user_id, coalesce(u.key_id, q.key_id), l.lease_id, month,
+        CASE WHEN u.request_id IS NULL THEN of_lease ELSE 0 END, CASE WHEN u.request_id IS NULL THEN of_lease ELSE u.held_micros END,
+        paid, paid - coalesce(u.held_micros, 0));
+      IF cost > 0 AND posting_id IS NULL THEN
+        posting_id := nextval('ledger_postings_id_seq');
+        posting_reference := q.request_id;
+      END IF;
+      posting_income := posting_income + cost;
+      posting_paid := posting_paid + paid;
+      DELETE FROM uncertain_key_requests AS v WHERE v.request_id = u.request_id;
+      details := coalesce(u.fact, '{}') || jsonb_strip_nulls(q.fact);
+      INSERT INTO key_requests (request_id, svc_user_id, key_id, lease_id, state, settled_by, cost_micros, written_off_micros,
+          posting_id, month_start, created_at, ended_at, input_tokens, output_tokens, cached_input_tokens, service, provider,
+          model, data_zone, certification, upstream_request_id)
+        SELECT q.request_id, q.svc_user_id, coalesce(u.key_id, q.key_id), coalesce(u.lease_id, l.lease_id), step.state,
+          step.settled_by, cost, cost - paid, CASE WHEN cost > 0 THEN posting_id END,
+          coalesce(month, date_trunc('month', at, 'UTC')), (details ->> 'started_at')::timestamptz, at, d.*
+        FROM jsonb_to_record(details) AS d (input_tokens bigint, output_tokens bigint, cached_input_tokens bigint, service text,
+          provider text, model text, data_zone text, certification text, upstream_request_id text);
+    ELSE
+      written_off_micros := greatest(cost - paid - f.written_off_micros, 0);
+      PERFORM book_key_use(f.svc_user_id, f.key_id, NULL, f.month_start, 0, 0, paid - before, paid - before);
+      PERFORM post_key_use('adjustment', f.request_id, f.svc_user_id, p_currency, cost - f.cost_micros, paid - before,
+        nextval('ledger_postings_id_seq'));
+      UPDATE key_requests AS v SET settled_by = step.settled_by, cost_micros = cost, written_off_micros = cost - paid, adjusted_at = at
+        WHERE v.request_id = f.request_id;
     END IF;
     RETURN NEXT;
   END LOOP;
-  IF is_changed THEN changed := changed || r; END IF;
-  IF cardinality(changes) > 0 THEN
-    PERFORM write_reservations(changed);
-    PERFORM write_key_use(changes, p_currency);
-    PERFORM write_wallet_usage_days(changes);
+  IF posting_id IS NOT NULL THEN
+    PERFORM post_key_use('settlement', posting_reference, posting_wallet, p_currency, posting_income, posting_paid, posting_id);
   END IF;
 END $$;

@@ -8,7 +8,8 @@ BEGIN
       FROM weekly_window(a.anchor, p_at) AS w;
   END IF;
   IF p_at >= a.month_end THEN
-    SELECT w.starts_at, w.ends_at, 0 INTO a.month_start, a.month_end, a.month_used_micros
+    -- A paid month may end between anniversaries. Starts name windows, so none begins before the last one has ended.
+    SELECT greatest(w.starts_at, a.month_end), w.ends_at, 0 INTO a.month_start, a.month_end, a.month_used_micros
       FROM monthly_window(a.anchor, a.interval, a.period_start, a.period_end, p_at) AS w;
   END IF;
   RETURN a;

@@ -1,6 +1,6 @@
--- Writes the changes of ended delegated requests to accounts and ledger. A window that is over keeps its count. The
--- caller holds the locks of the accounts.
-CREATE OR REPLACE FUNCTION write_delegated_use(p_changes plan_use_change[], p_currency text) RETURNS void
+-- Writes the changes of ended delegated requests to accounts. A window that is over keeps its count. The caller holds the
+-- locks of the accounts.
+CREATE OR REPLACE FUNCTION write_delegated_use(p_changes plan_use_change[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE accounts AS a SET pending = a.pending - d.ended, week_used_micros = a.week_used_micros + d.week,
@@ -10,7 +10,4 @@ BEGIN
             coalesce(sum(c.counted) FILTER (WHERE v.month_start = c.month_start), 0) AS month
           FROM unnest(p_changes) AS c JOIN accounts AS v ON v.svc_user_id = c.svc_user_id GROUP BY c.svc_user_id) AS d
     WHERE a.svc_user_id = d.svc_user_id;
-  PERFORM ledger_post_many(array_agg(c.posting_kind), array_agg(c.request_id), array_agg(c.svc_user_id), p_currency,
-      ARRAY['usage', 'allowance'], array_agg(ARRAY[c.cost, -c.cost]))
-    FROM unnest(p_changes) AS c WHERE c.cost <> 0 HAVING count(*) > 0;
 END $$;

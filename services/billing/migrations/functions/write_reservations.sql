@@ -3,7 +3,7 @@ CREATE OR REPLACE FUNCTION write_reservations(p_changed reservations[]) RETURNS 
 LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE reservations AS r SET state = c.state, settled_by = c.settled_by, cost_micros = c.cost_micros,
-      written_off_micros = c.written_off_micros, budget_micros = c.budget_micros, uncertain_at = c.uncertain_at,
+      budget_micros = c.budget_micros, uncertain_at = c.uncertain_at,
       ended_at = c.ended_at, adjusted_at = c.adjusted_at
     FROM unnest(p_changed) AS c WHERE r.request_id = c.request_id;
 END $$;

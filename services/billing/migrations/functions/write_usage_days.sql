@@ -8,7 +8,7 @@ BEGIN
   MERGE INTO usage_days AS d USING (
     SELECT r.svc_user_id, (r.created_at AT TIME ZONE 'UTC')::date AS day, r.client_id, r.service,
         -- An adjustment changes the cost of a request that is counted already.
-        count(DISTINCT c.request_id) FILTER (WHERE c.posting_kind = 'usage') AS requests, sum(c.cost) AS cost_micros,
+        count(DISTINCT c.request_id) FILTER (WHERE c.is_first) AS requests, sum(c.cost) AS cost_micros,
         coalesce(sum(c.cost) FILTER (WHERE a.week_start = r.week_start
           AND (r.week_start AT TIME ZONE 'UTC')::date = (r.created_at AT TIME ZONE 'UTC')::date), 0) AS week_first_micros,
         coalesce(sum(c.cost) FILTER (WHERE a.month_start = r.month_start

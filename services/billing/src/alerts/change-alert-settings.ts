@@ -1,6 +1,6 @@
 import type { AlertSettings } from '@svc/contracts';
 import type { Knex } from 'knex';
-import { upsertAlertSettings } from './queries.ts';
+import { rearmWalletAlert, upsertAlertSettings } from './queries.ts';
 
 /** Replaces the alert settings of an account. Takes effect with the next change of its use. */
 export const changeAlertSettings = async (
@@ -10,6 +10,9 @@ export const changeAlertSettings = async (
 ): Promise<AlertSettings> => {
   const ascending = [...new Set(thresholds_percent)].sort((one, other) => one - other);
   const settings = { thresholds_percent: ascending, wallet_below_micros };
-  await upsertAlertSettings(database, userId, settings);
+  await database.transaction(async (trx) => {
+    await rearmWalletAlert(trx, userId, wallet_below_micros ?? 0);
+    await upsertAlertSettings(trx, userId, settings);
+  });
   return settings;
 };

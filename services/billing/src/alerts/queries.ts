@@ -12,6 +12,13 @@ export const findAlertSettings = async (database: Knex, userId: string): Promise
   return settings;
 };
 
+/** Locks the wallet of an account, and lets its alert be raised again if the balance is not below this amount. */
+export const rearmWalletAlert = async (trx: Knex.Transaction, userId: string, belowMicros: number): Promise<void> => {
+  const wallet = await trx('wallets').where({ svc_user_id: userId }).forNoKeyUpdate().first('balance_micros');
+  if (wallet === undefined || wallet.balance_micros < belowMicros) return;
+  await trx('raised_alerts').where({ svc_user_id: userId, subject: 'wallet' }).delete();
+};
+
 /** Replaces the alert settings of an account. */
 export const upsertAlertSettings = async (database: Knex, userId: string, settings: AlertSettings): Promise<void> => {
   await database('alert_settings')

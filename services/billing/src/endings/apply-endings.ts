@@ -1,8 +1,15 @@
-import { type PaymentProvider, refreshSubscription, type SettleCheckoutDeps } from '../payments/index.ts';
+import { type JobDeps, putBack, runItems, UnreadableObject } from '../jobs/index.ts';
+import {
+  endSubscription,
+  forgetCustomer,
+  refreshSubscription,
+  type SettleCheckoutDeps,
+  setCancelAtPeriodEnd,
+} from '../payments/index.ts';
 import { findLiveSubscription } from '../subscriptions/index.ts';
 import {
   type AccountEnding,
-  deferEnding,
+  findWaitingEnding,
   listWaitingEndings,
   markEndingApplied,
   updateCancelledSubscription,
@@ -12,45 +19,51 @@ import {
 const WAITING_MAX = 50;
 
 /**
- * Tells the payment provider of accounts that are to be deleted, kept or erased, and applies what follows. Every step is
- * idempotent, so a crash repeats it. Throws the first failure, after all others were tried.
+ * Tells Stripe of accounts that are to be deleted, kept or erased, and applies what follows. Every step is
+ * idempotent, so a crash repeats it.
  */
-export const applyEndings = async (deps: SettleCheckoutDeps): Promise<void> => {
-  const failures: unknown[] = [];
-  for (const ending of await listWaitingEndings(deps.database, WAITING_MAX)) {
-    try {
-      await applyEnding(deps, ending);
-      await markEndingApplied(deps.database, ending);
-    } catch (error) {
-      failures.push(error);
-      await deferEnding(deps.database, ending.userId);
-    }
-  }
-  if (failures.length > 0) throw failures[0];
+export const applyEndings = async (deps: SettleCheckoutDeps & JobDeps): Promise<void> => {
+  const userIds = await listWaitingEndings(deps.database, WAITING_MAX);
+  await runItems(deps, 'account_endings', userIds, async (userId) => {
+    const ending = await findWaitingEnding(deps.database, userId);
+    if (ending === undefined) return;
+    await applyEnding(deps, ending);
+    await markEndingApplied(deps.database, ending);
+  });
 };
 
-const applyEnding = async (deps: SettleCheckoutDeps, ending: AccountEnding): Promise<void> => {
-  const { database, provider } = deps;
+const applyEnding = async (deps: SettleCheckoutDeps & JobDeps, ending: AccountEnding): Promise<void> => {
+  const { database } = deps;
   const { userId, wanted, cancelledSubscriptionId } = ending;
   const live = await findLiveSubscription(database, userId);
-  const change = async (tell: (provider: PaymentProvider, id: string) => Promise<void>): Promise<void> => {
-    if (live === undefined || live.provider !== provider.name) return;
-    await tell(provider, live.providerSubscriptionId);
-    await refreshSubscription(deps, live.providerSubscriptionId);
+  const change = async (tell: (id: string) => Promise<void>): Promise<void> => {
+    if (live === undefined) return;
+    await tell(live.providerSubscriptionId);
+    await refresh(deps, live.providerSubscriptionId);
   };
   switch (wanted) {
     case 'cancel':
       if (live === undefined || live.cancelAtPeriodEnd) return;
       await updateCancelledSubscription(database, userId, live.id);
-      await change((to, id) => to.setCancelAtPeriodEnd(id, true));
+      await change((id) => setCancelAtPeriodEnd(deps, id, true));
       return;
     case 'keep':
       // One that its owner had cancelled before stays cancelled.
-      if (live?.id === cancelledSubscriptionId) await change((to, id) => to.setCancelAtPeriodEnd(id, false));
+      if (live?.id === cancelledSubscriptionId) await change((id) => setCancelAtPeriodEnd(deps, id, false));
       await updateCancelledSubscription(database, userId, null);
       return;
     case 'erase':
-      await change((to, id) => to.endSubscription(id));
-      await provider.forgetCustomer(userId);
+      await change((id) => endSubscription(deps, id));
+      await forgetCustomer(deps, userId);
+  }
+};
+
+/** Refreshes a subscription that was changed. One that cannot be read is put back by itself: the ending is applied. */
+const refresh = async (deps: SettleCheckoutDeps & JobDeps, id: string): Promise<void> => {
+  try {
+    await refreshSubscription(deps, id);
+  } catch (error) {
+    if (!(error instanceof UnreadableObject)) throw error;
+    await putBack(deps, { work: 'subscriptions', item: id }, error);
   }
 };

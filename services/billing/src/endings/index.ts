@@ -1,2 +1,3 @@
 export { applyEndings } from './apply-endings.ts';
 export { startEndingConsumer } from './consumer.ts';
+export { endingRoutes } from './routes.ts';

@@ -1,5 +1,6 @@
 import { recordColumns } from '@svc/database';
 import type { Knex } from 'knex';
+import { forgetFailures, whereDue } from '../jobs/index.ts';
 
 /** `cancel`: the subscription ends with its period. `keep`: the deletion was cancelled. `erase`: it ends now. */
 export type WantedEnding = 'cancel' | 'keep' | 'erase';
@@ -22,22 +23,42 @@ export const upsertEnding = async (trx: Knex.Transaction, userId: string, wanted
     .insert({ svc_user_id: userId, wanted, is_applied: false, updated_at: trx.raw('billing_now()') })
     .onConflict('svc_user_id')
     .merge(['wanted', 'is_applied', 'updated_at']);
+  // A new wish does not wait for the failures of the former one.
+  await forgetFailures(trx, 'account_endings', userId);
 };
 
-/** Lists endings that wait, the longest waiting first. */
-export const listWaitingEndings = async (database: Knex, limit: number): Promise<AccountEnding[]> =>
+/** Lists the accounts whose ending waits, the longest waiting first, but for those that wait after a failure. */
+export const listWaitingEndings = async (database: Knex, limit: number): Promise<string[]> =>
+  await whereDue(
+    database('account_endings').where({ is_applied: false }),
+    'account_endings',
+    'account_endings.svc_user_id',
+  )
+    .orderBy('updated_at')
+    .limit(limit)
+    .pluck('svc_user_id');
+
+/** Finds an ending that is not applied yet. */
+export const findWaitingEnding = async (database: Knex, userId: string): Promise<AccountEnding | undefined> =>
   await database('account_endings')
     .select<AccountEnding[]>(database.raw(COLUMNS.select('account_endings')))
-    .where({ is_applied: false })
-    .orderBy('updated_at')
-    .limit(limit);
+    .where({ svc_user_id: userId, is_applied: false })
+    .first();
 
-/** Moves an ending that failed behind the others, so that none waits for it. */
-export const deferEnding = async (database: Knex, userId: string): Promise<void> => {
+/**
+ * Lists accounts whose erasure was recorded or tried since a moment, by id. Their rows stay, under the pseudonymous id.
+ */
+export const listErasedAccounts = async (
+  database: Knex,
+  { since, after, limit }: { since: Date; after: string | undefined; limit: number },
+): Promise<string[]> =>
   await database('account_endings')
-    .where({ svc_user_id: userId })
-    .update({ updated_at: database.raw('billing_now()') });
-};
+    .where({ wanted: 'erase' })
+    .where('updated_at', '>=', since)
+    .where('svc_user_id', '>', after ?? '')
+    .orderBy('svc_user_id')
+    .limit(limit)
+    .pluck('svc_user_id');
 
 /** Remembers the subscription that is about to be cancelled; null once it is resumed. */
 export const updateCancelledSubscription = async (database: Knex, userId: string, id: string | null): Promise<void> => {

@@ -4,7 +4,7 @@ import type { Metrics } from '@svc/service-kit';
 export interface HolderMeters {
   readonly alive: (count: number) => void;
   readonly expired: (count: number) => void;
-  readonly ended: (kind: 'delegated' | 'api_key', count: number) => void;
+  readonly ended: (count: number) => void;
 }
 
 export const createHolderMeters = (metrics: Metrics): HolderMeters => {
@@ -18,14 +18,13 @@ export const createHolderMeters = (metrics: Metrics): HolderMeters => {
   });
   const ended = metrics.counter({
     name: 'billing_held_requests_ended_total',
-    help: 'Requests that became uncertain because their gateway process stopped renewing its lease.',
-    labelNames: ['kind'],
+    help: 'Delegated requests that became uncertain because their gateway process stopped renewing its lease.',
   });
-  for (const kind of ['delegated', 'api_key'] as const) ended.inc({ kind }, 0);
+  ended.inc(0);
   expired.inc(0);
   return {
     alive: (count) => alive.set(count),
     expired: (count) => expired.inc(count),
-    ended: (kind, count) => ended.inc({ kind }, count),
+    ended: (count) => ended.inc(count),
   };
 };

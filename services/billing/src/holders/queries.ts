@@ -3,13 +3,16 @@ import type { Knex } from 'knex';
 
 const RENEW_LEASE = {
   name: 'renew_lease',
-  text: `INSERT INTO holders (holder_id, expires_at) VALUES ($1, billing_now() + make_interval(secs => $2))
-    ON CONFLICT (holder_id) DO UPDATE SET expires_at = excluded.expires_at`,
+  text: `INSERT INTO holders (holder_id, internal_url, expires_at) VALUES ($1, $2, billing_now() + make_interval(secs => $3))
+    ON CONFLICT (holder_id) DO UPDATE SET internal_url = excluded.internal_url, expires_at = excluded.expires_at`,
 };
 
 /** Renews the lease of a holder, even if it had expired. */
-export const upsertLease = async (database: Knex, holderId: string, leaseSeconds: number): Promise<void> => {
-  await runPrepared(database, RENEW_LEASE, [holderId, leaseSeconds]);
+export const upsertLease = async (
+  database: Knex,
+  { holderId, internalUrl, leaseSeconds }: { holderId: string; internalUrl: string; leaseSeconds: number },
+): Promise<void> => {
+  await runPrepared(database, RENEW_LEASE, [holderId, internalUrl, leaseSeconds]);
 };
 
 export const deleteLease = async (database: Knex, holderId: string): Promise<void> => {

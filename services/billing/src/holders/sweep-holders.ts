@@ -1,4 +1,5 @@
 import { HOLDER_LEASE_SECONDS } from '@svc/contracts';
+import { endSilent, type LeaseSweepDeps } from '../leases/index.ts';
 import { endHeldRequests, HELD_BATCH, listHolders, type SettlementDeps } from '../reservations/index.ts';
 import type { HolderMeters } from './meters.ts';
 import { countLiveHolders, deleteExpiredLeases, findLiveHolders, tryLockSweep } from './queries.ts';
@@ -11,14 +12,14 @@ const LEASE_MS = HOLDER_LEASE_SECONDS * 1_000;
 /** Rounds per sweep. Remaining requests wait for the next sweep. */
 const ROUNDS_MAX = 50;
 
-export interface HolderSweepDeps extends SettlementDeps {
+export interface HolderSweepDeps extends SettlementDeps, LeaseSweepDeps {
   readonly holderMeters: HolderMeters;
   /** Monotonic clock in milliseconds. */
   readonly monotonicMs: () => number;
 }
 
 /**
- * Creates the sweep that marks the requests of dead holders uncertain. Call it every `HOLDER_SWEEP_INTERVAL_MS`. The
+ * Creates the sweep that marks the delegated requests of dead holders uncertain, and ends silent leases of API keys. Call it every `HOLDER_SWEEP_INTERVAL_MS`. The
  * sweep acts only after it has run for a whole lease without a long pause. A process that has just started, or lost its
  * database for a while, has missed renewals and must not declare all holders dead. Only one replica sweeps at a time.
  */
@@ -45,6 +46,7 @@ export const createHolderSweep = (deps: HolderSweepDeps): (() => Promise<void>) 
       if (!hasWatchedForALease()) return;
       if (dead.length === 0 || (await endRound(deps, dead)) < HELD_BATCH) break;
     }
+    await endSilent(deps);
     holderMeters.expired(await deleteExpiredLeases(database, dead));
     holderMeters.alive(await countLiveHolders(database));
   };
@@ -52,10 +54,8 @@ export const createHolderSweep = (deps: HolderSweepDeps): (() => Promise<void>) 
 };
 
 const endRound = async (deps: HolderSweepDeps, dead: readonly string[]): Promise<number> => {
-  const { delegated, api_key } = await endHeldRequests(deps, dead);
-  deps.holderMeters.ended('delegated', delegated);
-  deps.holderMeters.ended('api_key', api_key);
-  const count = delegated + api_key;
+  const count = await endHeldRequests(deps, dead);
+  deps.holderMeters.ended(count);
   if (count > 0) deps.logger.warn({ count }, 'requests of dead gateway processes have become uncertain');
   return count;
 };

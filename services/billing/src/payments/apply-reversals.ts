@@ -65,11 +65,10 @@ const applyReversal = async (
     ticket,
   }: { readonly session: CheckoutSession; readonly reversal: ReportedReversal; readonly ticket: number },
 ): Promise<void> => {
-  const { id, userId, provider, asked } = session;
+  const { id, userId, asked } = session;
   const fields = {
     checkout_session_id: id,
     user_id: userId,
-    provider,
     kind: reversal.kind,
     amount_micros: reversal.amountMicros,
     currency: reversal.currency,
@@ -78,7 +77,7 @@ const applyReversal = async (
     logger.error(fields, 'a reversal is in another currency than its payment; it has no effect');
     return;
   }
-  const change = await upsertReversal(trx, { provider, userId, sessionId: id }, { ...reversal, ticket });
+  const change = await upsertReversal(trx, { userId, sessionId: id }, { ...reversal, ticket });
   if (change === undefined || change.changeMicros === 0) return;
   await reverseTopUp(trx, { ...reversal, ...change, userId });
   if (reversal.kind === 'dispute' && change.changeMicros > 0) await disableAutoTopUp(trx, userId);

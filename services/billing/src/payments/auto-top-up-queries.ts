@@ -1,6 +1,6 @@
 import type { AutoTopUp } from '@svc/contracts';
 import type { Knex } from 'knex';
-import type { ProviderName } from '../subscriptions/index.ts';
+import { type Work, whereDue } from '../jobs/index.ts';
 
 interface AutoTopUpRow {
   is_enabled: boolean;
@@ -48,7 +48,8 @@ export const deleteAutoTopUp = async (trx: Knex.Transaction, userId: string): Pr
 
 /**
  * Lists accounts whose wallet is below their threshold, that have no open charge, and whose next charge stays within the
- * ceiling of this UTC month. Only charges that failed do not count. With a user id, lists at most this account.
+ * ceiling of this UTC month. Only charges that failed do not count. Those that failed last by no fault of the card come
+ * last, once their delay is over. With a user id, lists at most this account, and in spite of a delay.
  */
 export const listDueAutoTopUps = async (
   database: Knex,
@@ -56,6 +57,7 @@ export const listDueAutoTopUps = async (
 ): Promise<string[]> => {
   const { rows } = await database.raw<{ rows: { svc_user_id: string }[] }>(
     `SELECT a.svc_user_id FROM auto_top_ups AS a LEFT JOIN wallets AS w ON w.svc_user_id = a.svc_user_id
+        LEFT JOIN deferred_items AS d ON d.work = :work AND d.item = a.svc_user_id
       WHERE a.is_enabled AND coalesce(w.balance_micros - w.held_micros, 0) < a.below_micros
         AND (:userId::text IS NULL OR a.svc_user_id = :userId)
         AND NOT EXISTS (SELECT FROM checkout_sessions AS s
@@ -63,29 +65,71 @@ export const listDueAutoTopUps = async (
         AND a.amount_micros + (SELECT coalesce(sum(s.amount_micros), 0) FROM checkout_sessions AS s
           WHERE s.svc_user_id = a.svc_user_id AND s.is_automatic AND s.status <> 'expired'
             AND s.created_at >= date_trunc('month', (SELECT billing_now()), 'UTC')) <= a.monthly_max_micros
-      ORDER BY a.svc_user_id LIMIT :limit`,
-    { userId: userId ?? null, limit },
+        AND (:userId::text IS NOT NULL OR d.due_at IS NULL OR d.due_at <= billing_now())
+      ORDER BY d.attempts NULLS FIRST, d.due_at, a.svc_user_id LIMIT :limit`,
+    { userId: userId ?? null, limit, work: 'automatic_top_ups' satisfies Work },
   );
   return rows.map(({ svc_user_id }) => svc_user_id);
 };
 
-/** Lists automatic charges that have been open for longer than `ageSeconds`, oldest first. */
-export const listOpenCharges = async (database: Knex, ageSeconds: number, limit: number): Promise<string[]> =>
-  await database('checkout_sessions')
-    .where({ is_automatic: true, status: 'open' })
-    .whereRaw('created_at < (SELECT billing_now()) - make_interval(secs => ?)', [ageSeconds])
-    .orderBy('created_at')
-    .limit(limit)
-    .pluck('id');
-
-/** Lists completed automatic charges without an invoice, oldest first. */
-export const listChargesWithoutInvoice = async (
+/**
+ * Lists automatic charges that were interrupted, oldest first: open for longer than a process takes to make one, or for
+ * `revokedAfterSeconds` if the owner does not want charges any more.
+ */
+export const listOpenCharges = async (
   database: Knex,
-  provider: ProviderName,
+  { afterSeconds, revokedAfterSeconds }: { readonly afterSeconds: number; readonly revokedAfterSeconds: number },
   limit: number,
 ): Promise<string[]> =>
-  await database('checkout_sessions')
-    .where({ is_automatic: true, status: 'complete', invoiced_at: null, provider })
+  await whereDue(
+    database('checkout_sessions AS s')
+      .where({ 's.is_automatic': true, 's.status': 'open' })
+      .whereRaw(
+        `s.created_at < (SELECT billing_now()) - make_interval(secs => CASE WHEN EXISTS (SELECT FROM auto_top_ups AS a
+          WHERE a.svc_user_id = s.svc_user_id AND a.is_enabled) THEN ?::int ELSE ?::int END)`,
+        [afterSeconds, revokedAfterSeconds],
+      ),
+    'automatic_charges',
+    's.id',
+  )
+    .orderBy('s.created_at')
+    .limit(limit)
+    .pluck('s.id');
+
+/** Returns the first moment of the present UTC month, by which the ceiling counts. */
+export const readMonthStart = async (database: Knex): Promise<Date> => {
+  const { rows } = await database.raw<{ rows: { start: Date }[] }>(
+    "SELECT date_trunc('month', billing_now(), 'UTC') AS start",
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('the clock returned no row');
+  return row.start;
+};
+
+/** Returns true while `after-restore` has not ended for the restore that began the present epoch. */
+export const isRestoreUnfinished = async (database: Knex): Promise<boolean> => {
+  const row = await database('epochs AS e')
+    .leftJoin('finished_restores AS f', 'f.epoch', 'e.epoch')
+    .whereRaw('e.epoch = current_epoch() AND e.restored_to IS NOT NULL AND f.epoch IS NULL')
+    .first('e.epoch');
+  return row !== undefined;
+};
+
+/** Records that `after-restore` has ended, so that charges go on. */
+export const finishRestore = async (database: Knex, epoch: string): Promise<void> => {
+  await database('finished_restores')
+    .insert({ epoch, finished_at: database.raw('billing_now()') })
+    .onConflict('epoch')
+    .ignore();
+};
+
+/** Lists completed automatic charges without an invoice, oldest first, but for those that wait after a failure. */
+export const listChargesWithoutInvoice = async (database: Knex, limit: number): Promise<string[]> =>
+  await whereDue(
+    database('checkout_sessions').where({ is_automatic: true, status: 'complete', invoiced_at: null }),
+    'invoices',
+    'checkout_sessions.id',
+  )
     .orderBy('completed_at')
     .limit(limit)
     .pluck('id');

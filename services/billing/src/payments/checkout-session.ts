@@ -1,5 +1,4 @@
-import type { ProviderName } from '../subscriptions/index.ts';
-import type { Payment } from './provider.ts';
+import type { Payment } from './stripe/index.ts';
 
 /** A purchase, stored from the start of its checkout. */
 export interface CheckoutSession {
@@ -8,9 +7,8 @@ export interface CheckoutSession {
   readonly kind: 'subscription' | 'top_up';
   readonly planId: string | null;
   readonly amountMicros: number | null;
-  /** Price at the start of the checkout. Null in sessions started by the previous release. */
-  readonly asked: Payment | null;
-  readonly provider: ProviderName;
+  /** Price at the start of the checkout. */
+  readonly asked: Payment;
   readonly providerSessionId: string | null;
   /** True for a charge of the saved payment method, which has no hosted page. */
   readonly isAutomatic: boolean;

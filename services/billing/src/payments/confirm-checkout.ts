@@ -1,16 +1,20 @@
 import type { checkoutConfirmedSchema } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
 import type { z } from 'zod';
+import { UnreadableObject } from '../jobs/index.ts';
 import { readSubscription } from '../subscriptions/index.ts';
 import { readWallet } from '../wallets/index.ts';
+import type { CheckoutSession } from './checkout-session.ts';
 import { findCheckoutSession } from './queries.ts';
-import { type SettleCheckoutDeps, settleCheckout } from './settle-checkout.ts';
+import { type SettleCheckoutDeps, type SettledCheckout, settleCheckout } from './settle-checkout.ts';
 
+const UNREADABLE =
+  'The payment provider reports this purchase in a form that is not understood yet. Support is looking into it.';
 const MISMATCHED = 'The payment differs from the price, so nothing was credited. Support is looking into it.';
 
 /**
  * Confirms a purchase and returns the subscription or the wallet. Idempotent. Throws `not_found` for a session of
- * another account, `checkout_not_completed` if the session is unpaid or the payment differs from the price, and
+ * another account, `checkout_not_completed` if the session is unpaid, cannot be read or differs from the price, and
  * `subscription_already_active` if the purchase was reverted because another subscription was live.
  */
 export const confirmCheckout = async (
@@ -20,7 +24,7 @@ export const confirmCheckout = async (
 ): Promise<z.input<typeof checkoutConfirmedSchema>> => {
   const session = await findCheckoutSession(deps.database, sessionId);
   if (session === undefined || session.userId !== userId) throw new AppError('not_found');
-  const settled = await settleCheckout(deps, session);
+  const settled = await settle(deps, session);
   if (settled === 'reverted') throw new AppError('subscription_already_active');
   if (settled === 'mismatched') throw new AppError('checkout_not_completed', MISMATCHED);
   if (settled !== 'complete') throw new AppError('checkout_not_completed');
@@ -30,4 +34,13 @@ export const confirmCheckout = async (
   const { subscriptionId } = (await findCheckoutSession(deps.database, sessionId)) ?? session;
   if (subscriptionId === null) throw new Error('a completed checkout has no subscription');
   return { subscription: await readSubscription(deps.database, subscriptionId) };
+};
+
+const settle = async (deps: SettleCheckoutDeps, session: CheckoutSession): Promise<SettledCheckout> => {
+  try {
+    return await settleCheckout(deps, session);
+  } catch (error) {
+    if (!(error instanceof UnreadableObject)) throw error;
+    throw new AppError('checkout_not_completed', UNREADABLE, { cause: error });
+  }
 };

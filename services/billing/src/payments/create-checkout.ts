@@ -1,15 +1,13 @@
 import type { Locale } from '@svc/contracts';
 import { AppError, invalidField } from '@svc/service-kit';
-import type { Knex } from 'knex';
 import type { PlanOffer } from '../plans/index.ts';
 import { findLiveSubscription } from '../subscriptions/index.ts';
 import { withSessionId } from './checkout-session.ts';
-import type { Payable, Payment, PaymentProvider, Purchase } from './provider.ts';
+import { checkPayable } from './payable.ts';
 import { insertCheckoutSession, updateProviderSession } from './queries.ts';
+import { createCheckout, type Payment, type Purchase, type StripeDeps } from './stripe/index.ts';
 
-export interface CheckoutDeps {
-  readonly database: Knex;
-  readonly provider: PaymentProvider;
+export interface CheckoutDeps extends StripeDeps {
   readonly offer: PlanOffer;
   readonly currency: string;
   readonly newId: (prefix: 'cs' | 'sub') => string;
@@ -45,29 +43,18 @@ export const createSubscriptionCheckout = async (
   if ((await findLiveSubscription(deps.database, buyer.userId)) !== undefined) {
     throw new AppError('subscription_already_active');
   }
-  return startCheckout(deps, buyer, { kind: 'subscription', plan }, request);
+  return startCheckout(deps, buyer, { kind: 'subscription', plan, subscriptionId: deps.newId('sub') }, request);
 };
 
-/** Starts a wallet top-up. Throws 422 for an amount that the provider does not accept. */
+/** Starts a wallet top-up. Throws 422 for an amount that Stripe does not charge. */
 export const createTopUpCheckout = async (
   deps: CheckoutDeps,
   buyer: Buyer,
   request: ReturnUrls & { readonly amount_micros: number },
 ): Promise<StartedCheckout> => {
-  checkPayable(deps.provider.topUps, request.amount_micros);
+  checkPayable(deps.currency, request.amount_micros);
   const purchase = { kind: 'top_up', amountMicros: request.amount_micros, currency: deps.currency } as const;
   return startCheckout(deps, buyer, purchase, request);
-};
-
-/** Throws 422 for an amount that the provider does not accept. */
-export const checkPayable = ({ minMicros, stepMicros }: Payable, amountMicros: number): void => {
-  const loc = ['body', 'amount_micros'];
-  if (amountMicros < minMicros) {
-    throw invalidField(loc, 'greater_than_equal', `Input should be greater than or equal to ${minMicros}`);
-  }
-  if (amountMicros % stepMicros !== 0) {
-    throw invalidField(loc, 'value_error', `Value error, must be a whole number of ${stepMicros} micros`);
-  }
 };
 
 const startCheckout = async (
@@ -76,7 +63,7 @@ const startCheckout = async (
   purchase: Purchase,
   urls: ReturnUrls,
 ): Promise<StartedCheckout> => {
-  const { database, provider } = deps;
+  const { database } = deps;
   const id = deps.newId('cs');
   const asked = priceOf(purchase);
   const expiresAt = await insertCheckoutSession(database, {
@@ -86,9 +73,8 @@ const startCheckout = async (
     planId: purchase.kind === 'subscription' ? purchase.plan.id : null,
     amountMicros: purchase.kind === 'top_up' ? purchase.amountMicros : null,
     asked,
-    provider: provider.name,
   });
-  const hosted = await provider.createCheckout({
+  const hosted = await createCheckout(deps, {
     sessionId: id,
     userId,
     purchase,
@@ -96,7 +82,6 @@ const startCheckout = async (
     successUrl: withSessionId(urls.success_url, id),
     cancelUrl: urls.cancel_url,
     locale,
-    expiresAt,
   });
   await updateProviderSession(database, id, hosted.providerSessionId);
   return { session_id: id, url: hosted.url, expires_at: expiresAt.toISOString() };

@@ -3,8 +3,8 @@ import { appendToOutbox, withOutbox } from '@svc/messaging';
 import type { Knex } from 'knex';
 import { disableAutoTopUp } from './auto-top-up-queries.ts';
 import type { CheckoutSession } from './checkout-session.ts';
-import type { ChargeFailure } from './provider.ts';
 import { lockCheckoutSession, updateSessionStatus } from './queries.ts';
+import type { ChargeFailure } from './stripe/index.ts';
 
 /** Ends an automatic charge that failed, turns automatic top-ups off and publishes that, once. */
 export const failAutoTopUp = async (

@@ -1,32 +1,25 @@
-export { applyReversals, type ReportedReversal } from './apply-reversals.ts';
-export { deleteAutoTopUp, disableAutoTopUp } from './auto-top-up-queries.ts';
+export { deleteAutoTopUp, disableAutoTopUp, finishRestore } from './auto-top-up-queries.ts';
 export type { CheckoutDeps } from './create-checkout.ts';
+export { createEventSweep, createStripeListener, type EventSweep, eventRoutes } from './events/index.ts';
 export { invoiceCharges } from './invoice-charges.ts';
-export { createPaymentMeters } from './meters.ts';
-export type {
-  ChargeFailure,
-  ChargeState,
-  CheckoutOrder,
-  CheckoutState,
-  HostedSubscription,
-  InvoicePage,
-  InvoicesPage,
-  Payment,
-  PaymentProvider,
-  ProviderInvoice,
-  ProviderRefund,
-  Purchase,
-  SavedCharge,
-} from './provider.ts';
-export {
-  countMismatchedSessions,
-  findCheckoutByProvider,
-  findCheckoutSession,
-  insertCheckoutSession,
-  updateProviderSession,
-} from './queries.ts';
-export { refreshSubscription } from './refresh-subscription.ts';
+export { createPaymentMeters, type PaymentMeters } from './meters.ts';
+export { countMismatchedSessions } from './queries.ts';
+export { refreshStoredSubscription, refreshSubscription } from './refresh-subscription.ts';
 export { finishRefunds } from './refund-top-up.ts';
+export { previewReconcile } from './restores/preview.ts';
+export { type Reconciled, reconcileWithStripe } from './restores/reconcile.ts';
 export { paymentInternalRoutes, paymentRoutes } from './routes.ts';
-export { runAutoTopUps } from './run-auto-top-ups.ts';
-export { type SettleCheckoutDeps, type SettledCheckout, settleCheckout } from './settle-checkout.ts';
+export { type AutoTopUpDeps, finishCharges, runAutoTopUps } from './run-auto-top-ups.ts';
+export type { SettleCheckoutDeps } from './settle-checkout.ts';
+export { settleOldCheckouts } from './settle-old-checkouts.ts';
+export {
+  askStripe,
+  createProviderMeters,
+  createStripeClient,
+  endSubscription,
+  forgetCustomer,
+  type StripeSettings,
+  type StripeTransport,
+  setCancelAtPeriodEnd,
+  withoutWrites,
+} from './stripe/index.ts';

@@ -1,8 +1,8 @@
 import { recordColumns } from '@svc/database';
 import type { Knex } from 'knex';
-import type { ProviderName } from '../subscriptions/index.ts';
+import { whereDue } from '../jobs/index.ts';
 import type { CheckoutSession } from './checkout-session.ts';
-import type { Payment } from './provider.ts';
+import type { Payment } from './stripe/index.ts';
 
 /** Hours until an unpaid checkout expires. */
 const CHECKOUT_HOURS = 24;
@@ -13,10 +13,16 @@ const ALERT_HOURS = 24;
 /** Open checkouts listed per account; far more than a user starts within CHECKOUT_HOURS. */
 const UNSETTLED_MAX = 50;
 
+/** Time for the event of an expired checkout to arrive. */
+const OVERDUE_AFTER_SECONDS = 3600;
+
+/** States in which a payment can still be found. */
+const UNPAID = ['open', 'expired'];
+
 /** A session with its price in two columns. */
 interface StoredSession extends Omit<CheckoutSession, 'asked'> {
-  readonly askedMicros: number | null;
-  readonly askedCurrency: string | null;
+  readonly askedMicros: number;
+  readonly askedCurrency: string;
 }
 
 const COLUMNS = recordColumns<StoredSession>({
@@ -27,7 +33,6 @@ const COLUMNS = recordColumns<StoredSession>({
   amountMicros: 'amount_micros bigint',
   askedMicros: 'asked_micros bigint',
   askedCurrency: 'asked_currency text',
-  provider: 'provider text',
   providerSessionId: 'provider_session_id text',
   isAutomatic: 'is_automatic boolean',
   status: 'status text',
@@ -44,7 +49,6 @@ export interface NewCheckoutSession {
   readonly planId: string | null;
   readonly amountMicros: number | null;
   readonly asked: Payment;
-  readonly provider: ProviderName;
   readonly isAutomatic?: boolean;
   /** Default: now. */
   readonly startedAt?: Date;
@@ -61,7 +65,6 @@ export const insertCheckoutSession = async (database: Knex, session: NewCheckout
       amount_micros: session.amountMicros,
       asked_micros: session.asked.amountMicros,
       asked_currency: session.asked.currency,
-      provider: session.provider,
       is_automatic: session.isAutomatic ?? false,
       created_at: session.startedAt ?? database.raw('billing_now()'),
       // Whole milliseconds, so that the caller and the provider get exactly the stored value.
@@ -92,10 +95,9 @@ export const findCheckoutSession = async (database: Knex, id: string): Promise<C
 /** Finds a session by its id at the provider. */
 export const findCheckoutByProvider = async (
   database: Knex,
-  provider: ProviderName,
   providerSessionId: string,
 ): Promise<CheckoutSession | undefined> => {
-  const session = await selectSessions(database).where({ provider, provider_session_id: providerSessionId }).first();
+  const session = await selectSessions(database).where({ provider_session_id: providerSessionId }).first();
   return session && toSession(session);
 };
 
@@ -106,27 +108,37 @@ export const lockCheckoutSession = async (trx: Knex.Transaction, id: string): Pr
 };
 
 /** Lists the open subscription checkouts of an account, oldest first. */
-export const listOpenSubscriptionCheckouts = async (
-  database: Knex,
-  userId: string,
-  provider: ProviderName,
-): Promise<CheckoutSession[]> => {
+export const listOpenSubscriptionCheckouts = async (database: Knex, userId: string): Promise<CheckoutSession[]> => {
   const sessions = await selectSessions(database)
-    .where({ svc_user_id: userId, kind: 'subscription', status: 'open', provider })
+    .where({ svc_user_id: userId, kind: 'subscription', status: 'open' })
     .whereNotNull('provider_session_id')
     .orderBy('id')
     .limit(UNSETTLED_MAX);
   return sessions.map(toSession);
 };
 
-/** Ends an open session as paid, reverted or expired. */
+/** Lists hosted checkouts that are open although their time is over, oldest first, but for those that wait. */
+export const listOverdueCheckouts = async (database: Knex, limit: number): Promise<string[]> =>
+  await whereDue(
+    database('checkout_sessions')
+      .where({ status: 'open', is_automatic: false })
+      .whereRaw('expires_at < (SELECT billing_now()) - make_interval(secs => ?)', [OVERDUE_AFTER_SECONDS]),
+    'checkouts',
+    'checkout_sessions.id',
+  )
+    .orderBy('expires_at')
+    .limit(limit)
+    .pluck('id');
+
+/** Ends an open session as paid, reverted or expired. A payment that is found late ends an expired one too. */
 export const updateSessionStatus = async (
   database: Knex,
   id: string,
   end: { status: 'complete' | 'void' | 'expired'; subscriptionId?: string },
 ): Promise<void> => {
   await database('checkout_sessions')
-    .where({ id, status: 'open' })
+    .where({ id })
+    .whereIn('status', end.status === 'expired' ? ['open'] : UNPAID)
     .update({
       status: end.status,
       subscription_id: end.subscriptionId ?? null,
@@ -134,14 +146,15 @@ export const updateSessionStatus = async (
     });
 };
 
-/** Ends an open session as mismatched, and records the payment for the operator. */
+/** Ends an unpaid session as mismatched, and records the payment for the operator. */
 export const updateSessionMismatched = async (
   trx: Knex.Transaction,
   id: string,
   { paid, providerSubscriptionId }: { paid: Payment | null; providerSubscriptionId: string | null },
 ): Promise<void> => {
   await trx('checkout_sessions')
-    .where({ id, status: 'open' })
+    .where({ id })
+    .whereIn('status', UNPAID)
     .update({
       status: 'mismatched',
       paid_micros: paid?.amountMicros ?? null,
@@ -174,5 +187,5 @@ export const countMismatchedSessions = async (database: Knex): Promise<number> =
 
 const toSession = ({ askedMicros, askedCurrency, ...session }: StoredSession): CheckoutSession => ({
   ...session,
-  asked: askedMicros === null || askedCurrency === null ? null : { amountMicros: askedMicros, currency: askedCurrency },
+  asked: { amountMicros: askedMicros, currency: askedCurrency },
 });

@@ -1,40 +1,76 @@
 import { withOutbox } from '@svc/messaging';
-import { applyProviderState, findSubscriptionByProvider, nextProviderTicket } from '../subscriptions/index.ts';
-import type { HostedSubscription } from './provider.ts';
+import { UnreadableObject } from '../jobs/index.ts';
+import {
+  applyProviderState,
+  findSubscriptionByProvider,
+  isEnded,
+  nextProviderTicket,
+  readNow,
+} from '../subscriptions/index.ts';
 import { findCheckoutSession, isMismatchedSubscription, listOpenSubscriptionCheckouts } from './queries.ts';
+import { refreshLive } from './refresh-live.ts';
 import { type SettleCheckoutDeps, settleCheckout } from './settle-checkout.ts';
+import { type HostedSubscription, readSubscription, revertSubscription } from './stripe/index.ts';
+
+const DAY_MS = 86_400_000;
+/** Days after the end of its paid period for which a subscription that Stripe does not know stays live. */
+const MISSING_DAYS = 7;
 
 /**
- * Fetches the latest state of a subscription from the provider and applies it. Every event about a subscription ends
- * here, so duplicate, late, reordered and lost events do no harm.
+ * Fetches the latest state of a subscription from Stripe and applies it. Every event about a subscription ends here,
+ * so duplicate, late, reordered and lost events do no harm. Returns false if Stripe does not know it, or if it belongs to
+ * no account of this deployment.
  */
-export const refreshSubscription = async (deps: SettleCheckoutDeps, providerSubscriptionId: string): Promise<void> => {
+export const refreshSubscription = async (
+  deps: SettleCheckoutDeps,
+  providerSubscriptionId: string,
+): Promise<boolean> => {
   const ticket = await nextProviderTicket(deps.database);
-  const state = await deps.provider.readSubscription(providerSubscriptionId);
-  if (state === undefined) return;
-  if (!(await isKnown(deps, state)) && (await settleOrigin(deps, state))) return;
-  const report = { provider: deps.provider.name, ticket, state };
-  const { outcome } = await withOutbox(deps, (trx) => applyProviderState(deps, trx, report));
-  if (outcome === 'another_live') await deps.provider.revertSubscription(providerSubscriptionId);
+  const state = await readSubscription(deps, providerSubscriptionId);
+  if (state === undefined) return false;
+  if (!(await isKnown(deps, state)) && (await settleOrigin(deps, state))) return true;
+  const report = { ticket, state };
+  const apply = () => withOutbox(deps, (trx) => applyProviderState(deps, trx, report));
+  let result = await apply();
+  if (result.outcome === 'another_live' && (await refreshLive(deps, result.live))) result = await apply();
+  if (result.outcome === 'another_live') await revertSubscription(deps, providerSubscriptionId);
+  return true;
 };
 
-const isKnown = async ({ database, provider }: SettleCheckoutDeps, state: HostedSubscription): Promise<boolean> =>
-  (await findSubscriptionByProvider(database, provider.name, state.providerSubscriptionId)) !== undefined;
+/**
+ * Refreshes a subscription that is stored as live. Throws UnreadableObject if Stripe does not know it, as after a
+ * change of its key or account. A while after the paid period such a subscription ends, because no payment for it can be proven.
+ */
+export const refreshStoredSubscription = async (
+  deps: SettleCheckoutDeps,
+  providerSubscriptionId: string,
+): Promise<void> => {
+  const { database } = deps;
+  if (await refreshSubscription(deps, providerSubscriptionId)) return;
+  const stored = await findSubscriptionByProvider(database, providerSubscriptionId);
+  if (stored === undefined || isEnded(stored.status)) return;
+  const now = await readNow(database);
+  if (now.getTime() > stored.periodEnd.getTime() + MISSING_DAYS * DAY_MS) await refreshLive(deps, stored);
+  else throw new UnreadableObject('missing', `Stripe does not know the subscription ${providerSubscriptionId}`);
+};
+
+const isKnown = async ({ database }: SettleCheckoutDeps, state: HostedSubscription): Promise<boolean> =>
+  (await findSubscriptionByProvider(database, state.providerSubscriptionId)) !== undefined;
 
 /**
  * Settles the checkout that started a subscription, because only the checkout compares the payment with the price.
  * Returns true if a checkout decided on the subscription, and false if the caller has to apply its state.
  */
 const settleOrigin = async (deps: SettleCheckoutDeps, state: HostedSubscription): Promise<boolean> => {
-  const { database, provider } = deps;
+  const { database } = deps;
   const origin = state.sessionId === null ? undefined : await findCheckoutSession(database, state.sessionId);
   if (origin !== undefined && origin.userId === state.userId) {
     await settleCheckout(deps, origin);
     // A complete session without its subscription is left over from a restored database.
     return origin.status !== 'complete';
   }
-  // No checkout is named: the previous release started the subscription, or an operator created it at the provider.
-  for (const session of await listOpenSubscriptionCheckouts(database, state.userId, provider.name)) {
+  // No checkout is named: an operator created the subscription at Stripe.
+  for (const session of await listOpenSubscriptionCheckouts(database, state.userId)) {
     await settleCheckout(deps, session);
   }
   if (await isKnown(deps, state)) return true;

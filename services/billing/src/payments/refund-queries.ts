@@ -1,6 +1,7 @@
 import type { Refund } from '@svc/contracts';
 import { recordColumns } from '@svc/database';
 import type { Knex } from 'knex';
+import { whereDue } from '../jobs/index.ts';
 
 export interface TopUpRefund {
   readonly id: string;
@@ -58,6 +59,9 @@ export const sumRefunds = async (database: Knex, sessionId: string): Promise<num
   return row?.total ?? 0;
 };
 
-/** Lists refunds that the payment provider has not answered yet, oldest first. */
+/** Lists refunds that the payment provider has not answered yet, oldest first, but for those that wait. */
 export const listPendingRefunds = async (database: Knex, limit: number): Promise<string[]> =>
-  await database('wallet_refunds').where({ state: 'pending' }).orderBy('created_at').limit(limit).pluck('id');
+  await whereDue(database('wallet_refunds').where({ state: 'pending' }), 'refunds', 'wallet_refunds.id')
+    .orderBy('created_at')
+    .limit(limit)
+    .pluck('id');

@@ -1,8 +1,9 @@
 import type { Refund } from '@svc/contracts';
 import { AppError, invalidField } from '@svc/service-kit';
 import type { Knex } from 'knex';
+import { type JobDeps, runItems } from '../jobs/index.ts';
 import { creditRefusedRefund, debitRefund } from '../wallets/index.ts';
-import type { PaymentProvider } from './provider.ts';
+import { checkStep } from './payable.ts';
 import { findCheckoutSession, lockCheckoutSession } from './queries.ts';
 import {
   findRefund,
@@ -14,10 +15,9 @@ import {
   updateRefundState,
 } from './refund-queries.ts';
 import { sumReversals } from './reversal-queries.ts';
+import { refundPayment, type StripeDeps } from './stripe/index.ts';
 
-export interface RefundDeps {
-  readonly database: Knex;
-  readonly provider: PaymentProvider;
+export interface RefundDeps extends StripeDeps {
   readonly currency: string;
 }
 
@@ -27,26 +27,23 @@ type RefundRequest = Omit<TopUpRefund, 'state'>;
 const PENDING_MAX = 50;
 
 /**
- * Refunds a top-up in full or in part: debits the wallet, then has the payment provider refund the payment. Idempotent
- * by refund id. Throws `not_found` if the session is no paid top-up of this account, and `refund_not_possible` if the
- * amount exceeds the rest of the top-up or the available balance. After `payment_provider_unavailable` the refund stays
+ * Refunds a top-up in full or in part: debits the wallet, then has Stripe refund the payment. Idempotent
+ * by refund id. Throws `not_found` if the session is no paid top-up of this account, `refund_not_possible` if the amount
+ * exceeds the rest of the top-up or the available balance, and 422 for an amount that Stripe cannot pay. After `payment_provider_unavailable` the refund stays
  * pending, and `finishRefunds` retries it.
  */
 export const refundTopUp = async (deps: RefundDeps, request: RefundRequest): Promise<Refund> => {
+  checkStep(deps.currency, request.amountMicros);
   const refund = await deps.database.transaction((trx) => debit(trx, request));
   return finish(deps, refund);
 };
 
-/** Retries all pending refunds at the payment provider, then throws the first failure, if any. */
-export const finishRefunds = async (deps: RefundDeps): Promise<void> => {
-  const failures: unknown[] = [];
-  for (const id of await listPendingRefunds(deps.database, PENDING_MAX)) {
+/** Retries pending refunds at Stripe. */
+export const finishRefunds = async (deps: RefundDeps & JobDeps): Promise<void> =>
+  runItems(deps, 'refunds', await listPendingRefunds(deps.database, PENDING_MAX), async (id) => {
     const refund = await findRefund(deps.database, id);
-    if (refund === undefined) continue;
-    await finish(deps, refund).catch((error: unknown) => failures.push(error));
-  }
-  if (failures.length > 0) throw failures[0];
-};
+    if (refund !== undefined) await finish(deps, refund);
+  });
 
 const debit = async (trx: Knex.Transaction, request: RefundRequest): Promise<TopUpRefund> => {
   const { id, userId, sessionId, amountMicros } = request;
@@ -75,7 +72,12 @@ const finish = async (deps: RefundDeps, refund: TopUpRefund): Promise<Refund> =>
   const session = await findCheckoutSession(deps.database, refund.sessionId);
   const providerSessionId = session?.providerSessionId;
   if (providerSessionId === undefined || providerSessionId === null) throw new Error('a paid top-up has no session');
-  const state = await deps.provider.refundPayment({ providerSessionId, refundId: id, amountMicros });
+  const state = await refundPayment(deps, {
+    providerSessionId,
+    refundId: id,
+    amountMicros,
+    currency: deps.currency,
+  });
   await deps.database.transaction(async (trx) => {
     const locked = await lockRefund(trx, id);
     if (locked?.state !== 'pending') return;

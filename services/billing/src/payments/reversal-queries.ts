@@ -1,5 +1,4 @@
 import type { Knex } from 'knex';
-import type { ProviderName } from '../subscriptions/index.ts';
 
 /** A refund or dispute of a top-up, made at the provider. */
 export interface Reversal {
@@ -19,19 +18,19 @@ export interface ReversalChange {
 /** Stores the state of a reversal. Returns its change; undefined if a newer state is stored. */
 export const upsertReversal = async (
   trx: Knex.Transaction,
-  owner: { readonly provider: ProviderName; readonly userId: string; readonly sessionId: string },
+  owner: { readonly userId: string; readonly sessionId: string },
   { id, kind, amountMicros, ticket }: Reversal & { readonly ticket: number },
 ): Promise<ReversalChange | undefined> => {
   const { rows } = await trx.raw<{ rows: { change_micros: number; changes: number }[] }>(
-    `INSERT INTO payment_reversals AS r (provider, provider_reversal_id, svc_user_id, session_id, kind, amount_micros,
+    `INSERT INTO payment_reversals AS r (provider_reversal_id, svc_user_id, session_id, kind, amount_micros,
         provider_ticket, updated_at)
-      VALUES (?, ?, ?, ?, ?, ?, ?, billing_now())
-      ON CONFLICT (provider, provider_reversal_id) DO UPDATE SET amount_micros = excluded.amount_micros,
+      VALUES (?, ?, ?, ?, ?, ?, billing_now())
+      ON CONFLICT (provider_reversal_id) DO UPDATE SET amount_micros = excluded.amount_micros,
         changes = r.changes + (r.amount_micros <> excluded.amount_micros)::int, provider_ticket = excluded.provider_ticket,
         updated_at = excluded.updated_at
       WHERE r.provider_ticket < excluded.provider_ticket
       RETURNING new.amount_micros - coalesce(old.amount_micros, 0) AS change_micros, new.changes`,
-    [owner.provider, id, owner.userId, owner.sessionId, kind, amountMicros, ticket],
+    [id, owner.userId, owner.sessionId, kind, amountMicros, ticket],
   );
   const [row] = rows;
   return row && { changeMicros: row.change_micros, changes: row.changes };

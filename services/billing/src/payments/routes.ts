@@ -5,10 +5,10 @@ import { findAutoTopUp } from './auto-top-up-queries.ts';
 import { changeAutoTopUp } from './change-auto-top-up.ts';
 import { confirmCheckout } from './confirm-checkout.ts';
 import { type CheckoutDeps, createSubscriptionCheckout, createTopUpCheckout } from './create-checkout.ts';
-import { listInvoices } from './list-invoices.ts';
 import { openPortal } from './open-portal.ts';
 import { type RefundDeps, refundTopUp } from './refund-top-up.ts';
 import type { SettleCheckoutDeps } from './settle-checkout.ts';
+import { listInvoices } from './stripe/index.ts';
 
 /** Binds the routes of purchases. */
 export const paymentRoutes = (deps: CheckoutDeps & SettleCheckoutDeps & { readonly stepUp: StepUp }): Binding[] => [
@@ -30,7 +30,6 @@ export const paymentRoutes = (deps: CheckoutDeps & SettleCheckoutDeps & { readon
       userId: caller.userId,
       after: query.after,
       limit: query.limit,
-      locale: caller.locale,
     }),
   })),
   bind(routes.getAutoTopUp, async ({ caller }) => ({

@@ -1,43 +1,55 @@
 import type { Knex } from 'knex';
-import { listDueAutoTopUps, listOpenCharges, lockAutoTopUp } from './auto-top-up-queries.ts';
+import { type JobDeps, runItems } from '../jobs/index.ts';
+import {
+  isRestoreUnfinished,
+  listDueAutoTopUps,
+  listOpenCharges,
+  lockAutoTopUp,
+  readMonthStart,
+} from './auto-top-up-queries.ts';
 import type { CheckoutSession } from './checkout-session.ts';
-import { findCheckoutSession, insertCheckoutSession } from './queries.ts';
-import { type SettleCheckoutDeps, settleCheckout } from './settle-checkout.ts';
+import { findCheckoutSession, insertCheckoutSession, updateSessionStatus } from './queries.ts';
+import { readState, type SettleCheckoutDeps, settleCheckout, settleNewCharge } from './settle-checkout.ts';
+import { takeOverPayments } from './take-over.ts';
 
-export type AutoTopUpDeps = SettleCheckoutDeps & { readonly newId: (prefix: 'cs' | 'sub') => string };
+export interface AutoTopUpDeps extends SettleCheckoutDeps, JobDeps {
+  readonly newId: (prefix: 'cs' | 'sub') => string;
+}
 
 /** Accounts charged per run. The next run takes the rest. */
 const CHARGES_MAX = 100;
-/** An open charge is finished by another run once its own has surely died or given up. */
-const FINISH_AFTER_SECONDS = 15;
+/** Longer than Stripe's client tries to make a charge. After that its process has died or given up. */
+const FINISH_AFTER_SECONDS = 60;
+const REVOKED_AFTER_SECONDS = 15;
 
 /**
- * Charges the saved payment methods of accounts whose wallet is low, and finishes charges that were interrupted. Safe on
- * several replicas at once: an account has one open charge at most, and the provider makes each charge once. Throws the
- * first failure in the end.
+ * Charges the saved payment methods of accounts whose wallet is low. Safe on several replicas at once: an account has one
+ * open charge at most, and Stripe makes each charge once. After a restore of the database nothing is charged until
+ * `after-restore` has ended.
  */
 export const runAutoTopUps = async (deps: AutoTopUpDeps): Promise<void> => {
-  const { database } = deps;
-  const failures: unknown[] = [];
-  const attempt = (work: Promise<unknown>) => work.catch((error: unknown) => failures.push(error));
-  for (const id of await listOpenCharges(database, FINISH_AFTER_SECONDS, CHARGES_MAX)) {
-    const session = await findCheckoutSession(database, id);
-    if (session !== undefined) await attempt(settleCheckout(deps, session));
-  }
-  for (const userId of await listDueAutoTopUps(database, { limit: CHARGES_MAX })) {
-    await attempt(topUp(deps, userId));
-  }
-  if (failures.length > 0) throw failures[0];
+  if (await isRestoreUnfinished(deps.database)) return;
+  const userIds = await listDueAutoTopUps(deps.database, { limit: CHARGES_MAX });
+  await runItems(deps, 'automatic_top_ups', userIds, (userId) => topUp(deps, userId));
 };
 
+/** Ends charges that were interrupted: credits those that Stripe has made, and drops the others. */
+export const finishCharges = async (deps: AutoTopUpDeps): Promise<void> => {
+  const ages = { afterSeconds: FINISH_AFTER_SECONDS, revokedAfterSeconds: REVOKED_AFTER_SECONDS };
+  const ids = await listOpenCharges(deps.database, ages, CHARGES_MAX);
+  await runItems(deps, 'automatic_charges', ids, (id) => finishCharge(deps, id));
+};
+
+/** Charges one account. The database may have been restored, so Stripe's payments of this month come first. */
 const topUp = async (deps: AutoTopUpDeps, userId: string): Promise<void> => {
+  await takeOverPayments(deps, userId, await readMonthStart(deps.database));
   const session = await deps.database.transaction((trx) => startCharge(deps, trx, userId));
-  if (session !== undefined) await settleCheckout(deps, session);
+  if (session !== undefined) await settleNewCharge(deps, session);
 };
 
-/** Stores a charge before the provider makes it. Under the lock of the settings, the ceiling of the month is exact. */
+/** Stores a charge before Stripe makes it. Under the lock of the settings, the ceiling of the month is exact. */
 const startCharge = async (
-  { newId, currency, provider }: AutoTopUpDeps,
+  { newId, currency }: AutoTopUpDeps,
   trx: Knex.Transaction,
   userId: string,
 ): Promise<CheckoutSession | undefined> => {
@@ -52,8 +64,19 @@ const startCharge = async (
     planId: null,
     amountMicros,
     asked: { amountMicros, currency },
-    provider: provider.name,
     isAutomatic: true,
   });
   return findCheckoutSession(trx, id);
+};
+
+/**
+ * Ends one charge. The wish for one that Stripe does not know is old: if its owner still has it, the next run of
+ * `runAutoTopUps` makes another charge.
+ */
+const finishCharge = async (deps: AutoTopUpDeps, id: string): Promise<void> => {
+  const session = await findCheckoutSession(deps.database, id);
+  if (session?.status !== 'open') return;
+  const isKnown = (await readState(deps, session)) !== undefined;
+  if (isKnown) await settleCheckout(deps, session);
+  else await updateSessionStatus(deps.database, id, { status: 'expired' });
 };

@@ -1,32 +1,43 @@
 import { withOutbox } from '@svc/messaging';
 import type { Logger } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import type { PlanOffer } from '../plans/index.ts';
 import {
   applyProviderState,
   lockCustomer,
   nextProviderTicket,
   type ProviderSubscription,
   type ReducerDeps,
+  type StoredSubscription,
 } from '../subscriptions/index.ts';
 import { creditWallet } from '../wallets/index.ts';
 import type { CheckoutSession } from './checkout-session.ts';
 import { failAutoTopUp } from './fail-auto-top-up.ts';
-import type { ChargeState, CheckoutState, Payment, PaymentProvider } from './provider.ts';
 import { lockCheckoutSession, updateProviderSession, updateSessionMismatched, updateSessionStatus } from './queries.ts';
+import { refreshLive } from './refresh-live.ts';
+import {
+  type ChargeState,
+  type CheckoutState,
+  chargeSaved,
+  findCharge,
+  type Payment,
+  type ProviderMeters,
+  readCheckout,
+  revertSubscription,
+  type SavedCharge,
+  type StripeDeps,
+} from './stripe/index.ts';
 
-export interface SettleCheckoutDeps extends ReducerDeps {
-  readonly database: Knex;
+export interface SettleCheckoutDeps extends ReducerDeps, StripeDeps {
   readonly relay: { hint: () => void };
-  readonly provider: PaymentProvider;
-  readonly offer: PlanOffer;
+  readonly providerMeters: Pick<ProviderMeters, 'checkoutPaid'>;
   readonly currency: string;
   readonly logger: Logger;
 }
 
 /**
- * State of a session after its settlement. `reverted`: another subscription is live, so this one was cancelled and
- * refunded. `mismatched`: the payment differs from the price and had no effect.
+ * State of a session after its settlement. `expired`: it ended without a payment, or its subscription ended before billing
+ * saw it. `reverted`: another subscription is live, so this one was cancelled and refunded. `mismatched`: the payment
+ * differs from the price and had no effect.
  */
 export type SettledCheckout = 'open' | 'expired' | 'complete' | 'reverted' | 'mismatched';
 
@@ -39,38 +50,68 @@ interface PaidCheckout {
 }
 
 /**
- * Fetches the state of a checkout from the provider. Once it is paid, starts the subscription or credits the wallet.
- * Idempotent: the confirmation and the provider's events both call it, and only the first call after the payment has an
- * effect.
+ * Fetches the state of a checkout from Stripe. Once it is paid, starts the subscription or credits the wallet.
+ * Charges nothing. Idempotent: the confirmation and Stripe's events both call it, and only the first call after the
+ * payment has an effect. An expired session is read again, because a payment may be found late.
  */
 export const settleCheckout = async (deps: SettleCheckoutDeps, session: CheckoutSession): Promise<SettledCheckout> => {
   if (session.status === 'void') return 'reverted';
-  if (session.status !== 'open') return session.status;
+  if (session.status === 'complete' || session.status === 'mismatched') return session.status;
   const ticket = await nextProviderTicket(deps.database);
   const state = await readState(deps, session);
+  return applyState(deps, session, { ticket, state });
+};
+
+/** Makes an automatic charge and credits it. */
+export const settleNewCharge = async (deps: SettleCheckoutDeps, session: CheckoutSession): Promise<SettledCheckout> => {
+  const ticket = await nextProviderTicket(deps.database);
+  return applyState(deps, session, { ticket, state: await chargeSaved(deps, chargeOf(deps, session)) });
+};
+
+/** Returns what Stripe knows of a session; undefined if it knows nothing. */
+export const readState = async (
+  deps: SettleCheckoutDeps,
+  session: CheckoutSession,
+): Promise<CheckoutState | ChargeState | undefined> => {
+  const { isAutomatic, providerSessionId } = session;
+  if (isAutomatic) return findCharge(deps, chargeOf(deps, session));
+  return providerSessionId === null ? undefined : readCheckout(deps, providerSessionId);
+};
+
+const chargeOf = (
+  { currency }: SettleCheckoutDeps,
+  { id, userId, amountMicros, startedAt }: CheckoutSession,
+): SavedCharge => {
+  if (amountMicros === null) throw new Error('an automatic charge has no amount');
+  return { chargeId: id, userId, amountMicros, currency, startedAt };
+};
+
+interface ReadCheckout {
+  /** Taken before Stripe was asked. */
+  readonly ticket: number;
+  readonly state: CheckoutState | ChargeState | undefined;
+}
+
+const applyState = async (
+  deps: SettleCheckoutDeps,
+  session: CheckoutSession,
+  { ticket, state }: ReadCheckout,
+): Promise<SettledCheckout> => {
   if (state?.status !== 'complete') return endUnpaid(deps, session, state);
   const { paid, subscription } = state;
   const discountMicros = 'discountMicros' in state ? state.discountMicros : 0;
-  const settled = await withOutbox(deps, async (trx) => {
-    if ('providerSessionId' in state) await updateProviderSession(trx, session.id, state.providerSessionId);
-    return applyPaidCheckout(deps, trx, { session, paid, discountMicros, subscription, ticket });
-  });
-  if (settled === 'reverted' && subscription !== null) {
-    // The session stays open until the provider has reverted the subscription, so that the next call retries.
-    await deps.provider.revertSubscription(subscription.providerSubscriptionId);
-    await updateSessionStatus(deps.database, session.id, { status: 'void' });
-  }
-  return settled;
-};
-
-/** Reads a hosted checkout, or makes an automatic charge unless it is made. Returns undefined if the provider knows none. */
-const readState = async (
-  { provider, currency }: SettleCheckoutDeps,
-  { id, userId, isAutomatic, amountMicros, startedAt, providerSessionId }: CheckoutSession,
-): Promise<CheckoutState | ChargeState | undefined> => {
-  if (!isAutomatic) return providerSessionId === null ? undefined : provider.readCheckout(providerSessionId);
-  if (amountMicros === null) throw new Error('an automatic charge has no amount');
-  return provider.chargeSaved({ chargeId: id, userId, amountMicros, currency, startedAt });
+  const apply = () =>
+    withOutbox(deps, async (trx) => {
+      if ('providerSessionId' in state) await updateProviderSession(trx, session.id, state.providerSessionId);
+      return applyPaidCheckout(deps, trx, { session, paid, discountMicros, subscription, ticket });
+    });
+  let settled = await apply();
+  if (typeof settled === 'object' && (await refreshLive(deps, settled.live))) settled = await apply();
+  if (typeof settled !== 'object') return settled;
+  if (subscription !== null) await revertSubscription(deps, subscription.providerSubscriptionId);
+  // The session stays open until Stripe has reverted the subscription, so that the next call retries.
+  await updateSessionStatus(deps.database, session.id, { status: 'void' });
+  return 'reverted';
 };
 
 /** Ends a session that can no longer be paid. */
@@ -79,24 +120,25 @@ const endUnpaid = async (
   session: CheckoutSession,
   state: Exclude<CheckoutState | ChargeState, { status: 'complete' }> | undefined,
 ): Promise<'open' | 'expired'> => {
+  if (session.status === 'expired') return 'expired';
   if (state === undefined || state.status === 'open') return 'open';
   if (state.status === 'failed') await failAutoTopUp(deps, session, state.reason);
   else await updateSessionStatus(deps.database, session.id, { status: 'expired' });
   return 'expired';
 };
 
+/** Returns the other subscription if one is live. */
 const applyPaidCheckout = async (
   deps: SettleCheckoutDeps,
   trx: Knex.Transaction,
   checkout: PaidCheckout,
-): Promise<SettledCheckout> => {
+): Promise<SettledCheckout | { readonly live: StoredSubscription }> => {
   const session = await lockCheckoutSession(trx, checkout.session.id);
   if (session === undefined) throw new Error('a checkout session has vanished');
   if (session.status === 'void') return 'reverted';
   if (session.status === 'complete' || session.status === 'mismatched') return session.status;
-  const asked = session.asked ?? currentPrice(deps, session);
-  if (!isSamePayment(asked, beforeDiscount(checkout, session)))
-    return recordMismatch(deps, trx, { ...checkout, session, asked });
+  if (!isSamePayment(session.asked, beforeDiscount(checkout, session)))
+    return recordMismatch(deps, trx, { ...checkout, session });
   if (session.kind === 'top_up') {
     await creditTopUp(deps, trx, session);
     return 'complete';
@@ -104,37 +146,28 @@ const applyPaidCheckout = async (
   return startSubscription(deps, trx, { ...checkout, session });
 };
 
-/** Returns the price of a session that the previous release stored without one; undefined if the plan is gone. */
-const currentPrice = ({ offer, currency }: SettleCheckoutDeps, session: CheckoutSession): Payment | undefined => {
-  if (session.amountMicros !== null) return { amountMicros: session.amountMicros, currency };
-  const price = session.planId === null ? undefined : offer.find(session.planId)?.price;
-  return price === undefined ? undefined : { amountMicros: price.amount_micros, currency: price.currency };
-};
-
 /** Returns the payment without the discount of a promotion code. Only plans accept codes. */
 const beforeDiscount = ({ paid, discountMicros }: PaidCheckout, { kind }: CheckoutSession): Payment | null =>
   kind === 'subscription' && paid !== null ? { ...paid, amountMicros: paid.amountMicros + discountMicros } : paid;
 
-const isSamePayment = (asked: Payment | undefined, paid: Payment | null): boolean =>
-  asked !== undefined && asked.amountMicros === paid?.amountMicros && asked.currency === paid.currency;
+const isSamePayment = (asked: Payment, paid: Payment | null): boolean =>
+  asked.amountMicros === paid?.amountMicros && asked.currency === paid.currency;
 
 /** Ends a session whose payment differs from the price, without crediting anything. An operator has to resolve it. */
 const recordMismatch = async (
-  { logger, provider }: SettleCheckoutDeps,
+  { logger }: SettleCheckoutDeps,
   trx: Knex.Transaction,
-  { session, asked, paid, subscription }: PaidCheckout & { readonly asked: Payment | undefined },
+  { session, paid, subscription }: PaidCheckout,
 ): Promise<'mismatched'> => {
   const providerSubscriptionId = subscription?.providerSubscriptionId ?? null;
   await updateSessionMismatched(trx, session.id, { paid, providerSubscriptionId });
-  const price = asked === undefined ? 'an unknown price' : `${asked.amountMicros} ${asked.currency}`;
   logger.error(
     {
       checkout_session_id: session.id,
       user_id: session.userId,
-      provider: provider.name,
       amount_micros: paid?.amountMicros,
       currency: paid?.currency,
-      reason: `price: ${price}`,
+      reason: `price: ${session.asked.amountMicros} ${session.asked.currency}`,
     },
     'a payment differs from the price; it has no effect',
   );
@@ -145,10 +178,14 @@ const startSubscription = async (
   deps: SettleCheckoutDeps,
   trx: Knex.Transaction,
   { session, subscription, ticket }: PaidCheckout,
-): Promise<'complete' | 'reverted'> => {
-  if (subscription === null) throw new Error('the provider reports a paid checkout without its subscription');
-  const result = await applyProviderState(deps, trx, { provider: deps.provider.name, ticket, state: subscription });
-  if (!('subscription' in result)) return 'reverted';
+): Promise<'complete' | 'expired' | { readonly live: StoredSubscription }> => {
+  if (subscription === null) throw new Error('Stripe reports a paid checkout without its subscription');
+  const result = await applyProviderState(deps, trx, { ticket, state: subscription });
+  if (result.outcome === 'another_live') return { live: result.live };
+  if (result.outcome === 'ignored') {
+    await updateSessionStatus(trx, session.id, { status: 'expired' });
+    return 'expired';
+  }
   await updateSessionStatus(trx, session.id, { status: 'complete', subscriptionId: result.subscription.id });
   return 'complete';
 };
@@ -163,6 +200,6 @@ const creditTopUp = async (
   // Makes the account a customer, for whom the portal opens.
   await lockCustomer(trx, userId);
   const reference = isAutomatic ? `auto_top_up:${id}` : id;
-  await creditWallet(trx, { userId, amountMicros, currency: deps.currency, reference });
+  await creditWallet(trx, { userId, amountMicros, currency: deps.currency, reference, isAutomatic });
   await updateSessionStatus(trx, id, { status: 'complete' });
 };

@@ -4,7 +4,7 @@ import type { ExportSection } from '@svc/database';
 export const SECTIONS: readonly ExportSection[] = [
   {
     name: 'subscriptions',
-    sql: `SELECT id, provider, status, plan_id, current_period_start, current_period_end, cancel_at_period_end, past_due_since, ended_at,
+    sql: `SELECT id, status, plan_id, current_period_start, current_period_end, cancel_at_period_end, past_due_since, ended_at,
       created_at, updated_at FROM subscriptions WHERE svc_user_id = $1 ORDER BY created_at`,
   },
   {
@@ -18,6 +18,10 @@ export const SECTIONS: readonly ExportSection[] = [
       FROM app_budgets WHERE svc_user_id = $1 ORDER BY client_id`,
   },
   {
+    name: 'extra_usage',
+    sql: `SELECT is_enabled, monthly_max_micros, month_start, used_micros, held_micros FROM extra_usage WHERE svc_user_id = $1`,
+  },
+  {
     name: 'alert_settings',
     sql: `SELECT thresholds_percent, wallet_below_micros FROM alert_settings WHERE svc_user_id = $1`,
   },
@@ -27,8 +31,24 @@ export const SECTIONS: readonly ExportSection[] = [
   },
   {
     name: 'requests',
-    sql: `SELECT request_id, kind, client_id, key_id, service, state, cost_micros, created_at, ended_at FROM reservations
+    sql: `SELECT request_id, client_id, service, state, cost_micros,
+      CASE WHEN extra_month IS NULL THEN 'plan' ELSE 'wallet' END AS paid_by, created_at, ended_at FROM reservations
       WHERE svc_user_id = $1 ORDER BY created_at, request_id`,
+  },
+  {
+    name: 'key_requests',
+    sql: `SELECT request_id, key_id, service, state, cost_micros, created_at, ended_at FROM key_requests
+      WHERE svc_user_id = $1 ORDER BY request_id`,
+  },
+  {
+    name: 'uncertain_key_requests',
+    sql: `SELECT request_id, key_id, held_micros, uncertain_at FROM uncertain_key_requests
+      WHERE svc_user_id = $1 ORDER BY request_id`,
+  },
+  {
+    name: 'leases',
+    sql: `SELECT lease_id, key_id, granted_micros, returned_micros, settled_micros, reported_at, ended_at FROM leases
+      WHERE svc_user_id = $1 ORDER BY lease_id`,
   },
   {
     name: 'wallets',
@@ -40,7 +60,7 @@ export const SECTIONS: readonly ExportSection[] = [
   },
   {
     name: 'payments',
-    sql: `SELECT id, kind, plan_id, provider, status, paid_micros, paid_currency, is_automatic, created_at, completed_at
+    sql: `SELECT id, kind, plan_id, status, paid_micros, paid_currency, is_automatic, created_at, completed_at
       FROM checkout_sessions WHERE svc_user_id = $1 ORDER BY created_at, id`,
   },
   {
@@ -49,7 +69,7 @@ export const SECTIONS: readonly ExportSection[] = [
   },
   {
     name: 'reversals',
-    sql: `SELECT provider, session_id, kind, amount_micros, updated_at FROM payment_reversals WHERE svc_user_id = $1 ORDER BY updated_at`,
+    sql: `SELECT session_id, kind, amount_micros, updated_at FROM payment_reversals WHERE svc_user_id = $1 ORDER BY updated_at`,
   },
   {
     name: 'ledger',

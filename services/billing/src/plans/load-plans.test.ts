@@ -51,6 +51,7 @@ describe('the plans file', () => {
     ['an unknown property', `plans:${PLAN}    model: x\n`, /plans\.0: .*model/],
     ['a fraction of a micro', `plans:${PLAN.replace('1000\n', '10.5\n')}`, /plans\.0\.weekly_limit_micros/],
     ['a duplicate plan id', `plans:${PLAN}${PLAN}`, /plan ids must be unique/],
+    ['a part of a cent', `plans:${PLAN.replace('5000000', '5001000')}`, /plan basic: .*whole number of 10000 micros/],
     ['another currency', `plans:${PLAN.replace('EUR', 'USD')}`, /plan basic: is priced in USD/],
   ])('is refused for %s, naming the fault', (_fault, text, message) => {
     const act = () => (text === undefined ? loadPlans(join(directory, 'none.yaml'), EUROS) : load(text));

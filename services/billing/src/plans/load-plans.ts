@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type ConfiguredPlan, plansFileSchema } from '@svc/contracts';
+import { type ConfiguredPlan, minorUnitOf, plansFileSchema, stripePriceOf } from '@svc/contracts';
 import { type Document, parseDocument } from 'yaml';
 
 /** Error for an invalid plans file. The message names the file and lists every fault. */
@@ -53,12 +53,21 @@ const faultsOf = ({ id, price, stripe_price_id }: ConfiguredPlan, rules: PlanRul
   ...(price.currency === rules.currency
     ? []
     : [`plan ${id}: is priced in ${price.currency}, but billing is in ${rules.currency}`]),
+  ...partOfMinorUnit(id, price),
   ...(rules.needsStripePrice && stripe_price_id === undefined ? [`plan ${id}: stripe_price_id is missing`] : []),
 ];
 
+/** Returns a fault for a price that cannot be paid exactly. */
+const partOfMinorUnit = (id: string, { amount_micros: amount, currency }: ConfiguredPlan['price']): string[] => {
+  const unit = minorUnitOf(currency);
+  if (unit === undefined) return [`plan ${id}: the minor units of ${currency} are not known`];
+  const isWhole = amount % unit.stepMicros === 0;
+  return isWhole ? [] : [`plan ${id}: the price must be a whole number of ${unit.stepMicros} micros in ${currency}`];
+};
+
 /** Returns a fault for each price shared by several plans. A price must identify the bought plan. */
 const sharedPrices = (plans: readonly ConfiguredPlan[]): string[] => {
-  const prices = plans.flatMap(({ stripe_price_id }) => stripe_price_id ?? []);
+  const prices = plans.map(stripePriceOf);
   return [...new Set(prices.filter((price, index) => prices.indexOf(price) !== index))].map(
     (price) => `the price ${price} is used by more than one plan`,
   );

@@ -1,4 +1,4 @@
-import type { ConfiguredPlan } from '@svc/contracts';
+import { type ConfiguredPlan, stripePriceOf } from '@svc/contracts';
 import type { Knex } from 'knex';
 
 /** A plan as last configured, offered or not. */
@@ -35,10 +35,8 @@ export const replaceOffer = async (trx: Knex.Transaction, plans: readonly Config
     updated_at: trx.raw('billing_now()'),
   }));
   await trx('plans').insert(rows).onConflict('id').merge();
-  const prices = plans.flatMap(({ id, stripe_price_id }) =>
-    stripe_price_id === undefined ? [] : [{ stripe_id: stripe_price_id, plan_id: id }],
-  );
-  if (prices.length > 0) await trx('stripe_catalog').insert(prices).onConflict('stripe_id').merge();
+  const prices = plans.map((plan) => ({ stripe_id: stripePriceOf(plan), plan_id: plan.id }));
+  await trx('stripe_catalog').insert(prices).onConflict('stripe_id').merge();
   const ids = plans.map(({ id }) => id);
   await trx('plans').whereNotIn('id', ids).andWhere({ is_offered: true }).update({ is_offered: false });
 };
@@ -59,12 +57,12 @@ export const findPlanById = async (database: Knex, id: string): Promise<PlanTerm
 /** Finds the plan of a Stripe price, or else the only plan ever sold with its product. */
 export const findPlanIdByStripe = async (
   database: Knex,
-  stripe: { readonly priceId: string; readonly productId: string },
+  stripe: { readonly priceId: string; readonly productId: string | null },
 ): Promise<string | undefined> => {
   const rows: { stripe_id: string; plan_id: string | null }[] = await database('stripe_catalog')
-    .whereIn('stripe_id', [stripe.priceId, stripe.productId])
+    .whereIn('stripe_id', [stripe.priceId, ...(stripe.productId === null ? [] : [stripe.productId])])
     .select('stripe_id', 'plan_id');
-  const planOf = (id: string) => rows.find(({ stripe_id }) => stripe_id === id)?.plan_id ?? undefined;
+  const planOf = (id: string | null) => rows.find(({ stripe_id }) => stripe_id === id)?.plan_id ?? undefined;
   return planOf(stripe.priceId) ?? planOf(stripe.productId);
 };
 

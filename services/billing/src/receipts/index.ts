@@ -1,2 +1,2 @@
-export { openReceiptKeys } from './receipt-keys.ts';
 export { receiptInternalRoutes, receiptRoutes } from './routes.ts';
+export { createReceiptSigning, type ReceiptSigning } from './sign-receipt.ts';

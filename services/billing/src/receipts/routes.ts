@@ -1,36 +1,28 @@
-import { internalRoutes, routes } from '@svc/contracts';
-import { type Binding, bind } from '@svc/service-kit';
-import { type SignReceiptDeps, signReceipt } from './sign-receipt.ts';
+import { internalRoutes, routes, serviceOperations } from '@svc/contracts';
+import { type Binding, bind, type DerivedKeys, keySetReply } from '@svc/service-kit';
+import type { ReceiptSigning } from './sign-receipt.ts';
 
-/** Cache lifetime of the key set. Short enough, because each key is published 90 days before its first use. */
-const KEY_SET_SECONDS = 3_600;
+export interface ReceiptRoutesDeps {
+  readonly receipts: ReceiptSigning;
+  readonly receiptKeys: DerivedKeys;
+  /** Stops publishing the keys of former secrets. Returns their number. */
+  readonly withdrawKeys: () => Promise<number>;
+}
 
 /** Binds the public routes of receipts. */
-export const receiptRoutes = (deps: SignReceiptDeps): Binding[] => [
+export const receiptRoutes = ({ receipts, receiptKeys }: Omit<ReceiptRoutesDeps, 'withdrawKeys'>): Binding[] => [
   bind(routes.getRequestReceipt, async ({ caller, params }) => ({
     status: 200,
-    body: await signReceipt(
-      deps,
-      params.request_id,
-      ({ userId, clientId }) => userId === caller.userId && clientId === caller.clientId,
-    ),
+    body: await receipts.signDelegated(params.request_id, caller),
   })),
-  bind(routes.getReceiptJwks, async () => ({
-    status: 200,
-    body: { keys: (await deps.receiptKeys.published()).map((key) => ({ kty: 'EC', kid: '', ...key })) },
-    headers: { 'cache-control': `public, max-age=${KEY_SET_SECONDS}`, 'access-control-allow-origin': '*' },
-  })),
+  bind(routes.getReceiptJwks, async () => keySetReply(receiptKeys)),
 ];
 
 /** Binds the internal routes of receipts. */
-export const receiptInternalRoutes = (deps: SignReceiptDeps): Binding[] => [
-  bind(internalRoutes.signKeyReceipt, async ({ body }) => ({
-    status: 200,
-    body: await signReceipt(
-      deps,
-      body.request_id,
-      ({ userId, keyId }) =>
-        userId === body.svc_user_id && keyId !== null && (body.key_id === null || body.key_id === keyId),
-    ),
-  })),
+export const receiptInternalRoutes = ({
+  receipts,
+  withdrawKeys,
+}: Omit<ReceiptRoutesDeps, 'receiptKeys'>): Binding[] => [
+  bind(internalRoutes.signKeyReceipt, async ({ body }) => ({ status: 200, body: await receipts.signKey(body) })),
+  bind(serviceOperations.withdrawReceiptKeys, async () => ({ status: 200, body: { withdrawn: await withdrawKeys() } })),
 ];

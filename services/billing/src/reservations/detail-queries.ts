@@ -1,21 +1,20 @@
 import type { UsageFact } from '@svc/contracts';
 import { recordColumns, runPrepared } from '@svc/database';
 import type { Knex } from 'knex';
+import { PAID_BY } from './request-queries.ts';
 import type { SettledReservation } from './reservation.ts';
 
 const INSERT_DETAILS = {
   name: 'insert_request_details',
   text: `
-    INSERT INTO request_details (request_id, service, input_tokens, output_tokens, cached_input_tokens, audio_ms, provider, model,
-        data_zone, certification, upstream_request_id)
-      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[],
-        $8::text[], $9::text[], $10::text[], $11::text[])
+    INSERT INTO request_details (request_id, service, input_tokens, output_tokens, cached_input_tokens, audio_ms)
+      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
       ON CONFLICT DO NOTHING`,
 };
 
-/** Stores the details of requests for their receipts. The first report of a request wins. */
+/** Stores the details of delegated requests for their receipts. The first report of a request wins. */
 export const insertRequestDetails = async (trx: Knex.Transaction, facts: readonly UsageFact[]): Promise<void> => {
-  const served = facts.map(({ kind, served_by }) => (kind === 'api_key' ? served_by : undefined));
+  if (facts.length === 0) return;
   await runPrepared(trx, INSERT_DETAILS, [
     facts.map(({ request_id }) => request_id),
     facts.map(({ service }) => service),
@@ -23,20 +22,13 @@ export const insertRequestDetails = async (trx: Knex.Transaction, facts: readonl
     facts.map(({ output_tokens }) => output_tokens),
     facts.map(({ cached_input_tokens }) => cached_input_tokens ?? null),
     facts.map(({ audio_ms }) => audio_ms),
-    served.map((by) => by?.provider ?? null),
-    served.map((by) => by?.model ?? null),
-    served.map((by) => by?.data_zone ?? null),
-    served.map((by) => by?.certification ?? null),
-    served.map((by) => by?.upstream_request_id ?? null),
   ]);
 };
 
-const columns = recordColumns<Omit<SettledReservation, 'endedAt' | 'details'>>({
+const columns = recordColumns<Omit<SettledReservation, 'endedAt' | 'details' | 'paidBy'>>({
   requestId: 'request_id text',
-  kind: 'kind text',
   userId: 'svc_user_id text',
   clientId: 'client_id text',
-  keyId: 'key_id text',
   service: 'service text',
   state: 'state text',
   settledBy: 'settled_by text',
@@ -44,15 +36,15 @@ const columns = recordColumns<Omit<SettledReservation, 'endedAt' | 'details'>>({
   createdAt: 'created_at timestamptz',
 });
 
-const FIND_FOR_RECEIPT = {
-  name: 'find_for_receipt',
+const LIST_FOR_RECEIPTS = {
+  name: 'list_for_receipts',
   text: `
     SELECT ${columns.select('r')}, coalesce(r.adjusted_at, r.ended_at) AS "endedAt",
-      to_jsonb(d) - 'request_id' AS details
+      ${PAID_BY} AS "paidBy", to_jsonb(d) - 'request_id' AS details
     FROM reservations AS r LEFT JOIN request_details AS d ON d.request_id = r.request_id
-    WHERE r.request_id = $1 AND r.kind <> 'given_up'`,
+    WHERE r.request_id = ANY ($1) AND r.kind = 'delegated'`,
 };
 
-/** Finds a request of any owner, with its details. */
-export const findForReceipt = async (database: Knex, requestId: string): Promise<SettledReservation | undefined> =>
-  (await runPrepared<SettledReservation>(database, FIND_FOR_RECEIPT, [requestId])).at(0);
+/** Lists delegated requests of any owner, with their details. Omits unknown ones. */
+export const listForReceipts = async (database: Knex, requestIds: readonly string[]): Promise<SettledReservation[]> =>
+  await runPrepared<SettledReservation>(database, LIST_FOR_RECEIPTS, [requestIds]);

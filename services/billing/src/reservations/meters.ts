@@ -3,7 +3,7 @@ import type { AdmissionVerdict, SettlementEffect } from './reservation.ts';
 
 /** Metrics of admission and settlement. */
 export interface ReservationMeters {
-  readonly admission: (kind: 'delegated' | 'api_key', verdict: AdmissionVerdict) => void;
+  readonly admission: (verdict: AdmissionVerdict) => void;
   readonly settlement: (effect: SettlementEffect, source: SettlementSource) => void;
   readonly settledAtEstimate: (count: number) => void;
   readonly unadmittedUsage: (count: number) => void;
@@ -17,8 +17,8 @@ export type SettlementSource = 'call' | 'fact' | 'sweep' | 'operator';
 export const createReservationMeters = (metrics: Metrics): ReservationMeters => {
   const admissions = metrics.counter({
     name: 'billing_admissions_total',
-    help: 'Admission decisions.',
-    labelNames: ['kind', 'verdict'],
+    help: 'Admission decisions on delegated requests.',
+    labelNames: ['verdict'],
   });
   const settlements = metrics.counter({
     name: 'billing_settlements_total',
@@ -35,7 +35,7 @@ export const createReservationMeters = (metrics: Metrics): ReservationMeters => 
   });
   const writtenOff = metrics.counter({
     name: 'billing_written_off_micros_total',
-    help: 'Cost of API-key requests that neither the wallet nor the key limit covered, in micros.',
+    help: 'Cost of requests that neither the wallet nor their limits covered, in micros.',
   });
   const open = metrics.gauge({
     name: 'billing_open_reservations',
@@ -47,7 +47,7 @@ export const createReservationMeters = (metrics: Metrics): ReservationMeters => 
     for (const source of ['call', 'fact'] as const) settlements.inc({ effect, source }, 0);
   }
   return {
-    admission: (kind, verdict) => admissions.inc({ kind, verdict }),
+    admission: (verdict) => admissions.inc({ verdict }),
     settlement: (effect, source) => settlements.inc({ effect, source }),
     settledAtEstimate: (count) => estimates.inc(count),
     unadmittedUsage: (count) => unadmitted.inc(count),

@@ -1,7 +1,7 @@
 import { serviceOperations } from '@svc/contracts';
 import { AppError, type Binding, bind } from '@svc/service-kit';
-import { findReservationState, listUncertain } from './request-queries.ts';
-import { applyOutcomes, type SettlementDeps } from './settle-requests.ts';
+import { findUncertain, listUncertain } from './request-queries.ts';
+import { applyKeyOutcomes, applyOutcomes, type SettlementDeps } from './settle-requests.ts';
 
 /** Binds the operator routes of uncertain requests. */
 export const reservationOperatorRoutes = (deps: SettlementDeps): Binding[] => [
@@ -17,10 +17,18 @@ export const reservationOperatorRoutes = (deps: SettlementDeps): Binding[] => [
 
 /** Settles an uncertain request at a cost, or at its estimate if the cost is null. Leaves other requests unchanged. */
 const settleUncertain = async (deps: SettlementDeps, requestId: string, costMicros: number | null) => {
-  const state = await findReservationState(deps.database, requestId);
-  if (state === undefined) throw new AppError('not_found');
+  const request = await findUncertain(deps.database, requestId);
+  if (request === undefined) throw new AppError('not_found');
+  const { state, keyOwner } = request;
   if (state !== 'uncertain') return { request_id: requestId, state, settled: false };
   const outcome = costMicros === null ? 'estimate' : 'settled';
-  const [result] = await applyOutcomes(deps, [{ requestId, outcome, costMicros }], 'operator');
+  const [result] =
+    keyOwner === null
+      ? await applyOutcomes(deps, [{ requestId, outcome, costMicros }], 'operator')
+      : await applyKeyOutcomes(
+          deps,
+          [{ request_id: requestId, svc_user_id: keyOwner, outcome, cost_micros: costMicros ?? 0 }],
+          'operator',
+        );
   return { request_id: requestId, state: result?.state ?? state, settled: result?.effect === 'settled' };
 };

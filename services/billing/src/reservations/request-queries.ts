@@ -1,9 +1,10 @@
 import type { ReservationState, UncertainReservation } from '@svc/contracts';
 import { recordColumns } from '@svc/database';
 import type { Knex } from 'knex';
+import { listUncertainKeyRequests } from '../leases/index.ts';
 import type { RequestRecord } from './reservation.ts';
 
-const COLUMNS = recordColumns<RequestRecord>({
+const COLUMNS = recordColumns<Omit<RequestRecord, 'paidBy'>>({
   requestId: 'request_id text',
   state: 'state text',
   costMicros: 'cost_micros bigint',
@@ -11,42 +12,59 @@ const COLUMNS = recordColumns<RequestRecord>({
   endedAt: 'ended_at timestamptz',
 });
 
-interface UncertainRow extends Pick<UncertainReservation, 'request_id' | 'svc_user_id' | 'estimate_micros'> {
-  readonly kind: string;
-  readonly service: string | null;
+/** The wallet pays the requests that count for a ceiling. */
+export const PAID_BY = `CASE WHEN extra_month IS NULL THEN 'plan' ELSE 'wallet' END`;
+
+interface UncertainRow
+  extends Pick<UncertainReservation, 'request_id' | 'svc_user_id' | 'service' | 'estimate_micros'> {
   readonly created_at: Date;
   readonly uncertain_at: Date;
 }
 
-/** Lists a page of uncertain reservations, oldest first. `after` is the last id of the previous page. */
+/** Lists a page of uncertain requests of apps and keys, oldest first. `after` is the last id of the previous page. */
 export const listUncertain = async (
   database: Knex,
-  { after, limit }: { readonly after: string | undefined; readonly limit: number },
+  page: { readonly after: string | undefined; readonly limit: number },
 ): Promise<UncertainReservation[]> => {
-  const rows: UncertainRow[] = await database('reservations')
+  const ofApps: UncertainRow[] = await database('reservations')
     .where({ state: 'uncertain' })
-    .modify((query) => {
-      if (after === undefined) return;
-      const seen = database('reservations').select('uncertain_at', 'request_id').where({ request_id: after });
-      query.whereRaw('(uncertain_at, request_id) > (?)', [seen]);
-    })
-    .orderBy(['uncertain_at', 'request_id'])
-    .limit(limit)
-    .select('request_id', 'kind', 'svc_user_id', 'service', 'estimate_micros', 'created_at', 'uncertain_at');
-  return rows.map(({ kind, service, created_at, uncertain_at, ...row }) => ({
-    ...row,
-    service: service ?? kind,
-    created_at: created_at.toISOString(),
-    uncertain_at: uncertain_at.toISOString(),
+    .modify((query) => page.after !== undefined && query.where('request_id', '>', page.after))
+    .orderBy('request_id')
+    .limit(page.limit)
+    .select('request_id', 'svc_user_id', 'service', 'estimate_micros', 'created_at', 'uncertain_at');
+  const ofKeys = (await listUncertainKeyRequests(database, page)).map((request) => ({
+    request_id: request.requestId,
+    svc_user_id: request.userId,
+    service: request.service,
+    estimate_micros: request.heldMicros,
+    created_at: request.createdAt,
+    uncertain_at: request.uncertainAt,
   }));
+  return [...ofApps, ...ofKeys]
+    .sort((one, other) => (one.request_id < other.request_id ? -1 : 1))
+    .slice(0, page.limit)
+    .map(({ created_at, uncertain_at, ...row }) => ({
+      ...row,
+      created_at: created_at.toISOString(),
+      uncertain_at: uncertain_at.toISOString(),
+    }));
 };
 
-export const findReservationState = async (
-  database: Knex,
-  requestId: string,
-): Promise<ReservationState | undefined> => {
-  const row = await database('reservations').where({ request_id: requestId }).first('state');
-  return row?.state;
+/** State of a request, and the account of its key; null for a delegated one. */
+export interface FoundRequest {
+  readonly state: ReservationState;
+  readonly keyOwner: string | null;
+}
+
+/** Finds a request of an app or key, open or ended. */
+export const findUncertain = async (database: Knex, requestId: string): Promise<FoundRequest | undefined> => {
+  const { rows } = await database.raw<{ rows: FoundRequest[] }>(
+    `SELECT state, NULL AS "keyOwner" FROM reservations WHERE request_id = :requestId
+     UNION ALL SELECT state, svc_user_id FROM key_requests WHERE request_id = :requestId
+     UNION ALL SELECT 'uncertain', svc_user_id FROM uncertain_key_requests WHERE request_id = :requestId`,
+    { requestId },
+  );
+  return rows[0];
 };
 
 /** Finds a delegated request by its user and app. */
@@ -59,18 +77,10 @@ export const findRequestByOwner = async (
     .where({ request_id: requestId, svc_user_id: owner.userId, client_id: owner.clientId })
     .first();
 
-/** Returns the states of requests, in the given order; null for requests that were never admitted. */
-export const listRequestStates = async (
-  database: Knex,
-  requestIds: readonly string[],
-): Promise<(Pick<RequestRecord, 'state' | 'costMicros'> | null)[]> => {
-  const requests = await selectRequests(database).whereIn('request_id', requestIds);
-  const found = new Map(requests.map((request) => [request.requestId, request]));
-  return requestIds.map((requestId) => found.get(requestId) ?? null);
-};
-
 const selectRequests = (database: Knex) =>
-  database('reservations').select<RequestRecord[]>(database.raw(COLUMNS.select('reservations')));
+  database('reservations').select<RequestRecord[]>(
+    database.raw(`${COLUMNS.select('reservations')}, ${PAID_BY} AS "paidBy"`),
+  );
 
 /** Use of one service through one app on one day. */
 export interface DayUse {

@@ -1,11 +1,9 @@
-import type { Admission, RequestOutcome, ReservationState } from '@svc/contracts';
+import type { Admission, Payer, RequestOutcome, ReservationState } from '@svc/contracts';
 
-/** A reported outcome of a request. */
+/** A reported outcome of a delegated request. */
 export interface Settlement {
   readonly request_id: string;
   readonly result: RequestOutcome;
-  /** Input and output tokens; null or absent if unknown. */
-  readonly tokens?: number | null;
 }
 
 /**
@@ -28,9 +26,7 @@ export interface SettledRequest {
   readonly requestId: string;
   readonly state: ReservationState | null;
   readonly effect: SettlementEffect;
-  /** Cost of an API-key request beyond its hold. */
-  readonly overHoldMicros: number;
-  /** Part of the cost that this settlement wrote off. */
+  /** Part of its cost that this settlement wrote off. */
   readonly writtenOffMicros: number;
 }
 
@@ -39,35 +35,30 @@ export interface RequestRecord {
   readonly requestId: string;
   readonly state: ReservationState;
   readonly costMicros: number | null;
+  readonly paidBy: Payer;
   readonly createdAt: Date;
   readonly endedAt: Date | null;
 }
 
-/** Details of a request as reported by its gateway, with the names of their columns. */
+/** Details of a delegated request as reported by its gateway, with the names of their columns. */
 export interface RequestDetails {
   readonly service: string;
   readonly input_tokens: number | null;
   readonly output_tokens: number | null;
   readonly cached_input_tokens: number | null;
   readonly audio_ms: number | null;
-  readonly provider: string | null;
-  readonly model: string | null;
-  readonly data_zone: string | null;
-  readonly certification: string | null;
-  readonly upstream_request_id: string | null;
 }
 
-/** A request as shown on its receipt. */
+/** A delegated request as shown on its receipt. */
 export interface SettledReservation {
   readonly requestId: string;
-  readonly kind: 'delegated' | 'api_key';
   readonly userId: string;
-  readonly clientId: string | null;
-  readonly keyId: string | null;
-  readonly service: string | null;
+  readonly clientId: string;
+  readonly service: string;
   readonly state: ReservationState;
   readonly settledBy: 'usage' | 'estimate' | null;
   readonly costMicros: number | null;
+  readonly paidBy: Payer;
   readonly createdAt: Date;
   /** Time of the latest settlement. */
   readonly endedAt: Date | null;
@@ -75,5 +66,5 @@ export interface SettledReservation {
   readonly details: RequestDetails | null;
 }
 
-/** Verdict of the admission functions. `request_id_taken`: another account or key has used the id. */
-export type AdmissionVerdict = Admission['verdict'] | 'request_id_taken';
+/** Verdict of the admission function. `request_id_taken`: another account or app has used the id. */
+export type AdmissionVerdict = Admission['verdict'] | 'request_id_taken' | 'busy';

@@ -1,29 +1,21 @@
-import { type Admission, type AdmissionRequest, internalRoutes } from '@svc/contracts';
+import { type Admission, type DelegatedAdmissionRequest, internalRoutes } from '@svc/contracts';
 import { type Binding, bind, type Logger } from '@svc/service-kit';
 import { type AdmissionDeps, createAdmission } from './admit-request.ts';
-import { readKeySpending } from './read-key-spending.ts';
-import { readKeyStanding } from './read-key-standing.ts';
 import { createSettlement, type SettlementDeps } from './settle-requests.ts';
 
-/** Binds the internal routes of admission and settlement. Every request of the product waits for these. */
+/** Binds the internal routes of admission and settlement. */
 export const reservationRoutes = (deps: AdmissionDeps & SettlementDeps): readonly Binding[] => {
   const admit = createAdmission(deps);
   const settle = createSettlement(deps);
   return [
-    bind(internalRoutes.admitRequest, async ({ body }) => ({ status: 200, body: await admit(body) })),
-    bind(internalRoutes.admitRequests, async ({ body }) => ({
-      status: 200,
-      body: { decisions: await decideAll(body.requests, admit, deps.logger) },
-    })),
-    bind(internalRoutes.readKeyStanding, async ({ params, body }) => ({
-      status: 200,
-      body: await readKeyStanding(deps.database, params.svc_user_id, body),
-    })),
-    bind(internalRoutes.readKeySpending, async ({ params, body }) => ({
-      status: 200,
-      body: await readKeySpending(deps, params.svc_user_id, body.key_ids),
-    })),
-    bind(internalRoutes.settleRequests, async ({ body }) => {
+    bind(internalRoutes.admitRequests, async (context) => {
+      const { requests } = context.body;
+      context.nameRequests(requests.map(({ request_id }) => request_id));
+      return { status: 200, body: { decisions: await decideAll(requests, admit, deps.logger) } };
+    }),
+    bind(internalRoutes.settleRequests, async (context) => {
+      const { body } = context;
+      context.nameRequests(body.settlements.map(({ request_id }) => request_id));
       const results = await settle(body.settlements);
       return {
         status: 200,
@@ -35,8 +27,8 @@ export const reservationRoutes = (deps: AdmissionDeps & SettlementDeps): readonl
 
 /** Decides requests concurrently. Throws the first failure if all fail, for example because the database is down. */
 const decideAll = async (
-  requests: readonly AdmissionRequest[],
-  admit: (request: AdmissionRequest) => Promise<Admission>,
+  requests: readonly DelegatedAdmissionRequest[],
+  admit: (request: DelegatedAdmissionRequest) => Promise<Admission | null>,
   logger: Logger,
 ): Promise<(Admission | null)[]> => {
   const outcomes = await Promise.allSettled(requests.map(admit));

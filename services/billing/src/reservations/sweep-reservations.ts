@@ -1,4 +1,5 @@
-import { applyOutcomes, type SettlementDeps } from './settle-requests.ts';
+import { listOverdueKeyRequests } from '../leases/index.ts';
+import { applyKeyOutcomes, applyOutcomes, type SettlementDeps } from './settle-requests.ts';
 import { countOpen, listOverdueReserved, listOverdueUncertain, type SettlementInput } from './settlement-queries.ts';
 
 export interface SweepSettings {
@@ -11,13 +12,14 @@ const BATCH = 200;
 const BATCHES_MAX = 50;
 
 /**
- * Marks overdue reservations uncertain, and settles overdue uncertain ones at their estimate. Safe to run on several
- * replicas at once: each reservation changes only once.
+ * Marks overdue reservations uncertain, and settles overdue uncertain requests at their estimate. Safe to run on several
+ * replicas at once: each request changes only once.
  */
 export const sweepReservations = async (deps: SettlementDeps, settings: SweepSettings): Promise<void> => {
   const { database } = deps;
+  const { uncertainAfterSeconds, settleAfterSeconds } = settings;
   await inBatches(
-    () => listOverdueReserved(database, settings.uncertainAfterSeconds, BATCH),
+    () => listOverdueReserved(database, uncertainAfterSeconds, BATCH),
     async (requestIds) => {
       const results = await applyOutcomes(deps, outcomesOf(requestIds, 'uncertain'), 'sweep');
       const count = results.filter(({ effect }) => effect === 'uncertain').length;
@@ -25,29 +27,37 @@ export const sweepReservations = async (deps: SettlementDeps, settings: SweepSet
     },
   );
   await inBatches(
-    () => listOverdueUncertain(database, settings.settleAfterSeconds, BATCH),
-    async (requestIds) => {
-      const results = await applyOutcomes(deps, outcomesOf(requestIds, 'estimate'), 'sweep');
-      const settled = results.filter(({ effect }) => effect === 'settled');
-      deps.meters.settledAtEstimate(settled.length);
-      for (const { requestId } of settled) {
-        deps.logger.error(
-          { request_id: requestId },
-          'the usage of a request never arrived; it is settled at its estimate',
-        );
-      }
+    () => listOverdueUncertain(database, settleAfterSeconds, BATCH),
+    async (requestIds) => noteEstimated(deps, await applyOutcomes(deps, outcomesOf(requestIds, 'estimate'), 'sweep')),
+  );
+  await inBatches(
+    () => listOverdueKeyRequests(database, settleAfterSeconds, BATCH),
+    async (requests) => {
+      const outcomes = requests.map((request) => ({ ...request, outcome: 'estimate' as const, cost_micros: 0 }));
+      noteEstimated(deps, await applyKeyOutcomes(deps, outcomes, 'sweep'));
     },
   );
   deps.meters.open(await countOpen(database));
 };
 
+const noteEstimated = (
+  { meters, logger }: SettlementDeps,
+  results: readonly { readonly requestId: string; readonly effect: string }[],
+): void => {
+  const settled = results.filter(({ effect }) => effect === 'settled');
+  meters.settledAtEstimate(settled.length);
+  for (const { requestId } of settled) {
+    logger.error({ request_id: requestId }, 'the usage of a request never arrived; it is settled at its estimate');
+  }
+};
+
 const outcomesOf = (requestIds: readonly string[], outcome: 'uncertain' | 'estimate'): SettlementInput[] =>
   requestIds.map((requestId) => ({ requestId, outcome, costMicros: null }));
 
-const inBatches = async (list: () => Promise<string[]>, handle: (ids: string[]) => Promise<void>): Promise<void> => {
+const inBatches = async <T>(list: () => Promise<T[]>, handle: (items: T[]) => Promise<void>): Promise<void> => {
   for (let batch = 0; batch < BATCHES_MAX; batch += 1) {
-    const ids = await list();
-    if (ids.length > 0) await handle(ids);
-    if (ids.length < BATCH) return;
+    const items = await list();
+    if (items.length > 0) await handle(items);
+    if (items.length < BATCH) return;
   }
 };

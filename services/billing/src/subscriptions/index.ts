@@ -1,14 +1,22 @@
 export { announcePresent } from './announce-present.ts';
-export { applyProviderState, type ReducerDeps, type ReducerOutcome } from './apply-provider-state.ts';
+export { applyProviderState, type ReducerDeps } from './apply-provider-state.ts';
+export { isDisputeLost, upsertDispute } from './dispute-queries.ts';
 export {
+  countCustomers,
   findLiveSubscription,
-  findSubscriptionById,
   findSubscriptionByProvider,
   isCustomer,
+  listLiveSubscriptions,
   listSilentSubscriptions,
   lockCustomer,
   nextProviderTicket,
+  readNow,
 } from './queries.ts';
 export { readSubscription } from './read-subscription.ts';
 export { subscriptionInternalRoutes, subscriptionRoutes } from './routes.ts';
-export type { ProviderName, ProviderSubscription, StoredSubscription } from './subscription.ts';
+export {
+  isEnded,
+  type ProviderSubscription,
+  type StoredSubscription,
+  toGoneState,
+} from './subscription.ts';

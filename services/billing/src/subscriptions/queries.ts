@@ -1,11 +1,11 @@
 import { recordColumns } from '@svc/database';
 import type { Knex } from 'knex';
-import type { ProviderName, StoredSubscription } from './subscription.ts';
+import { whereDue } from '../jobs/index.ts';
+import type { StoredSubscription } from './subscription.ts';
 
 const COLUMNS = recordColumns<StoredSubscription>({
   id: 'id text',
   userId: 'svc_user_id text',
-  provider: 'provider text',
   providerSubscriptionId: 'provider_subscription_id text',
   providerTicket: 'provider_ticket bigint',
   status: 'status text',
@@ -36,7 +36,7 @@ export interface Customer {
 export const nextRevision = ({ revision, isAnnounced }: Customer): number =>
   revision + (isAnnounced ? 1 : REVISIONS_PER_EPOCH);
 
-/** Returns a number that grows with each call. Take it before calling a provider, to order the provider's answers. */
+/** Returns a number that grows with each call. Take it before calling Stripe, to order its answers. */
 export const nextProviderTicket = async (database: Knex): Promise<number> => {
   const { rows } = await database.raw<{ rows: { ticket: number }[] }>("SELECT nextval('provider_tickets') AS ticket");
   const [row] = rows;
@@ -94,6 +94,12 @@ export const listUnannouncedCustomers = async (
     .limit(limit)
     .pluck('svc_user_id');
 
+/** Counts the customers whose present state a new epoch would announce. */
+export const countCustomers = async (database: Knex): Promise<number> => {
+  const row = await database('customers').first(database.raw('count(*)::int AS count'));
+  return row?.count ?? 0;
+};
+
 /** Reads the database's clock. */
 export const readNow = async (database: Knex): Promise<Date> => {
   const { rows } = await database.raw<{ rows: { now: Date }[] }>('SELECT billing_now() AS now');
@@ -126,35 +132,48 @@ export const findSubscriptionById = async (database: Knex, id: string): Promise<
 
 export const findSubscriptionByProvider = async (
   database: Knex,
-  provider: ProviderName,
   providerSubscriptionId: string,
 ): Promise<StoredSubscription | undefined> =>
-  await selectSubscriptions(database).where({ provider, provider_subscription_id: providerSubscriptionId }).first();
+  await selectSubscriptions(database).where({ provider_subscription_id: providerSubscriptionId }).first();
 
 /** Finds the live subscription of an account. The database allows only one. */
 export const findLiveSubscription = async (database: Knex, userId: string): Promise<StoredSubscription | undefined> =>
   await selectSubscriptions(database).where({ svc_user_id: userId }).whereNotIn('status', ENDED).first();
 
-/** Lists live subscriptions of a provider whose period has ended and that have not been updated for an hour. */
-export const listSilentSubscriptions = async (
-  database: Knex,
-  provider: ProviderName,
-  limit: number,
-): Promise<string[]> =>
-  await database('subscriptions')
-    .where({ provider })
-    .whereNotIn('status', ENDED)
-    .whereRaw(
-      "current_period_end < billing_now() - interval '1 hour' AND updated_at < billing_now() - interval '1 hour'",
-    )
+/**
+ * Lists live subscriptions whose period has ended and that have not been updated for an hour, but for those
+ * whose refresh waits after a failure.
+ */
+export const listSilentSubscriptions = async (database: Knex, limit: number): Promise<string[]> =>
+  await whereDue(
+    database('subscriptions')
+      .whereNotIn('status', ENDED)
+      .whereRaw(
+        "current_period_end < (SELECT billing_now()) - interval '1 hour' AND updated_at < (SELECT billing_now()) - interval '1 hour'",
+      ),
+    'subscriptions',
+    'subscriptions.provider_subscription_id',
+  )
     .orderBy('updated_at')
     .limit(limit)
     .pluck('provider_subscription_id');
 
-/** Inserts or updates a subscription. Its owner and its id at the provider never change. */
+/** Lists all live subscriptions by their id at Stripe, which `after` precedes. */
+export const listLiveSubscriptions = async (
+  database: Knex,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<string[]> =>
+  await database('subscriptions')
+    .whereNotIn('status', ENDED)
+    .where('provider_subscription_id', '>', after)
+    .orderBy('provider_subscription_id')
+    .limit(limit)
+    .pluck('provider_subscription_id');
+
+/** Inserts or updates a subscription. Its owner and its id at Stripe never change. */
 export const upsertSubscription = async (trx: Knex.Transaction, subscription: StoredSubscription): Promise<void> => {
   const now = trx.raw('billing_now()');
-  const { id, svc_user_id, provider, provider_subscription_id, ...changing } = COLUMNS.toRow(subscription);
+  const { id, svc_user_id, provider_subscription_id, ...changing } = COLUMNS.toRow(subscription);
   await trx('subscriptions')
     .insert({ ...COLUMNS.toRow(subscription), created_at: now, updated_at: now })
     .onConflict('id')

@@ -17,8 +17,4 @@ export const subscriptionInternalRoutes = (deps: SnapshotDeps): Binding[] => [
     status: 200,
     body: { snapshots: await readSnapshots(deps, body.svc_user_ids) },
   })),
-  bind(internalRoutes.getSubscriptionSnapshot, async ({ params }) => {
-    const [snapshot = null] = await readSnapshots(deps, [params.svc_user_id]);
-    return { status: 200, body: { snapshot } };
-  }),
 ];

@@ -1,27 +1,26 @@
 import { endedStatusSchema, type SubscriptionStatus } from '@svc/contracts';
 
-/** State of a subscription as reported by a payment provider. */
+/** State of a subscription as reported by Stripe. */
 export interface ProviderSubscription {
   readonly providerSubscriptionId: string;
+  /** Id that the checkout gave it; null for one that was created at Stripe. */
+  readonly givenId: string | null;
   readonly userId: string;
   readonly planId: string;
   readonly status: SubscriptionStatus;
-  /** The provider's billing anchor, from which windows are counted. */
+  /** Stripe's billing anchor, from which windows are counted. */
   readonly anchor: Date;
   readonly periodStart: Date;
   readonly periodEnd: Date;
   readonly cancelAtPeriodEnd: boolean;
-  /** Time of the end, if the provider reports one. */
+  /** Time of the end, if Stripe reports one. */
   readonly endedAt: Date | null;
 }
-
-export type ProviderName = 'sandbox' | 'stripe';
 
 /** A subscription as stored by billing. */
 export interface StoredSubscription {
   readonly id: string;
   readonly userId: string;
-  readonly provider: ProviderName;
   readonly providerSubscriptionId: string;
   readonly providerTicket: number;
   readonly status: SubscriptionStatus;
@@ -43,6 +42,20 @@ export type EndedStatus = (typeof endedStatusSchema.options)[number];
  */
 export const isEnded = (status: SubscriptionStatus): status is EndedStatus =>
   endedStatusSchema.safeParse(status).success;
+
+/** Returns the end of a stored subscription that Stripe does not know any more. */
+export const toGoneState = (stored: StoredSubscription): ProviderSubscription => ({
+  providerSubscriptionId: stored.providerSubscriptionId,
+  givenId: stored.id,
+  userId: stored.userId,
+  planId: stored.planId,
+  status: 'canceled',
+  anchor: stored.anchor,
+  periodStart: stored.periodStart,
+  periodEnd: stored.periodEnd,
+  cancelAtPeriodEnd: stored.cancelAtPeriodEnd,
+  endedAt: null,
+});
 
 /** Returns true if a receiver of snapshots can see a difference between the stored and the reported state. */
 export const isVisibleChange = (stored: StoredSubscription, reported: ProviderSubscription): boolean =>

@@ -1,4 +1,5 @@
 import {
+  type AccountUsage,
   type AppUsage,
   type IntegrationUsage,
   PENDING_REQUESTS_MAX,
@@ -7,6 +8,7 @@ import {
 } from '@svc/contracts';
 import type { Knex } from 'knex';
 import { type AppStanding, findAppStanding } from '../app-budgets/index.ts';
+import { findExtraStanding } from '../extra-usage/index.ts';
 import { NO_SERVICES, readStanding, type WindowUse } from '../reservations/index.ts';
 
 export interface UsageDeps {
@@ -32,12 +34,22 @@ export const readUsage = async ({ database, pastDueGraceDays }: UsageDeps, userI
   };
 };
 
+/** Reads shared limits and usage of an account, with its extra use. */
+export const readAccountUsage = async (deps: UsageDeps, userId: string): Promise<AccountUsage> => {
+  const [usage, extra] = await Promise.all([readUsage(deps, userId), findExtraStanding(deps.database, userId)]);
+  const { isEnabled, usedMicros, maxMicros } = extra;
+  return { ...usage, extra: { enabled: isEnabled, used_micros: usedMicros, limit_micros: maxMicros } };
+};
+
 /** Reads shared limits and usage of an account, with the app's own use. */
 export const readIntegrationUsage = async (
   deps: UsageDeps,
   app: { readonly userId: string; readonly clientId: string },
 ): Promise<IntegrationUsage> => {
-  const [usage, standing] = await Promise.all([readUsage(deps, app.userId), findAppStanding(deps.database, app)]);
+  const [usage, standing] = await Promise.all([
+    readAccountUsage(deps, app.userId),
+    findAppStanding(deps.database, app),
+  ]);
   return { ...usage, app: describeApp(standing) };
 };
 

@@ -2,7 +2,7 @@ import { internalRoutes, routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import { readRequestStates, readRequestUsage } from './read-request-usage.ts';
 import { readTypicalUse } from './read-typical-use.ts';
-import { readEntitlements, readIntegrationUsage, readUsage, type UsageDeps } from './read-usage.ts';
+import { readAccountUsage, readEntitlements, readIntegrationUsage, readUsage, type UsageDeps } from './read-usage.ts';
 import { readUsageHistory } from './read-usage-history.ts';
 
 /** Binds the public routes of usage. */
@@ -29,11 +29,15 @@ export const usageRoutes = (deps: UsageDeps): Binding[] => [
 export const usageInternalRoutes = (deps: UsageDeps): Binding[] => [
   bind(internalRoutes.readRequestStates, async ({ body }) => ({
     status: 200,
-    body: { states: await readRequestStates(deps.database, body.request_ids) },
+    body: { states: await readRequestStates(deps.database, body.svc_user_id, body.request_ids) },
   })),
   bind(internalRoutes.getEntitlements, async ({ params }) => ({
     status: 200,
     body: { services: await readEntitlements(deps, params.svc_user_id) },
+  })),
+  bind(internalRoutes.readAccountUsage, async ({ params }) => ({
+    status: 200,
+    body: await readAccountUsage(deps, params.svc_user_id),
   })),
   bind(internalRoutes.readTypicalUse, async ({ params }) => ({
     status: 200,

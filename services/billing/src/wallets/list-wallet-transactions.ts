@@ -17,13 +17,17 @@ const showTransaction = (row: TransactionRow): WalletTransaction => ({
   type: row.type,
   amount_micros: row.amountMicros,
   balance_after_micros: row.balanceAfterMicros,
+  ...(row.extraMicros > 0 ? { extra_use_micros: row.extraMicros } : {}),
   created_at: row.createdAt.toISOString(),
   description: DESCRIPTIONS[row.type](row),
 });
 
 const DESCRIPTIONS: Readonly<Record<TransactionRow['type'], (row: TransactionRow) => string>> = {
   top_up: ({ origin }) => (origin === 'auto_top_up' ? 'Automatic top-up' : 'Top-up'),
-  usage: ({ day }) => `API usage on ${day} (UTC)`,
+  usage: ({ day, amountMicros, extraMicros }) => {
+    if (extraMicros === 0) return `API usage on ${day} (UTC)`;
+    return `${extraMicros === -amountMicros ? 'Extra use' : 'API usage and extra use'} on ${day} (UTC)`;
+  },
   refund: () => 'Refund of a top-up',
   write_off: () => 'Write-off',
   adjustment: ({ origin, amountMicros }) => {

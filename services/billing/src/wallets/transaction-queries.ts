@@ -10,6 +10,8 @@ export interface TransactionRow {
   /** `YYYY-MM-DD`, in UTC. */
   readonly day: string;
   readonly amountMicros: number;
+  /** Part of a usage that paid for use beyond a plan's caps. */
+  readonly extraMicros: number;
   readonly balanceAfterMicros: number;
   readonly createdAt: Date;
 }
@@ -22,17 +24,17 @@ const TRANSACTIONS = `
   WITH changes AS (
     SELECT 'txn_' || p.id AS id, split_part(p.reference, ':', 1) AS origin,
       CASE WHEN p.kind = 'adjustment' OR p.reference LIKE 'dispute:%' THEN 'adjustment' ELSE p.kind END AS type,
-      (p.posted_at AT TIME ZONE 'UTC')::date AS day, 0 AS is_usage, p.id AS seq, e.amount_micros AS amount, p.posted_at
+      (p.posted_at AT TIME ZONE 'UTC')::date AS day, 0 AS is_usage, p.id AS seq, e.amount_micros AS amount, 0 AS extra, p.posted_at
     FROM ledger_postings AS p JOIN ledger_entries AS e ON e.posting_id = p.id AND e.book = 'wallet_available'
     WHERE p.svc_user_id = :userId AND p.kind IN ('top_up', 'refund', 'adjustment')
       AND (p.kind <> 'adjustment' OR p.reference LIKE ANY ('{refund:%,reversal:%,dispute:%}'))
     UNION ALL
-    SELECT 'usage_' || to_char(day, 'YYYYMMDD'), '', 'usage', day, 1, 0, -paid_micros, last_posted_at
+    SELECT 'usage_' || to_char(day, 'YYYYMMDD'), '', 'usage', day, 1, 0, -paid_micros, extra_micros, last_posted_at
     FROM wallet_usage_days WHERE svc_user_id = :userId
   ), balanced AS (
     SELECT *, sum(amount) OVER (ORDER BY day, is_usage, seq) AS balance_after FROM changes
   )
-  SELECT id, type, origin, to_char(day, 'YYYY-MM-DD') AS "dayText", amount::float8 AS "amountMicros",
+  SELECT id, type, origin, to_char(day, 'YYYY-MM-DD') AS "dayText", amount::float8 AS "amountMicros", extra::float8 AS "extraMicros",
     balance_after::float8 AS "balanceAfterMicros", posted_at AS "createdAt"
   FROM balanced`;
 

@@ -1,43 +1,25 @@
 import { newId } from '@svc/contracts';
-import { StripeStandIn } from '@svc/testing';
 import { RETURNS, type TestBilling, testBilling } from './billing.ts';
 
-/** A rotated signing secret that is still accepted. */
-export const OLD_SECRET = 'whsec_of_yesterday';
-
-/** Starts the service with a Stripe stand-in, and returns helpers that act as customers and as Stripe. */
+/**
+ * Starts the service with the keys of a Stripe account whose events tests deliver themselves. Returns helpers that act as
+ * customers and as Stripe.
+ */
 export const stripeBilling = async (settings: Record<string, string> = {}) => {
-  const stripe = await new StripeStandIn().start();
-  const billing = await testBilling({
-    PAYMENTS: 'stripe',
-    STRIPE_SECRET_KEY: 'sk_test_of_the_tests',
-    STRIPE_API_BASE: stripe.url,
-    STRIPE_WEBHOOK_SECRET: `${stripe.secret},${OLD_SECRET}`,
-    ...settings,
-  });
+  const billing = await testBilling({ PAYMENTS: 'stripe', ...settings });
+  const { stripe } = billing;
   return {
     stripe,
     billing,
-    ...actionsOf(billing, stripe),
+    ...actionsOf(billing),
     /** Resets the stand-in's calls, faults and hooks. */
-    reset() {
-      stripe.calls.length = 0;
-      stripe.faults.length = 0;
-      stripe.undelivered = [];
-      stripe.refuseRefunds = false;
-      stripe.charges = 'succeeded';
-      stripe.onCharged = async () => undefined;
-      stripe.afterRead = async () => undefined;
-      stripe.onSessionMade = async () => undefined;
-    },
-    async stop() {
-      await billing.stop();
-      await stripe.stop();
-    },
+    reset: () => stripe.reset(),
+    stop: () => billing.stop(),
   };
 };
 
-const actionsOf = (billing: TestBilling, stripe: StripeStandIn) => {
+const actionsOf = (billing: TestBilling) => {
+  const { stripe } = billing;
   const signIn = async (userId = newId('usr')) => ({ userId, token: await billing.tokens.consoleSession({ userId }) });
   const checkout = (token: string, plan_id = 'basic') =>
     billing.call('POST', '/v1/subscriptions/checkout', { token, json: { plan_id, ...RETURNS } });
@@ -46,7 +28,7 @@ const actionsOf = (billing: TestBilling, stripe: StripeStandIn) => {
   const current = async (token: string) =>
     (await billing.call('GET', '/v1/subscriptions', { token })).body.subscription;
   const stripeSessionOf = (sessionId: string) =>
-    String(stripe.list('checkout.session').find((session) => session['client_reference_id'] === sessionId)?.['id']);
+    String(stripe.list('checkout.session').find((session) => session.client_reference_id === sessionId)?.id);
   const pay = (sessionId: string) => stripe.pay(stripeSessionOf(sessionId), new Date());
   const deliver = async (event: object, signature?: string) => {
     const body = JSON.stringify(event);

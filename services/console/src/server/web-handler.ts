@@ -1,8 +1,48 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { idPattern, newId } from '@svc/contracts';
-import { acceptedEncodings, type Logger, type Metrics, repeatsHost } from '@svc/service-kit';
+import { errorCodes, idPattern, newId } from '@svc/contracts';
+import {
+  acceptedEncodings,
+  findHeadFault,
+  followsRefusedHead,
+  type Logger,
+  type Metrics,
+  toOriginForm,
+} from '@svc/service-kit';
 import { type Asset, type AssetStore, type Encoding, INDEX_PATH } from './asset-store.ts';
-import { setSecurityHeaders } from './security-headers.ts';
+import { SITE_POLICY } from './landing/index.ts';
+import type { FindPublicPage, PublicPage } from './public-pages.ts';
+
+/**
+ * Allows our files and our API only. Icons are `data:` URLs because reading them requires the session's bearer token.
+ * With Trusted Types, no text can become a script; the one policy allows workers from this origin's files. `style`
+ * attributes are not used: scripts may set single properties instead.
+ */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "font-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types svc-workers',
+].join('; ');
+
+const HEADERS: Readonly<Record<string, string>> = {
+  'Content-Security-Policy': CONTENT_SECURITY_POLICY,
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Permissions-Policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
+  'Referrer-Policy': 'same-origin',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+};
+
+const HSTS = 'max-age=31536000';
 
 export interface WebHandlerOptions {
   readonly assets: AssetStore;
@@ -10,6 +50,8 @@ export interface WebHandlerOptions {
   readonly metrics: Metrics;
   /** True if the product's base URL is https, which browsers must keep using. */
   readonly isHttps: boolean;
+  /** Pages for visitors who are not signed in. */
+  readonly findPublicPage: FindPublicPage;
   /** Address of a sample app that people can connect; undefined if none runs. */
   readonly sampleAppUrl: string | undefined;
 }
@@ -35,6 +77,8 @@ type Operation = 'page' | 'asset' | 'unmatched';
 export const createWebHandler =
   (options: WebHandlerOptions): RequestListener =>
   (req, res) => {
+    if (followsRefusedHead(req)) return;
+    toOriginForm(req);
     const startedAt = process.hrtime.bigint();
     const incoming = req.headers['x-request-id'];
     const requestId = typeof incoming === 'string' && REQUEST_ID.test(incoming) ? incoming : newId('req');
@@ -63,11 +107,13 @@ export const createWebHandler =
 const answer = async (
   req: IncomingMessage,
   res: ServerResponse,
-  { assets, sampleAppUrl }: WebHandlerOptions,
+  { assets, findPublicPage, sampleAppUrl }: WebHandlerOptions,
 ): Promise<Operation> => {
-  if (repeatsHost(req)) {
+  const fault = findHeadFault(req);
+  if (fault !== undefined) {
+    const { status, description } = errorCodes[fault];
     res.setHeader('Connection', 'close');
-    answerError(res, 400, { code: 'repeated_host', message: 'The request has more than one Host header.' });
+    answerError(res, status, { code: fault, message: description });
     return 'unmatched';
   }
   if (req.method !== 'GET' && req.method !== 'HEAD') {
@@ -91,9 +137,16 @@ const answer = async (
     return 'unmatched';
   }
   const page = await assets.find(INDEX_PATH);
+  const publicPage = findPublicPage(req, path);
   if (page === undefined) answerNotBuilt(res);
-  else answerAsset(req, res, page);
-  return 'page';
+  else if (publicPage === undefined) answerAsset(req, res, page, { vary: 'Accept-Encoding, Cookie' });
+  else answerPublicPage(req, res, publicPage);
+  return publicPage?.status === 404 ? 'unmatched' : 'page';
+};
+
+const answerPublicPage = (req: IncomingMessage, res: ServerResponse, { asset, status }: PublicPage): void => {
+  res.setHeader('Content-Security-Policy', SITE_POLICY);
+  answerAsset(req, res, asset, { status, vary: 'Accept-Encoding, Accept-Language, Cookie' });
 };
 
 const answerSampleApp = (req: IncomingMessage, res: ServerResponse, sampleAppUrl: string | undefined): void => {
@@ -120,7 +173,7 @@ const answerDocs = async (
     ? await assets.find(`${DOCS_PATH}${isItalian ? '/it' : ''}/404.html`)
     : undefined;
   if (notFound === undefined) answerError(res, 404, { code: 'not_found', message: 'There is nothing at this path.' });
-  else answerAsset(req, res, notFound, 404);
+  else answerAsset(req, res, notFound, { status: 404 });
   return 'unmatched';
 };
 
@@ -132,12 +185,17 @@ const isNavigation = (req: IncomingMessage, path: string): boolean => {
   return path === '/' || (req.headers.accept ?? '').includes('text/html');
 };
 
-const answerAsset = (req: IncomingMessage, res: ServerResponse, asset: Asset, status = 200): void => {
+const answerAsset = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  asset: Asset,
+  { status = 200, vary = 'Accept-Encoding' }: { readonly status?: number; readonly vary?: string } = {},
+): void => {
   const encoding = chooseEncoding(req.headers['accept-encoding'], asset);
   const etag = `"${asset.digest}${encoding === undefined ? '' : `-${encoding}`}"`;
   res.setHeader('Cache-Control', asset.isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache');
   res.setHeader('ETag', etag);
-  if (asset.encoded.size > 0) res.setHeader('Vary', 'Accept-Encoding');
+  if (asset.encoded.size > 0) res.setHeader('Vary', vary);
   if (status === 200 && matches(req.headers['if-none-match'], etag)) {
     res.writeHead(304).end();
     return;
@@ -166,4 +224,10 @@ const answerNotBuilt = (res: ServerResponse): void => {
 const answerError = (res: ServerResponse, status: number, detail: { code: string; message: string }): void => {
   res.setHeader('Cache-Control', 'no-store');
   res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify({ detail }));
+};
+
+/** Sets the headers of every response of the console. */
+const setSecurityHeaders = (res: ServerResponse, isHttps: boolean): void => {
+  for (const [name, value] of Object.entries(HEADERS)) res.setHeader(name, value);
+  if (isHttps) res.setHeader('Strict-Transport-Security', HSTS);
 };

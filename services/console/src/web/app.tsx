@@ -2,10 +2,19 @@ import { CSPProvider } from '@base-ui/react/csp-provider';
 import { hydrate, QueryClientProvider } from '@tanstack/react-query';
 import { type ReactElement, type ReactNode, useMemo } from 'react';
 import { ApiContext, createClient, createQueryClient, type Transport } from './api/index.ts';
+import { createDrafts, DraftsContext } from './drafts/index.ts';
+import { createLeaveGuard, LeaveGuardContext, OnceOnly } from './leave-guard/index.ts';
 import { type Snapshot, useSnapshot } from './offline/index.ts';
 import { type Preferences, PreferencesContext } from './preferences.ts';
 import { Pages } from './routes.tsx';
-import { createStepUp, type Session, SessionContext, StepUpQuestion, useSessionState } from './session/index.ts';
+import {
+  accountOf,
+  createStepUp,
+  type Session,
+  SessionContext,
+  StepUpQuestion,
+  useSessionState,
+} from './session/index.ts';
 import { CrashBoundary, LanguageProvider, type loadLanguage, ThemeProvider } from './shell/index.ts';
 import { Toasts } from './toasts/index.ts';
 
@@ -46,7 +55,9 @@ const AccountScope = ({
   children: ReactNode;
 }): ReactElement => {
   const state = useSessionState();
-  const userId = state.status === 'signed_in' ? state.account.svc_user_id : undefined;
+  const userId = accountOf(state)?.svc_user_id;
+  const guard = useMemo(createLeaveGuard, []);
+  const drafts = useMemo(() => (userId === undefined ? undefined : createDrafts(userId)), [userId]);
   const stepUp = useMemo(createStepUp, []);
   const client = useMemo(() => createClient(transport, session, stepUp.ask), [transport, session, stepUp]);
   const queries = useMemo(() => {
@@ -57,11 +68,17 @@ const AccountScope = ({
   return (
     <ApiContext value={client}>
       <QueryClientProvider client={queries}>
-        <KeepSnapshot />
-        <Toasts>
-          <CrashBoundary>{children}</CrashBoundary>
-          {userId !== undefined && <StepUpQuestion stepUp={stepUp} />}
-        </Toasts>
+        <LeaveGuardContext value={guard}>
+          <DraftsContext value={drafts}>
+            <KeepSnapshot />
+            <Toasts>
+              <OnceOnly>
+                <CrashBoundary>{children}</CrashBoundary>
+                {userId !== undefined && <StepUpQuestion stepUp={stepUp} />}
+              </OnceOnly>
+            </Toasts>
+          </DraftsContext>
+        </LeaveGuardContext>
       </QueryClientProvider>
     </ApiContext>
   );

@@ -5,7 +5,7 @@ import { App } from './app.tsx';
 import { withAskedSession } from './early-session.ts';
 import { keepSnapshotOf, readSnapshot, registerWorker, type Snapshot } from './offline/index.ts';
 import { createPreferences, type Preferences } from './preferences.ts';
-import { createSession, type Session } from './session/index.ts';
+import { createSession, openTabs, type Session } from './session/index.ts';
 import { loadLanguage, Unreachable, watchImports } from './shell/index.ts';
 
 /** Reloads a page that the browser restores from memory: it would still show that it is leaving for the checkout. */
@@ -70,5 +70,5 @@ export const start = (): void => {
   const theme = preferences.theme();
   if (theme !== 'system') document.documentElement.dataset['theme'] = theme;
   const transport = createTransport({ baseUrl: '', fetch: withAskedSession(window.fetch.bind(window)) });
-  void boot({ root: createRoot(element), transport, session: createSession(transport), preferences });
+  void boot({ root: createRoot(element), transport, session: createSession(transport, openTabs()), preferences });
 };

@@ -1,6 +1,7 @@
-import { type ComponentType, lazy, type ReactElement, type ReactNode, Suspense } from 'react';
+import { type ComponentType, lazy, type ReactElement, type ReactNode, Suspense, useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import { documentLocale, loadPageMessages } from './i18n/index.ts';
+import { useIsGuarded } from './leave-guard/index.ts';
 import { OverviewPage } from './overview/index.ts';
 import { type SessionState, useAccount, useSessionState } from './session/index.ts';
 import {
@@ -33,14 +34,19 @@ const AlertsPage = page(async () => (await import('./alerts/index.ts')).AlertsPa
 const AppsPage = page(async () => (await import('./apps/index.ts')).AppsPage);
 const RegisterAppPage = page(async () => (await import('./apps/index.ts')).RegisterAppPage);
 const AppSettingsPage = page(async () => (await import('./apps/index.ts')).AppSettingsPage);
+const AnalyticsPage = page(async () => (await import('./analytics/index.ts')).AnalyticsPage);
+const VerifyPage = page(async () => (await import('./receipts/verify-page.tsx')).VerifyPage);
+const AccountWebhookPage = page(async () => (await import('./webhooks/index.ts')).AccountWebhookPage);
 const WebhookPage = page(async () => (await import('./webhooks/index.ts')).WebhookPage);
 
+/** A receipt can be verified without an account. */
+const VERIFY_PATH = '/verify';
 const MAILED_LINKS = new Set(['/reset-password', '/verify-email', '/confirm-email', '/undo-email', '/cancel-deletion']);
 
 /** Renders the pages of mailed links, and the others depending on the session. */
 export const Pages = (): ReactElement => {
   const state = useSessionState();
-  const [pathname] = useLocation();
+  const pathname = useGuardedPathname();
   if (MAILED_LINKS.has(pathname)) {
     return (
       <SignedOutLayout>
@@ -50,10 +56,39 @@ export const Pages = (): ReactElement => {
       </SignedOutLayout>
     );
   }
-  return state.status === 'signed_in' ? <SignedInPages /> : <SignedOutPages state={state} />;
+  if (state.status === 'signed_in' || state.status === 'ended') {
+    return (
+      <>
+        <SignedInPages pathname={pathname} />
+        {state.status === 'ended' && <LeaveForSignIn reason="expired" />}
+      </>
+    );
+  }
+  return pathname === VERIFY_PATH ? (
+    <SignedOutLayout>
+      <Suspense fallback={<Loading lines={3} />}>
+        <VerifyPage />
+      </Suspense>
+    </SignedOutLayout>
+  ) : (
+    <SignedOutPages state={state} />
+  );
 };
 
-const SignedOutPages = ({ state }: { state: Exclude<SessionState, { status: 'signed_in' }> }): ReactElement => (
+/** Returns the path of the page to show: a guarded one stays, even if the person goes back meanwhile. */
+const useGuardedPathname = (): string => {
+  const [pathname] = useLocation();
+  const isGuarded = useIsGuarded();
+  const [shown, setShown] = useState(pathname);
+  if (!isGuarded && shown !== pathname) setShown(pathname);
+  return isGuarded ? shown : pathname;
+};
+
+const SignedOutPages = ({
+  state,
+}: {
+  state: Exclude<SessionState, { status: 'signed_in' | 'ended' }>;
+}): ReactElement => (
   <SignedOutLayout>
     {state.status === 'deleted' ? (
       <Suspense fallback={<Loading lines={3} />}>
@@ -65,64 +100,70 @@ const SignedOutPages = ({ state }: { state: Exclude<SessionState, { status: 'sig
   </SignedOutLayout>
 );
 
-const SignedInPages = (): ReactElement => {
-  const [pathname] = useLocation();
-  return (
-    <SignedInLayout>
-      <CrashBoundary key={pathname}>
-        <Suspense fallback={<Loading lines={6} />}>
-          <Switch>
-            <Route path="/">
-              <OverviewPage />
-            </Route>
-            <Route path="/account">
-              <AccountPage />
-            </Route>
-            <Route path="/plans">
-              <PlansPage />
-            </Route>
-            <Route path="/plans/return">
-              <ReturnPage />
-            </Route>
-            <Route path="/connections">
-              <ConnectionsPage />
-            </Route>
-            <Route path="/keys">
-              <KeysPage />
-            </Route>
-            <Route path="/wallet">
-              <WalletPage />
-            </Route>
-            <Route path="/wallet/return">
-              <ReturnPage />
-            </Route>
-            <Route path="/usage">
-              <UsagePage />
-            </Route>
-            <Route path="/usage/alerts">
-              <AlertsPage />
-            </Route>
-            <Route path="/apps">
-              <ForBusiness page={<AppsPage />} />
-            </Route>
-            <Route path="/apps/new">
-              <ForBusiness page={<RegisterAppPage />} />
-            </Route>
-            <Route path="/apps/:clientId">
-              <ForBusiness page={<AppSettingsPage />} />
-            </Route>
-            <Route path="/apps/:clientId/webhook">
-              <ForBusiness page={<WebhookPage />} />
-            </Route>
-            <Route>
-              <NotFoundPage />
-            </Route>
-          </Switch>
-        </Suspense>
-      </CrashBoundary>
-    </SignedInLayout>
-  );
-};
+const SignedInPages = ({ pathname }: { pathname: string }): ReactElement => (
+  <SignedInLayout>
+    <CrashBoundary key={pathname}>
+      <Suspense fallback={<Loading lines={6} />}>
+        <Switch location={pathname}>
+          <Route path="/">
+            <OverviewPage />
+          </Route>
+          <Route path="/account">
+            <AccountPage />
+          </Route>
+          <Route path="/account/webhook">
+            <AccountWebhookPage />
+          </Route>
+          <Route path="/plans">
+            <PlansPage />
+          </Route>
+          <Route path="/plans/return">
+            <ReturnPage />
+          </Route>
+          <Route path="/connections">
+            <ConnectionsPage />
+          </Route>
+          <Route path="/keys">
+            <KeysPage />
+          </Route>
+          <Route path="/wallet">
+            <WalletPage />
+          </Route>
+          <Route path="/wallet/return">
+            <ReturnPage />
+          </Route>
+          <Route path="/usage">
+            <UsagePage />
+          </Route>
+          <Route path={VERIFY_PATH}>
+            <VerifyPage />
+          </Route>
+          <Route path="/usage/alerts">
+            <AlertsPage />
+          </Route>
+          <Route path="/apps">
+            <ForBusiness page={<AppsPage />} />
+          </Route>
+          <Route path="/apps/new">
+            <ForBusiness page={<RegisterAppPage />} />
+          </Route>
+          <Route path="/apps/:clientId">
+            <ForBusiness page={<AppSettingsPage />} />
+          </Route>
+          <Route path="/apps/:clientId/analytics">
+            <ForBusiness page={<AnalyticsPage />} />
+          </Route>
+          <Route path="/apps/:clientId/webhook">
+            <ForBusiness page={<WebhookPage />} />
+          </Route>
+          <Route>
+            <NotFoundPage />
+          </Route>
+        </Switch>
+      </Suspense>
+    </CrashBoundary>
+  </SignedInLayout>
+);
 
 const ForBusiness = ({ page }: { page: ReactNode }): ReactNode => {
   const { account_type } = useAccount();

@@ -103,7 +103,7 @@ describe.skipIf(!hasChromium())('second factors', () => {
     await page.getByLabel('Code', { exact: true }).fill('not a code');
     await page.keyboard.press('Enter');
     await expect.poll(() => isWithin(page, '.dialog .fault', '.dialog')).toBe(true);
-    await page.getByText('The code or passkey is wrong').waitFor();
+    await page.getByText('That code is wrong, or its time is up.').waitFor();
     await page.getByLabel('Code', { exact: true }).fill(newTotpCode(secret));
     await page.keyboard.press('Enter');
     const list = page.getByRole('list', { name: 'Recovery codes' });
@@ -121,13 +121,20 @@ describe.skipIf(!hasChromium())('second factors', () => {
     const question = page.getByRole('dialog', { name: 'Confirm that it is you' });
     await question.getByLabel('Password', { exact: true }).fill('not the password');
     await page.keyboard.press('Enter');
-    await question.getByRole('alert').waitFor();
+    await question.getByText('The current password is wrong').waitFor();
     await question.getByRole('button', { name: 'Use a code instead' }).click();
-    expect(await question.getByRole('alert').count()).toBe(0);
+    expect(await question.getByText('The current password is wrong').count()).toBe(0);
     await page.keyboard.type(newTotpCode(secret));
     await page.keyboard.press('Enter');
     await list.waitFor();
     expect(person.has.recoveryCodes).toHaveLength(10);
+  });
+
+  test('says at an IP address why passkeys do not work there', async () => {
+    const person = addPerson(console, 'personal');
+    const page = await openAs({ browser, console, person }, '/account');
+    expect(await page.getByRole('button', { name: 'Add a passkey' }).isDisabled()).toBe(true);
+    await page.getByText('At an IP address browsers allow no passkeys.').waitFor();
   });
 
   test('warns of the last recovery codes, and removes the last second factor with them', async () => {

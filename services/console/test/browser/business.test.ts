@@ -23,13 +23,13 @@ describe.skipIf(!hasChromium())('apps of a business', () => {
     await page.getByText('A redirect URI must have no fragment.').waitFor();
     await page.getByLabel('Redirect URI 1', { exact: true }).fill('https://notes.example/callback');
     await page.getByRole('button', { name: 'Register an app' }).click();
-    await page.getByRole('heading', { name: 'Notes for teams is registered' }).waitFor();
+    await page.getByRole('dialog', { name: 'Notes for teams is registered' }).waitFor();
     const secret = await page.getByRole('textbox', { name: 'Client secret' }).inputValue();
     expect(secret).toMatch(/^svc_cs_/);
     await page.getByRole('button', { name: 'Copy: Client secret' }).click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
-    await page.getByRole('link', { name: 'I have saved it' }).click();
+    await page.getByRole('button', { name: 'I have saved it' }).click();
     await page.getByRole('heading', { name: 'Notes for teams', level: 1, exact: true }).waitFor();
     await expect.poll(() => page.content()).not.toContain(secret);
     await page.goBack();
@@ -161,6 +161,28 @@ describe.skipIf(!hasChromium())('apps of a business', () => {
   });
 });
 
+describe.skipIf(!hasChromium())('the webhook of an account', () => {
+  const console = useConsole();
+  const browser = useBrowser();
+  beforeEach(() => browser.expectComplaints('Failed to load resource'));
+
+  test('is set up from the wallet with a secret shown once, tested, and deleted', async () => {
+    const page = await openAs({ browser, console, person: addPerson(console, 'personal') }, '/wallet');
+    await page.getByRole('link', { name: 'Account events' }).click();
+    await page.getByRole('button', { name: 'Set up the webhook' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Address').fill('https://ops.example/svc');
+    await dialog.getByRole('button', { name: 'Set up the webhook' }).click();
+    expect(await page.getByRole('textbox', { name: 'Signing secret' }).inputValue()).toMatch(/^whsec_/);
+    await page.getByRole('button', { name: 'I have saved it' }).click();
+    await page.getByRole('button', { name: 'Send a test event' }).click();
+    await page.getByRole('cell', { name: 'account.test' }).waitFor();
+    await page.getByRole('button', { name: 'Delete the webhook' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete the webhook' }).click();
+    await page.getByText('No webhook yet').waitFor();
+  });
+});
+
 describe.skipIf(!hasChromium())('the webhook of an app', () => {
   const console = useConsole();
   const browser = useBrowser();
@@ -196,7 +218,7 @@ describe.skipIf(!hasChromium())('the webhook of an app', () => {
     await page.getByText('Deliveries are blocked').waitFor();
     await page.getByText('Event 2 (subscription.updated) failed on every attempt.').waitFor();
     await page.getByText(/Waiting since/).waitFor();
-    await page.getByText('connection refused, after 12ms').waitFor();
+    await page.getByText('connection refused, after 12 ms').waitFor();
     await page.getByRole('button', { name: 'Retry event 2' }).click();
     await page.getByText('Event queued again').first().waitFor();
     await expect.poll(() => page.getByRole('cell', { name: '0 of 8' }).count()).toBe(2);
@@ -229,6 +251,72 @@ describe.skipIf(!hasChromium())('the webhook of an app', () => {
     await page.getByText('Deliveries are blocked').waitFor({ state: 'detached' });
   });
 
+  test.each([390, 768, 1440])(
+    'shows a refused action in a separate row, without sideways scrolling at %i px',
+    async (width) => {
+      const person = addPerson(console, 'business');
+      const app = furnish(console, person);
+      const viewport = { width, height: 900 };
+      const page = await openAs({ browser, console, person }, `/apps/${app.client_id}/webhook`, { viewport });
+      failNext(console.faults, 'recoverWebhookEvent', 'internal_error');
+      await page.getByRole('button', { name: 'Retry event 2' }).click();
+      await page.getByRole('table').getByText('Something failed on our side.').waitFor();
+      await page.getByRole('button', { name: 'Details of event 2' }).click();
+      await page.getByRole('region', { name: 'Payload' }).waitFor();
+      const excess = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+      expect(await page.evaluate(excess)).toBe(0);
+      const frame = "document.querySelector('.table-frame')";
+      expect(await page.evaluate(`${frame}.scrollWidth - ${frame}.clientWidth`)).toBe(0);
+      for (const name of ['Retry event 2', 'Skip event 2', 'Details of event 2']) {
+        const box = await page.getByRole('button', { name }).last().boundingBox();
+        expect((box?.x ?? width) + (box?.width ?? 0), name).toBeLessThanOrEqual(width);
+      }
+      await page.getByRole('button', { name: 'Retry event 2' }).click();
+      await page.getByText('Something failed on our side.').waitFor({ state: 'detached' });
+    },
+  );
+
+  test('says on which attempt a receiver fails, and marks a blocked webhook wherever its app is listed', async () => {
+    const person = addPerson(console, 'business');
+    const app = furnish(console, person);
+    const page = await openAs({ browser, console, person }, '/apps');
+    await page.getByRole('listitem').filter({ hasText: app.name }).getByText('webhook blocked').waitFor();
+    expect(await page.getByText('webhook blocked').count()).toBe(1);
+    await page.goto(console.url);
+    await page.getByRole('listitem').filter({ hasText: app.name }).getByText('webhook blocked').waitFor();
+    await page.goto(`${console.url}/apps/${app.client_id}/webhook`);
+    await page.getByRole('navigation', { name: 'Sections' }).getByText('blocked').waitFor();
+    const [, failed] = console.state.events.get(app.client_id) ?? [];
+    const soon = new Date(Date.now() + 60_000).toISOString();
+    Object.assign(failed ?? {}, { status: 'queued', attempts: 3, next_attempt_at: soon });
+    Object.assign(console.state.webhooks.get(app.client_id) ?? {}, { state: 'ok', blocked_by_event_id: null });
+    await page.reload();
+    await expect.poll(() => page.getByText('failing, attempt 3 of 8').count()).toBe(2);
+    await page.getByText('Event 2 comes first', { exact: true }).waitFor();
+    await page.getByText('A test event takes its turn').waitFor();
+    expect(await page.getByText('blocked', { exact: true }).count()).toBe(0);
+  });
+
+  test('charts an app’s requests, connections and deliveries by day, for a period', async () => {
+    const person = addPerson(console, 'business');
+    const app = furnish(console, person);
+    const page = await openAs({ browser, console, person }, `/apps/${app.client_id}`);
+    await page.getByRole('link', { name: 'Analytics' }).click();
+    await page.getByRole('application', { name: 'Requests by day' }).waitFor();
+    await page
+      .getByText(/^\d+, of which \d+ failed$/)
+      .first()
+      .waitFor();
+    const asked = page.waitForRequest((request) => request.url().includes('/analytics'));
+    await page.getByLabel('Period').selectOption({ label: 'Last 7 days' });
+    const { searchParams } = new URL((await asked).url());
+    const days = (Date.parse(searchParams.get('to') ?? '') - Date.parse(searchParams.get('from') ?? '')) / 86_400_000;
+    expect(days).toBe(13);
+    await page.getByLabel('Show').selectOption({ label: 'Webhook deliveries' });
+    await page.getByRole('application', { name: 'Webhook deliveries by day' }).waitFor();
+    await page.getByText('Not accepted').first().waitFor();
+  });
+
   test('skips a failed event after a confirmation', async () => {
     const person = addPerson(console, 'business');
     const app = furnish(console, person);
@@ -256,6 +344,12 @@ describe.skipIf(!hasChromium())('the webhook of an app', () => {
     await page.getByRole('button', { name: 'Details of event 3' }).click();
     await page.getByRole('region', { name: 'Payload' }).getByText('"message": "Hello"').waitFor();
     await page.getByText('No attempt yet.').waitFor();
+    await page.getByText('Event 2 comes first: retry or skip it').waitFor();
+    expect(await page.getByRole('button', { name: /^Deliver now/ }).count()).toBe(0);
+    const [queued, blocking] = console.state.events.get(app.client_id) ?? [];
+    Object.assign(blocking ?? {}, { status: 'skipped' });
+    Object.assign(queued ?? {}, { next_attempt_at: new Date().toISOString() });
+    await page.getByRole('button', { name: 'Refresh' }).click();
     await page.getByRole('button', { name: 'Copy: Event ID' }).click();
     const [newest] = console.state.events.get(app.client_id) ?? [];
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(newest?.event_id);
@@ -263,8 +357,10 @@ describe.skipIf(!hasChromium())('the webhook of an app', () => {
     await page.getByText('No events in this state.').waitFor();
     await page.getByLabel('Show').selectOption({ label: 'failed' });
     await expect.poll(() => new URL(page.url()).search).toBe('?status=failed');
+    Object.assign(blocking ?? {}, { status: 'failed' });
+    await page.getByRole('button', { name: 'Refresh' }).click();
     await page.getByRole('button', { name: 'Details of event 2' }).click();
-    await page.getByRole('list').getByText('connection refused, after 12ms').waitFor();
+    await page.getByRole('list').getByText('connection refused, after 12 ms').waitFor();
   });
 
   test('replaces the signing secret and shows the new one once', async () => {

@@ -21,10 +21,8 @@ describe.skipIf(!hasChromium())('the first steps', () => {
     await expect.poll(() => dialog.getByLabel('Name').evaluate((field) => field.matches(':focus'))).toBe(true);
     await page.keyboard.type('Nightly report');
     await page.keyboard.press('Enter');
-    // The field that had the focus is gone: the keyboard goes on in the dialog, whose new title is read out.
-    await expect
-      .poll(() => page.getByRole('dialog', { name: 'Your new key' }).and(page.locator(':focus')).count())
-      .toBe(1);
+    // The field that had the focus is gone: the keyboard goes on in the dialog of the result.
+    await expect.poll(() => page.getByRole('dialog', { name: 'Your new key' }).locator(':focus').count()).toBe(1);
     await dialog.getByRole('button', { name: 'I have saved it' }).click();
     await page.getByRole('link', { name: 'Overview' }).click();
     await card.getByText('Waiting for the first request').waitFor();
@@ -38,6 +36,34 @@ describe.skipIf(!hasChromium())('the first steps', () => {
     await page.reload();
     await page.getByText('No plan yet').waitFor();
     await expect.poll(() => card.count()).toBe(0);
+  });
+
+  test('count an answer alone, offer a plan once, and tell an owner’s own connection from that of a user', async () => {
+    const person = addPerson(console, 'business');
+    const app = furnish(console, person);
+    const [connection] = person.has.connections;
+    Object.assign(person.has, { usage: [], keys: [], balanceMicros: 0, transactions: [], planUse: new Map() });
+    person.has.apps = [{ ...app, connections_count: 1 }];
+    const page = await openAs({ browser, console, person });
+    const card = page.getByRole('region', { name: 'First steps' });
+    await card.getByRole('button', { name: 'Use apps' }).click();
+    // The app has only read the usage.
+    expect(connection?.last_used_at).not.toBeNull();
+    await card.getByText('Waiting for the first answer.').waitFor();
+    await card.getByRole('button', { name: 'Offer an app' }).click();
+    await card.getByText('Be your app’s first user').waitFor();
+    await card.getByText('3 of 5 done').waitFor();
+    const use = { requests: 1, cost_micros: 38 };
+    const apps = [{ client_id: app.client_id, ...use }];
+    person.has.planUse = new Map([
+      [0, { services: { chat: use, audio_transcription: { ...use, requests: 0 } }, apps }],
+    ]);
+    await card.getByText('4 of 5 done').waitFor();
+    person.has.subscription = null;
+    await page.reload();
+    await card.getByRole('button', { name: 'Use apps' }).click();
+    await card.getByRole('link', { name: 'See the plans' }).waitFor();
+    expect(await page.getByText('No plan yet').count()).toBe(0);
   });
 
   test('lead a business from its app to the webhook, and stay hidden in this browser', async () => {

@@ -32,6 +32,32 @@ describe.skipIf(!hasChromium())('alerts', () => {
   });
 });
 
+describe.skipIf(!hasChromium())('extra use', () => {
+  const console = useConsole();
+  const browser = useBrowser();
+
+  test('is turned on with a ceiling, shown with the limits of the plan, and turned off', async () => {
+    const person = addPerson(console, 'personal');
+    furnish(console, person);
+    const page = await openAs({ browser, console, person }, '/plans');
+    const card = page.locator('.card', { has: page.getByRole('heading', { name: 'Extra use' }) });
+    await card.getByRole('button', { name: 'Set up' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Extra use' });
+    await dialog.getByLabel('At most in a month').fill('0');
+    await dialog.getByRole('button', { name: 'Turn on' }).click();
+    await dialog.getByLabel('At most in a month').fill('7,50');
+    await dialog.getByRole('button', { name: 'Turn on' }).click();
+    await card.getByText('Your wallet has paid €0.00 of €7.50 this month.').waitFor();
+    expect(person.has.extraUsage).toEqual({ enabled: true, monthly_max_micros: 7_500_000 });
+    await page.getByRole('link', { name: 'Overview' }).first().click();
+    await page.getByRole('meter', { name: 'Extra use this month' }).waitFor();
+    await page.goBack();
+    await card.getByRole('button', { name: 'Turn off' }).click();
+    await card.getByRole('button', { name: 'Set up' }).waitFor();
+    expect(person.has.extraUsage).toEqual({ enabled: false, monthly_max_micros: 7_500_000 });
+  });
+});
+
 describe.skipIf(!hasChromium())('the automatic top-up', () => {
   const console = useConsole();
   const browser = useBrowser();

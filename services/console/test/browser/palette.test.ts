@@ -14,7 +14,7 @@ describe.skipIf(!hasChromium())('the command palette', () => {
     const app = furnish(console, person);
     const page = await openAs({ browser, console, person }, '/wallet');
     await page.keyboard.press('Control+k');
-    const field = page.getByRole('combobox', { name: 'Go to a page, app, key or guide' });
+    const field = page.getByRole('combobox', { name: 'Find a page, app, key or guide, or do something' });
     await field.waitFor();
     await page.keyboard.type('teams');
     await page.getByRole('option', { name: /^Notes for teams Apps/ }).waitFor();
@@ -22,7 +22,7 @@ describe.skipIf(!hasChromium())('the command palette', () => {
     await page.keyboard.press('ArrowDown');
     await expect
       .poll(() => page.getByRole('option', { selected: true }).textContent())
-      .toBe('Notes for teams: webhookApps');
+      .toBe('Notes for teams: analyticsApps');
     await page.keyboard.press('ArrowUp');
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/apps/${app.client_id}`);
@@ -30,5 +30,29 @@ describe.skipIf(!hasChromium())('the command palette', () => {
     await field.waitFor();
     await page.keyboard.press('Escape');
     await field.waitFor({ state: 'detached' });
+  });
+
+  test('acts: changes the appearance, begins a key, and signs out', async () => {
+    const person = addPerson(console, 'personal');
+    const page = await openAs({ browser, console, person });
+    const field = page.getByRole('combobox', { name: 'Find a page, app, key or guide, or do something' });
+    const act = async (typed: string): Promise<void> => {
+      await page.keyboard.press('Control+k');
+      await page.locator('[role=combobox]:focus').waitFor();
+      await page.keyboard.type(typed);
+      await page.keyboard.press('Enter');
+      await field.waitFor({ state: 'detached' });
+    };
+    await act('dark');
+    await expect.poll(() => page.locator('html').getAttribute('data-theme')).toBe('dark');
+    await act('create key');
+    await page.getByRole('dialog', { name: 'New API key' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(new URL(page.url()).search).toBe('');
+    await act('top up');
+    await page.getByRole('heading', { name: 'Wallet', level: 1 }).waitFor();
+    await act('sign out');
+    await page.waitForURL('**/sign-in?reason=signed_out&locale=en');
   });
 });

@@ -37,11 +37,83 @@ describe.skipIf(!hasChromium())('the session of the console', () => {
     expect(new URL(page.url()).search).toBe('?next=%2Fplans&reason=expired&locale=en');
   });
 
+  test('keeps what was typed over the end of the session and over a reload, and drops it after signing out', async () => {
+    const person = addPerson(console, 'business');
+    const page = await openAs({ browser, console, person }, '/apps/new');
+    const name = page.getByLabel('Name', { exact: true });
+    await name.fill('Notes for teams');
+    await page.getByRole('button', { name: 'Add a redirect URI' }).click();
+    await page.getByLabel('Redirect URI 2', { exact: true }).fill('https://notes.example/two');
+    await page.getByLabel('Redirect URI 1', { exact: true }).fill('https://notes.example/one');
+    const sessions = new Map(console.state.sessions);
+    console.state.sessions.clear();
+    await page.getByRole('button', { name: 'Register an app' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    for (const [token, email] of sessions) console.state.sessions.set(token, email);
+    await page.goto(`${console.url}${new URL(page.url()).searchParams.get('next')}`);
+    await page.getByText('What you typed is still here.').waitFor();
+    expect(await name.inputValue()).toBe('Notes for teams');
+    expect(await page.getByLabel('Redirect URI 2', { exact: true }).inputValue()).toBe('https://notes.example/two');
+    await name.fill('Notes');
+    await page.reload();
+    await expect.poll(() => name.inputValue()).toBe('Notes');
+    // What was left for another page of the console is not kept.
+    await page.getByRole('link', { name: 'Wallet', exact: true }).click();
+    await page.getByRole('heading', { name: 'Wallet', level: 1 }).waitFor();
+    await page.goBack();
+    expect(await name.inputValue()).toBe('');
+    await name.fill('Notes');
+    await page.reload();
+    await page.getByRole('button', { name: /Account/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+  });
+
+  test('opens the form of a new key again after a reload, and keeps no password', async () => {
+    const person = addPerson(console, 'personal');
+    const page = await openAs({ browser, console, person }, '/keys');
+    await page.getByRole('button', { name: 'Create a key' }).first().click();
+    await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('Report');
+    await page.reload();
+    await expect.poll(() => page.getByRole('dialog').getByLabel('Name', { exact: true }).inputValue()).toBe('Report');
+    await page.goto(`${console.url}/account`);
+    await page.getByText('Change the password').first().click();
+    await page.getByRole('form', { name: 'Change the password' }).getByLabel('Current password').fill(PASSWORD);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Account', level: 1 }).waitFor();
+    expect(await page.evaluate('JSON.stringify({...sessionStorage})')).not.toContain(PASSWORD);
+  });
+
+  test('leads all tabs to the sign-in page when one signs out, or finds that the session has ended', async () => {
+    const person = addPerson(console, 'personal');
+    const page = await openAs({ browser, console, person });
+    const openTab = async () => {
+      const tab = await page.context().newPage();
+      await tab.goto(`${console.url}/usage`);
+      await tab.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
+      return tab;
+    };
+    const other = await openTab();
+    await page.getByRole('button', { name: /Account/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await other.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(new URL(other.url()).search).toBe('?reason=signed_out&locale=en');
+    console.state.sessions.set(`token-of-${person.account.email}`, person.account.email);
+    const first = await openTab();
+    const second = await openTab();
+    console.state.sessions.clear();
+    await first.getByRole('link', { name: 'Wallet', exact: true }).click();
+    await second.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(new URL(second.url()).search).toBe('?next=%2Fusage&reason=expired&locale=en');
+  });
+
   test('explains why a password is refused, changes it in a new session, and asks for a new address', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person });
     await page.getByRole('button', { name: /Account/ }).click();
     await page.getByRole('menuitem', { name: 'Account settings' }).click();
+    await page.getByText('Change the password').first().click();
     const password = page.getByRole('form', { name: 'Change the password' });
     await password.getByLabel('Current password').fill('not this one');
     await password.getByLabel('New password').fill(GUESSABLE_PASSWORD);
@@ -53,6 +125,7 @@ describe.skipIf(!hasChromium())('the session of the console', () => {
     await password.getByLabel('Current password').fill(PASSWORD);
     await password.getByRole('button', { name: 'Change the password' }).click();
     await page.getByText('Password changed').first().waitFor();
+    await page.getByText('Change your email address').first().click();
     const address = page.getByRole('form', { name: 'Change your email address' });
     await address.getByLabel('New address').fill('ada@example.com');
     await address.getByLabel('Current password').fill('a fresh set of four words');

@@ -12,6 +12,7 @@ describe.skipIf(!hasChromium())('the meter of password strength', () => {
     const page = await openAs({ browser, console, person: addPerson(console, 'personal') }, '/account');
     const field = page.getByLabel('New password', { exact: true });
     const meter = page.getByRole('meter', { name: 'Password strength' });
+    await page.getByText('Change the password').first().click();
     await field.fill('password1234');
     await meter.waitFor();
     await page.getByText('It is one of the most common passwords.').first().waitFor();
@@ -45,6 +46,7 @@ describe.skipIf(!hasChromium())('the meter of password strength', () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person }, '/account');
     await page.route(/strength-worker/, (route) => route.abort());
+    await page.getByText('Change the password').first().click();
     const form = page.getByRole('form', { name: 'Change the password' });
     await form.getByLabel('Current password').fill(PASSWORD);
     await form.getByLabel('New password').fill('quercia in fiore a maggio');

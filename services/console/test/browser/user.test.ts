@@ -4,7 +4,7 @@ import { hasChromium, useBrowser } from '../support/browser.ts';
 import { useConsole } from '../support/console.ts';
 import { furnish, newUsage } from '../support/furnish.ts';
 import { findViolations } from '../support/inspect-every-page.ts';
-import { failNext } from '../support/mock-api/index.ts';
+import { failNext, subscriptionTo } from '../support/mock-api/index.ts';
 import { addPerson, openAs, PASSWORD } from '../support/people.ts';
 
 describe.skipIf(!hasChromium())('plans and wallet', () => {
@@ -15,7 +15,7 @@ describe.skipIf(!hasChromium())('plans and wallet', () => {
   test('buys a plan: checkout, return, confirmation, and then usage on the overview', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person });
-    await page.getByRole('link', { name: 'Choose a plan' }).click();
+    await page.getByRole('link', { name: 'See the plans' }).click();
     await page.getByRole('button', { name: 'Choose Standard' }).click();
     await page.getByRole('button', { name: 'Pay' }).click();
     await page.getByText('You are now on Standard').waitFor();
@@ -67,6 +67,43 @@ describe.skipIf(!hasChromium())('plans and wallet', () => {
     await page.waitForURL('**/plans?from=portal');
   });
 
+  test.each([
+    ['past_due', 'Payment failed: the period from 27 Nov 2026 is not paid', 'Period: 27 Nov 2026 to 27 Dec 2026'],
+    ['paused', 'Your plan is paused', 'Period: 27 Nov 2026 to 27 Dec 2026'],
+    ['incomplete', 'Your first payment is missing', 'Period: 27 Nov 2026 to 27 Dec 2026'],
+    ['unpaid', 'Your plan ended: the period from 27 Nov 2026 was not paid', 'Your invoices and payment methods stay'],
+    ['canceled', 'Your plan has ended', 'Your invoices and payment methods stay'],
+  ] as const)('says the same of a plan that is %s on its page and on the overview', async (status, title, note) => {
+    const person = addPerson(console, 'personal');
+    person.has.subscription = {
+      ...subscriptionTo('standard'),
+      status,
+      current_period_start: '2026-11-27T09:00:00Z',
+      current_period_end: '2026-12-27T09:00:00Z',
+    };
+    const page = await openAs({ browser, console, person }, '/plans', { timezoneId: 'UTC' });
+    await page.clock.setFixedTime('2026-12-01T00:00:00Z');
+    await page.reload();
+    await page.getByText(title).waitFor();
+    await page.getByText(note).waitFor();
+    expect(await page.getByText('Paid period').count()).toBe(0);
+    expect(await page.getByText('Change plan or payment method, or cancel.').count()).toBe(
+      status === 'unpaid' || status === 'canceled' ? 0 : 1,
+    );
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('button', { name: 'Hide' }).click();
+    await page.getByText(title).waitFor();
+    expect(await page.getByText('No plan yet').count()).toBe(0);
+  });
+
+  test('names the day on which a plan ended', async () => {
+    const person = addPerson(console, 'personal');
+    const dates = { current_period_start: '2026-01-27T09:00:00Z', current_period_end: '2026-02-27T09:00:00Z' };
+    person.has.subscription = { ...subscriptionTo('standard'), status: 'canceled', ...dates };
+    const page = await openAs({ browser, console, person }, '/plans');
+    await page.getByText('Your plan ended on 27 Feb 2026').waitFor();
+  });
+
   test('tops up the wallet with an amount in the person’s notation', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person }, '/wallet');
@@ -112,7 +149,7 @@ describe.skipIf(!hasChromium())('the plan by day', () => {
     person.has.planUse = new Map([0, 9, 40].map((daysAgo) => [daysAgo, { ...use, apps }]));
     const page = await openAs({ browser, console, person });
     await page.getByText('100% more than in the previous 30 days').waitFor();
-    await page.getByText('Days in UTC time').waitFor();
+    await page.getByText('Days begin at midnight UTC').waitFor();
     await page.getByRole('application', { name: 'Cost of your plan by day' }).focus();
     const spoken = page.locator('[role=application] [aria-live]');
     await page.keyboard.press('End');
@@ -164,7 +201,7 @@ describe.skipIf(!hasChromium())('the plan by day', () => {
   test('shows that nothing was used, and is hidden without a plan', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person });
-    await page.getByText('No plan yet').waitFor();
+    await page.getByRole('region', { name: 'First steps' }).waitFor();
     expect(await page.getByText('What connected apps used of your plan').count()).toBe(0);
     furnish(console, person);
     person.has.planUse = new Map();
@@ -183,7 +220,7 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
     furnish(console, person);
     const page = await openAs({ browser, console, person }, '/connections');
     await page.getByText('use your subscription and see your limits and usage').waitFor();
-    await page.getByText('2 hours ago').waitFor();
+    await page.getByText('2 hours ago').first().waitFor();
     await page.getByRole('button', { name: 'History of Notes for teams' }).click();
     await page.getByText('in a browser, from 192.0.2.0/24').waitFor();
     await page.keyboard.press('Escape');
@@ -203,6 +240,20 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
     await expect.poll(() => page.locator('main:focus').count()).toBe(1);
     await page.getByRole('button', { name: 'History of Notes for teams' }).click();
     await page.getByRole('dialog').getByText('in a browser, from 192.0.2.0/24').waitFor();
+  });
+
+  test('lists the devices of an app and ends one, while the app stays connected', async () => {
+    const person = addPerson(console, 'personal');
+    const app = furnish(console, person);
+    const page = await openAs({ browser, console, person }, '/connections');
+    const devices = page.getByRole('region', { name: 'Where it is connected' });
+    await devices.getByText('Connected in a browser').waitFor();
+    await devices.getByRole('button', { name: 'End the access of Notes for teams on: Laptop, terminal' }).click();
+    const dialog = page.getByRole('alertdialog', { name: 'End “Laptop, terminal”?' });
+    await dialog.getByRole('button', { name: 'End' }).click();
+    await devices.getByText('Laptop, terminal').waitFor({ state: 'detached' });
+    expect(person.has.grants.get(app.client_id)).toHaveLength(1);
+    expect(person.has.connections).toHaveLength(1);
   });
 
   test('reports a connected app with a reason and a comment', async () => {
@@ -228,6 +279,7 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('Nightly report');
     await dialog.getByLabel('Expires').selectOption({ label: 'In 30 days' });
+    await dialog.getByText('Limits and models').click();
     await dialog.getByLabel(/Requests per minute/).fill('60');
     await dialog.getByLabel(/Monthly limit/).fill('25,50');
     await dialog.getByRole('button', { name: 'Create a key' }).click();

@@ -1,6 +1,6 @@
 import { createLogger, createMetrics, type Listener, listen } from '@svc/service-kit';
 import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
-import { createAssetStore, createWebHandler } from '../../src/server/index.ts';
+import { createAssetStore, createPublicPages, createWebHandler } from '../../src/server/index.ts';
 import { createMockApi, createState, type Faults, type MockState } from './mock-api/index.ts';
 
 /** The console before a mock of the API, at one origin as behind the ingress. */
@@ -29,6 +29,7 @@ export const useConsole = (
       logger: createLogger({ service: 'console', level: 'fatal' }),
       metrics: createMetrics('console'),
       isHttps: false,
+      findPublicPage: createPublicPages({ termsUrl: undefined, privacyUrl: undefined }, { isHttps: false }),
       sampleAppUrl: undefined,
     });
     listener = await listen((req, res) => (API_PATH.test(req.url ?? '') ? api(req, res) : web(req, res)), {

@@ -29,6 +29,7 @@ export const newApp = (name: string, fields: Partial<App> = {}): App => {
     refresh_grace_seconds: 30,
     require_pushed_authorization_requests: false,
     dpop_bound_access_tokens: false,
+    device_flow: false,
     created_at: daysFromNow(-40),
     updated_at: daysFromNow(-3),
     secret_rotated_at: daysFromNow(-40),
@@ -145,6 +146,22 @@ export const furnish = ({ state }: TestConsole, { has }: Person): App => {
       paused: false,
     },
   ];
+  has.grants.set(notes.client_id, [
+    {
+      id: newId('grt'),
+      device_name: 'Laptop, terminal',
+      scope: 'inference usage:read',
+      created_at: daysFromNow(-3),
+      last_used_at: daysFromNow(-0.1),
+    },
+    {
+      id: newId('grt'),
+      device_name: null,
+      scope: 'inference usage:read',
+      created_at: daysFromNow(-12),
+      last_used_at: null,
+    },
+  ]);
   const key = {
     id: newId('key'),
     name: 'Nightly report',
@@ -208,6 +225,7 @@ export const furnish = ({ state }: TestConsole, { has }: Person): App => {
     created_at: daysFromNow(-30),
     state: 'blocked',
     blocked_by_event_id: null,
+    paused_at: null,
   });
   addEvent(state, notes.client_id, {
     event: 'integration.connected',

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { en } from '../../src/web/i18n/en/index.ts';
 import { it as italian } from '../../src/web/i18n/it/index.ts';
 import { hasChromium, useBrowser } from './browser.ts';
-import { useConsole } from './console.ts';
+import { atLocalhost, useConsole } from './console.ts';
 import { furnish } from './furnish.ts';
 import { addPerson, openAs, PASSWORD } from './people.ts';
 import { newTotpCode } from './totp-code.ts';
@@ -18,7 +18,7 @@ const NARROW = { width: 360, height: 780 };
 const WIDE = { width: 1280, height: 900 };
 
 const PAGES = [
-  ...['/account', '/plans', '/plans/return', '/connections', '/keys', '/wallet', '/usage', '/usage/alerts'],
+  ...['/account', '/plans', '/plans/return', '/connections', '/keys', '/wallet', '/usage', '/usage/alerts', '/verify'],
   ...['/apps', '/apps/new', '/no-such-page'],
 ];
 
@@ -41,10 +41,16 @@ const isWiderThanScreen = (page: Page): Promise<boolean> =>
 
 const settle = async (page: Page): Promise<void> => {
   await page.locator('.skeleton').first().waitFor({ state: 'detached' });
-  // A button that waits spins for ever.
-  await page.evaluate(`Promise.all(document.getAnimations()
-    .filter(({ effect }) => effect.getComputedTiming().endTime !== Infinity)
-    .map((animation) => animation.finished.catch(() => undefined)))`);
+  // Asked again and again: an animation that its element's change of style replaced may never finish. A button that waits
+  // spins for ever.
+  await expect
+    .poll(
+      () =>
+        page.evaluate(`document.getAnimations().filter(({ effect, playState }) =>
+      playState === 'running' && effect.getComputedTiming().endTime !== Infinity).length`),
+      { timeout: 10_000 },
+    )
+    .toBe(0);
 };
 
 /** Goes to another page as a link does. A load would cost as much as the inspection. */
@@ -98,7 +104,8 @@ export const inspectEveryPage = (locale: 'en' | 'it'): void => {
     test.each(['empty', 'full'])('every page of a business that is %s', async (state) => {
       const person = addPerson(console, 'business', locale);
       const app = state === 'full' ? furnish(console, person) : undefined;
-      const ofApp = app === undefined ? [] : [`/apps/${app.client_id}`, `/apps/${app.client_id}/webhook`];
+      const ofApp =
+        app === undefined ? [] : ['', '/webhook', '/analytics'].map((part) => `/apps/${app.client_id}${part}`);
       const page = await openAs({ browser, console, person }, '/', options);
       await inspect(page, nameOf(`overview-${state}`));
       for (const path of [...PAGES, ...ofApp]) {
@@ -113,8 +120,10 @@ export const inspectEveryPage = (locale: 'en' | 'it'): void => {
     });
 
     test('the dialogs of the account', async () => {
-      const person = addPerson(console, 'personal', locale);
-      const page = await openAs({ browser, console, person }, '/account', options);
+      // At an IP address there are no passkeys.
+      const home = atLocalhost(console);
+      const person = addPerson(home, 'personal', locale);
+      const page = await openAs({ browser, console: home, person }, '/account', options);
       await page.setViewportSize(NARROW);
       for (const name of [texts.account.upgrade, texts.factors.addPasskey]) {
         await page.getByRole('button', { name }).click();

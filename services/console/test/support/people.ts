@@ -1,4 +1,5 @@
 import { type Account, newId } from '@svc/contracts';
+import { SIGNED_IN_COOKIE } from '@svc/contracts/signed-in-cookie';
 import type { Page } from 'playwright-core';
 import type { TestBrowser } from './browser.ts';
 import type { TestConsole } from './console.ts';
@@ -43,9 +44,12 @@ export const openAs = async (
   const token = `token-of-${person.account.email}`;
   console.state.sessions.set(token, person.account.email);
   const { hostname } = new URL(console.url);
-  const cookie = { name: 'svc_console', value: token, domain: hostname, path: '/v1/console/session' };
+  const common = { domain: hostname, expires: -1, httpOnly: true, secure: false };
   const storageState = {
-    cookies: [{ ...cookie, expires: -1, httpOnly: true, secure: false, sameSite: 'Strict' as const }],
+    cookies: [
+      { ...common, name: 'svc_console', value: token, path: '/v1/console/session', sameSite: 'Strict' as const },
+      { ...common, name: SIGNED_IN_COOKIE, value: '1', path: '/', sameSite: 'Lax' as const },
+    ],
     origins: [],
   };
   const page = await browser.open(`${console.url}${path}`, { storageState, ...options });

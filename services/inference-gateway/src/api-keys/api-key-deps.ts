@@ -1,3 +1,4 @@
+import type { Digests } from '@svc/secrets';
 import type { Knex } from 'knex';
 import type { BillingClient } from '../billing-client.ts';
 
@@ -10,7 +11,7 @@ export interface ApiKeyDeps {
     readonly remember: (key: string, value?: { readonly revoked_through: string }) => void;
   };
   readonly billing: Pick<BillingClient, 'keySpending'>;
-  readonly pepper: string;
+  readonly digests: Digests;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }

@@ -1,5 +1,9 @@
 import type { apiKeySchema } from '@svc/contracts';
+import { createKeyText } from '@svc/service-kit';
 import type { z } from 'zod';
+
+/** Text of API keys. */
+export const apiKeyText = createKeyText('svc_sk_');
 
 /** An API key without its secret. Only a hash of the secret is stored. */
 export interface ApiKey {
@@ -15,6 +19,8 @@ export interface ApiKey {
   readonly models: readonly string[] | null;
   readonly active: boolean;
   readonly createdAt: Date;
+  /** Time of the creation or last rotation. */
+  readonly secretCreatedAt: Date;
   readonly lastUsedAt: Date | null;
   /** Console session that created the key; null for keys created before sessions were recorded. */
   readonly sessionId: string | null;

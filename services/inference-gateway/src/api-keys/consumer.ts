@@ -1,9 +1,9 @@
 import { events } from '@svc/contracts';
-import { type Consumer, type Messaging, startConsumer } from '@svc/messaging';
+import { appendToOutbox, type Consumer, type Messaging, startConsumer } from '@svc/messaging';
 import type { Knex } from 'knex';
 import { deleteKeysOfUser, endKeysOfAccount } from './queries.ts';
 
-/** Starts the consumer that deletes the keys of accounts without access. Their revocations already block the keys. */
+/** Starts the consumer that deletes the keys of accounts whose access ended. */
 export const startAccessConsumer = (deps: {
   readonly database: Knex;
   readonly messaging: Messaging;
@@ -14,12 +14,18 @@ export const startAccessConsumer = (deps: {
     database: deps.database,
     name: 'inference-gateway_account-access',
     subjects: [events.accountAccessEnded.subject],
-    handle: (trx, { data }) =>
-      endKeysOfAccount(trx, {
+    handle: async (trx, { data, occurred_at }) => {
+      const ended = await endKeysOfAccount(trx, {
         userId: data.svc_user_id,
         sessionsRevokedThrough: data.sessions_revoked_through,
+        addedSince: data.keys_added_since === undefined ? undefined : new Date(data.keys_added_since),
+        endedAt: new Date(occurred_at),
         at: new Date(deps.clock()),
-      }),
+      });
+      // Where all keys end, auth has published one revocation for them.
+      if (data.keys_added_since === undefined || ended.length === 0) return;
+      await appendToOutbox(trx, ...ended.map((id) => ({ revocation: { key: `key.${id}` } })));
+    },
   });
 
 /** Starts the consumer that erases the keys of erased accounts, whose names may name a person. */

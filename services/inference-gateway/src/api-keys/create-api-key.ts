@@ -1,10 +1,8 @@
 import { inferenceGatewayEvents, newId, type routes } from '@svc/contracts';
 import { appendToOutbox, withOutbox } from '@svc/messaging';
 import { AppError, invalidField, type Reply, type RequestContext } from '@svc/service-kit';
-import { type ApiKey, showApiKey } from './api-key.ts';
+import { type ApiKey, apiKeyText, showApiKey } from './api-key.ts';
 import type { ApiKeyDeps } from './api-key-deps.ts';
-import { hashKey } from './hash-key.ts';
-import { newKeyText, shownPrefix } from './key-text.ts';
 import { insertApiKey } from './queries.ts';
 import { readExpiry } from './read-expiry.ts';
 
@@ -17,12 +15,12 @@ export const createApiKey = async (
   { body, caller }: RequestContext<typeof routes.createKey>,
 ): Promise<Reply> => {
   const nowMs = deps.clock();
-  const text = newKeyText();
+  const text = apiKeyText.generate();
   const key: ApiKey = {
     id: newId('key', nowMs),
     userId: caller.userId,
     name: body.name,
-    prefix: shownPrefix(text),
+    prefix: apiKeyText.shown(text),
     expiresAt: readExpiry(body.expires_at ?? null, nowMs),
     requestsPerMinute: body.requests_per_minute ?? null,
     tokensPerMinute: body.tokens_per_minute ?? null,
@@ -30,13 +28,14 @@ export const createApiKey = async (
     models: body.models ?? null,
     active: body.active ?? true,
     createdAt: new Date(nowMs),
+    secretCreatedAt: new Date(nowMs),
     lastUsedAt: null,
     sessionId: caller.sessionId,
     previousExpiresAt: null,
     version: 1,
   };
   const outcome = await withOutbox(deps, async (trx) => {
-    const inserted = await insertApiKey(trx, { key, hash: hashKey(deps.pepper, text), keysMax: KEYS_MAX });
+    const inserted = await insertApiKey(trx, { key, hash: deps.digests.of(text), keysMax: KEYS_MAX });
     if (inserted === 'inserted') await appendToOutbox(trx, createdFact(key));
     return inserted;
   });
@@ -47,10 +46,10 @@ export const createApiKey = async (
   return { status: 201, body: { ...showApiKey(key, { spentMicros: 0, nowMs }), key: text } };
 };
 
-/** The owner gets a mail about it. */
-const createdFact = ({ id, userId, createdAt }: ApiKey) => ({
+/** The owner gets a mail and an account event about it. */
+const createdFact = ({ id, userId, name, prefix, createdAt }: ApiKey) => ({
   subject: inferenceGatewayEvents.keyCreated.subject,
   aggregate: `key:${id}`,
   version: 1,
-  data: { svc_user_id: userId, key_id: id, created_at: createdAt.toISOString() },
+  data: { svc_user_id: userId, key_id: id, name, prefix, created_at: createdAt.toISOString() },
 });

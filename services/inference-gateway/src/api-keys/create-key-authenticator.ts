@@ -1,19 +1,13 @@
-import { hash } from 'node:crypto';
-import { type ApiKeyCaller, AppError, type Authenticate, type RevocationQuery } from '@svc/service-kit';
-import type { ApiKey } from './api-key.ts';
-import { hashKey } from './hash-key.ts';
-import { isKeyText } from './key-text.ts';
-
-/** Lifetime of a cached key. Revocations announce changes and deletions sooner. */
-const CACHE_MS = 60_000;
-/** Limit of each cache. Unknown keys have a cache apart, so they cannot evict known ones. */
-const CACHE_ENTRIES_MAX = 20_000;
+import type { Digests } from '@svc/secrets';
+import { type ApiKeyCaller, AppError, type Authenticate, createKeyCache, type RevocationQuery } from '@svc/service-kit';
+import { type ApiKey, apiKeyText } from './api-key.ts';
 
 export interface KeyAuthenticatorOptions {
-  /** Finds a key by its hash. Rejects if the database does not respond. */
-  readonly find: (keyHash: Buffer) => Promise<ApiKey | undefined>;
-  readonly pepper: string;
+  /** Finds a key by its digests, one for each pepper. Rejects if the database does not respond. */
+  readonly find: (digests: readonly Buffer[]) => Promise<ApiKey | undefined>;
+  readonly digests: Pick<Digests, 'candidates'>;
   readonly revocations: {
+    readonly refreshIfStale: (query: RevocationQuery) => Promise<void> | undefined;
     readonly isRevoked: (query: RevocationQuery) => boolean;
     readonly isSuperseded: (key: { readonly keyId: string; readonly version: number }) => boolean;
   };
@@ -23,43 +17,26 @@ export interface KeyAuthenticatorOptions {
   readonly clock: () => number;
 }
 
-interface Entry {
-  readonly key: ApiKey | undefined;
-  readonly expiresAtMs: number;
-}
-
 /**
  * Creates the authenticator of API keys. It throws `invalid_api_key` for a key that is unknown, paused, expired or
  * deleted, and `service_unavailable` if the database does not respond.
  */
 export const createKeyAuthenticator = (options: KeyAuthenticatorOptions): Authenticate<ApiKeyCaller> => {
-  const cache = { known: new Map<string, Entry>(), unknown: new Map<string, Entry>() };
-  const find = async (text: string, name: string): Promise<ApiKey | undefined> => {
-    if (!isKeyText(text)) return undefined;
-    const expiresAtMs = options.clock() + CACHE_MS;
-    const key = await options.find(hashKey(options.pepper, text)).catch((error: unknown) => {
-      throw new AppError('service_unavailable', undefined, { cause: error });
-    });
-    cache.known.delete(name);
-    cache.unknown.delete(name);
-    const entries = key === undefined ? cache.unknown : cache.known;
-    entries.set(name, { key, expiresAtMs });
-    const [oldest] = entries.keys();
-    if (entries.size > CACHE_ENTRIES_MAX && oldest !== undefined) entries.delete(oldest);
-    return key;
-  };
-  const isSuperseded = (key: ApiKey | undefined): boolean =>
-    key !== undefined && options.revocations.isSuperseded({ keyId: key.id, version: key.version });
+  const find = createKeyCache<ApiKey>({
+    find: (text) => options.find(options.digests.candidates(text)),
+    clock: options.clock,
+  });
+  const isCurrent = (key: ApiKey): boolean =>
+    !options.revocations.isSuperseded({ keyId: key.id, version: key.version });
   return async (text) => {
-    // A plain digest costs a fifth of the keyed hash, and never leaves this process.
-    const name = hash('sha256', text, 'base64');
-    const entry = cache.known.get(name) ?? cache.unknown.get(name);
-    const isFresh = entry !== undefined && options.clock() < entry.expiresAtMs && !isSuperseded(entry.key);
-    const key = isFresh ? entry.key : await find(text, name);
+    const found = apiKeyText.isWellFormed(text) ? await find(text, isCurrent) : undefined;
+    const refreshing = found && options.revocations.refreshIfStale(credentialOf(found));
+    if (refreshing !== undefined) await refreshing;
+    const key = refreshing === undefined ? found : await find(text, isCurrent);
     const isValid =
       key !== undefined &&
       (key.expiresAt === null || options.clock() < key.expiresAt.getTime()) &&
-      !options.revocations.isRevoked({ keyId: key.id, userId: key.userId, keySessionId: key.sessionId });
+      !options.revocations.isRevoked(credentialOf(key));
     if (!isValid) throw new AppError('invalid_api_key');
     if (!key.active) throw new AppError('invalid_api_key', 'The API key is paused by its owner.');
     options.onUse(key.id);
@@ -74,3 +51,9 @@ export const createKeyAuthenticator = (options: KeyAuthenticatorOptions): Authen
     };
   };
 };
+
+const credentialOf = ({ id, userId, sessionId }: ApiKey): RevocationQuery => ({
+  keyId: id,
+  userId,
+  keySessionId: sessionId,
+});

@@ -14,11 +14,15 @@ const COLUMNS = recordColumns<ApiKey>({
   models: 'models text[]',
   active: 'active boolean',
   createdAt: 'created_at timestamptz',
+  secretCreatedAt: 'secret_created_at timestamptz',
   lastUsedAt: 'last_used_at timestamptz',
   sessionId: 'session_id text',
   previousExpiresAt: 'previous_expires_at timestamptz',
   version: 'version integer',
 });
+
+/** Maximum difference between the clocks of two services. */
+const CLOCK_SKEW_MS = 60_000;
 
 /** Inserts a key, unless the account already has `keysMax` keys or the creating session has lost access. */
 export const insertApiKey = async (
@@ -46,24 +50,43 @@ const lockKeysOfAccount = async (trx: Knex.Transaction, userId: string): Promise
   await trx.raw('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [`api_keys ${userId}`]);
 };
 
-/** Deletes every key that a session up to `sessionsRevokedThrough` created, and prevents those sessions from creating more. */
-export const endKeysOfAccount = async (
-  trx: Knex.Transaction,
-  input: { readonly userId: string; readonly sessionsRevokedThrough: string; readonly at: Date },
-): Promise<void> => {
-  await lockKeysOfAccount(trx, input.userId);
+/** The end of keys of an account. */
+interface EndedKeys {
+  readonly userId: string;
+  /** Newest ended session. */
+  readonly sessionsRevokedThrough: string;
+  /** Undefined ends every key of the ended sessions, else only those created or rotated since. */
+  readonly addedSince: Date | undefined;
+  /** Time at which auth ended them. */
+  readonly endedAt: Date;
+  readonly at: Date;
+}
+
+/**
+ * Deletes keys that a session up to `sessionsRevokedThrough` created, and prevents those sessions from creating more.
+ * Returns the ids of the deleted keys.
+ */
+export const endKeysOfAccount = async (trx: Knex.Transaction, input: EndedKeys): Promise<string[]> => {
+  const { userId, sessionsRevokedThrough, addedSince, at } = input;
+  await lockKeysOfAccount(trx, userId);
   await trx.raw(
     `INSERT INTO key_cutoffs AS k (svc_user_id, sessions_revoked_through) VALUES (:userId, :sessionsRevokedThrough)
      ON CONFLICT (svc_user_id) DO UPDATE
      SET sessions_revoked_through = greatest(k.sessions_revoked_through, excluded.sessions_revoked_through)`,
-    input,
+    { userId, sessionsRevokedThrough },
   );
-  await trx.raw(
+  // A rotation is not bound to a session, so one that came after the end is the owner's.
+  const rotatedUntil = new Date(input.endedAt.getTime() + CLOCK_SKEW_MS);
+  const { rows }: { rows: { id: string }[] } = await trx.raw(
     `UPDATE api_keys SET deleted_at = :at
      WHERE svc_user_id = :userId AND deleted_at IS NULL
-       AND (session_id IS NULL OR session_id <= :sessionsRevokedThrough)`,
-    input,
+       AND (session_id IS NULL OR session_id <= :sessionsRevokedThrough)
+       AND (:addedSince::timestamptz IS NULL OR created_at >= :addedSince
+         OR secret_created_at BETWEEN :addedSince AND :rotatedUntil)
+     RETURNING id`,
+    { userId, sessionsRevokedThrough, addedSince: addedSince ?? null, rotatedUntil, at },
   );
+  return rows.map(({ id }) => id);
 };
 
 /** Lists the keys of an account that are not deleted, newest first. */
@@ -82,6 +105,15 @@ export const findApiKey = async (database: Knex, id: string): Promise<ApiKey | u
   await selectKeys(database).where({ id }).whereNull('deleted_at').first();
 
 const selectKeys = (database: Knex) => database('api_keys').select<ApiKey[]>(database.raw(COLUMNS.select('api_keys')));
+
+/** Finds the name of a key of this account, deleted or not. */
+export const findKeyName = async (
+  database: Knex,
+  { id, userId }: { readonly id: string; readonly userId: string },
+): Promise<string | undefined> => {
+  const row = await database('api_keys').where({ id, svc_user_id: userId }).first('name');
+  return row?.name;
+};
 
 /** Updates a key. The caller must hold the lock on its row. */
 export const updateApiKey = async (trx: Knex.Transaction, key: ApiKey): Promise<void> => {
@@ -159,6 +191,22 @@ export const updateApiKeysLastUsedAt = async (database: Knex, uses: ReadonlyMap<
      FROM jsonb_to_recordset(?::jsonb) AS used(id text, at timestamptz) WHERE api_keys.id = used.id`,
     [JSON.stringify(rows)],
   );
+};
+
+/**
+ * Records that a request was refused because of the monthly limit of a key. Returns the key if that is the first such refusal in
+ * the month that ends then.
+ */
+export const updateLimitReached = async (
+  trx: Knex.Transaction,
+  { id, monthEndsAt }: { readonly id: string; readonly monthEndsAt: Date },
+): Promise<ApiKey | undefined> => {
+  const count = await trx('api_keys')
+    .where({ id })
+    .whereNull('deleted_at')
+    .where((month) => month.whereNull('limit_reached_until').orWhere('limit_reached_until', '<', monthEndsAt))
+    .update({ limit_reached_until: monthEndsAt });
+  return count === 1 ? await findApiKey(trx, id) : undefined;
 };
 
 /** Erases every key of an erased account. Usage records keep their ids. */

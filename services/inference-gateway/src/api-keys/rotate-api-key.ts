@@ -1,9 +1,8 @@
 import type { routes } from '@svc/contracts';
 import type { Reply, RequestContext } from '@svc/service-kit';
+import { apiKeyText } from './api-key.ts';
 import type { ApiKeyDeps } from './api-key-deps.ts';
 import { changeApiKey } from './change-api-key.ts';
-import { hashKey } from './hash-key.ts';
-import { newKeyText, shownPrefix } from './key-text.ts';
 import { updateApiKeySecret } from './queries.ts';
 
 const SECOND_MS = 1_000;
@@ -15,12 +14,14 @@ export const rotateApiKey = async (
   { body, params, caller }: RequestContext<typeof routes.rotateKey>,
 ): Promise<Reply> => {
   const overlapSeconds = body?.overlap_seconds ?? OVERLAP_SECONDS_DEFAULT;
-  const previousExpiresAt = overlapSeconds === 0 ? null : new Date(deps.clock() + overlapSeconds * SECOND_MS);
-  const text = newKeyText();
+  const secretCreatedAt = new Date(deps.clock());
+  const previousExpiresAt =
+    overlapSeconds === 0 ? null : new Date(secretCreatedAt.getTime() + overlapSeconds * SECOND_MS);
+  const text = apiKeyText.generate();
   const owned = { id: params.key_id, userId: caller.userId };
   const { id, prefix } = await changeApiKey(deps, owned, {
-    change: (key) => ({ ...key, prefix: shownPrefix(text), previousExpiresAt }),
-    write: (trx, key) => updateApiKeySecret(trx, key, hashKey(deps.pepper, text)),
+    change: (key) => ({ ...key, prefix: apiKeyText.shown(text), secretCreatedAt, previousExpiresAt }),
+    write: (trx, key) => updateApiKeySecret(trx, key, deps.digests.of(text)),
   });
   return {
     status: 200,

@@ -1,88 +1,146 @@
-import type { Readable } from 'node:stream';
-import { type IFormat, parseFromTokenizer } from 'music-metadata';
-import { fromStream, type ITokenizer } from 'strtok3';
-import { BorrowedBuffer } from './borrowed-buffer.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ByteQueue, EndOfRecording, type Step } from './byte-queue.ts';
+import { FrameCount } from './frame-count.ts';
+import { readAmr } from './read-amr.ts';
+import { readFlac } from './read-flac.ts';
+import { readMp4 } from './read-mp4.ts';
+import { readMpeg } from './read-mpeg.ts';
+import { readOgg } from './read-ogg.ts';
+import { readWav } from './read-wav.ts';
+import { readWebm } from './read-webm.ts';
 
-/** Measures the length of a recording while its bytes pass through. */
+/**
+ * Length of a recording by its frames. A recording says nothing false with them, unlike with its headers: a decoder decodes
+ * them all. `uncounted`: a known format whose frames cannot be counted. `unknown`: no known format.
+ */
+export type AudioLength = { readonly milliseconds: number } | 'uncounted' | 'unknown';
+
+/** Counts the frames of a recording while its bytes pass through. Nothing is decoded, and each byte is read at most once. */
 export interface AudioMeter {
   /** Reads the next bytes of the file. The caller may reuse them once this resolves, and must wait before the next call. */
   readonly push: (bytes: Buffer) => Promise<void>;
-  /** Returns the length in milliseconds once all bytes are pushed; undefined if the file does not contain it. */
-  readonly measure: () => Promise<number | undefined>;
-  readonly stop: () => void;
+  /** Returns the length once all bytes are pushed. */
+  readonly measure: () => AudioLength;
 }
 
-/** Limit of the reader's buffer, regardless of the lengths that a file claims. */
-const PIECE_BYTES_MAX = 1024 * 1024;
-/** An MP3 of 25,000,000 bytes takes half as many reads. Each costs a few microseconds. */
-const READS_MAX = 400_000;
-/** No file within the size limit is this long, so a longer one claims a false length. */
-const SECONDS_MAX = 1_000_000;
+type Read = (queue: ByteQueue, frames: FrameCount) => Step;
+
+const HEAD_BYTES = 12;
+const TAG_HEAD_BYTES = 10;
+const SLICE_BYTES = 16 * 1024;
+const SLICE_MS_MAX = 2;
 
 /** Creates a meter for one file. The format is detected from its first bytes. */
 export const createAudioMeter = (): AudioMeter => {
-  const source = new BorrowedBuffer();
-  const giveUp = new AbortController();
-  let bytes = 0;
-  const stop = (): void => {
-    giveUp.abort();
-    source.stop();
-  };
-  // A file that the library cannot parse has no known length.
-  const format = readFormat(source, giveUp.signal).catch(() => undefined);
-  void format.then(stop);
+  let head: Buffer = Buffer.alloc(0);
+  let counters: Counter[] | undefined;
   return {
-    push: (piece) => {
-      bytes += piece.length;
-      return source.lend(piece);
+    push: async (bytes) => {
+      if (counters !== undefined) return await pushSlices(counters, bytes);
+      head = Buffer.concat([head, bytes]);
+      if (head.length < HEAD_BYTES) return;
+      counters = detectReaders(head).map((read) => new Counter(read));
+      await pushSlices(counters, head);
     },
-    measure: async () => {
-      source.end();
-      return toMs(await format, bytes);
+    measure: () => {
+      const lengths = (counters ?? []).map((counter) => counter.end());
+      const [longest = 0] = lengths.filter((length) => typeof length === 'number').sort((a, b) => b - a);
+      if (longest > 0) return { milliseconds: longest };
+      return isKnownFormat(head) || lengths.includes('uncounted') ? 'uncounted' : 'unknown';
     },
-    stop,
   };
 };
 
-const readFormat = async (source: BorrowedBuffer, signal: AbortSignal): Promise<IFormat> => {
-  // BorrowedBuffer has every member of Readable that the library uses.
-  const tokenizer = await fromStream(source as unknown as Readable, {
-    maxBufferSize: PIECE_BYTES_MAX,
-    abortSignal: signal,
-  });
-  limitReads(tokenizer);
-  let resolveEarly: (format: IFormat) => void = () => {};
-  const earlyFormat = new Promise<IFormat>((resolve) => {
-    resolveEarly = resolve;
-  });
-  const parsed = parseFromTokenizer(tokenizer, {
-    // Some files need a full read: the length is in the last page, or follows from the number of frames.
-    duration: true,
-    skipCovers: true,
-    observer: ({ metadata: { format } }) => {
-      // If the first frame of an MP3 contains the length, its frames need not be counted.
-      if (format.container === 'MPEG' && format.duration !== undefined) resolveEarly(format);
-    },
-  });
-  return await Promise.race([earlyFormat, parsed.then(({ format }) => format)]);
+/** Lets other work run between slices that take long: those of a file made to be slow. */
+const pushSlices = async (counters: readonly Counter[], bytes: Buffer): Promise<void> => {
+  for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+    const startedAtMs = performance.now();
+    for (const counter of counters) counter.push(bytes.subarray(at, at + SLICE_BYTES));
+    if (performance.now() - startedAtMs > SLICE_MS_MAX) await nextTurn();
+  }
 };
 
-const limitReads = (tokenizer: ITokenizer): void => {
-  let reads = 0;
-  const limited =
-    <A extends unknown[]>(read: (...args: A) => Promise<number>) =>
-    (...args: A): Promise<number> => {
-      reads += 1;
-      return reads > READS_MAX ? Promise.reject(new RangeError('the file takes too many reads')) : read(...args);
-    };
-  tokenizer.readBuffer = limited(tokenizer.readBuffer.bind(tokenizer));
-  tokenizer.peekBuffer = limited(tokenizer.peekBuffer.bind(tokenizer));
+/** Runs one parser over a recording. */
+class Counter {
+  readonly #queue = new ByteQueue();
+  readonly #frames = new FrameCount();
+  readonly #step: Step;
+  #isDone = false;
+
+  constructor(read: Read) {
+    this.#step = read(this.#queue, this.#frames);
+  }
+
+  push(bytes: Buffer): void {
+    if (this.#isDone) return;
+    this.#queue.add(bytes);
+    this.#advance();
+    this.#queue.keepRest();
+  }
+
+  end(): number | 'uncounted' | undefined {
+    this.#queue.end();
+    this.#advance();
+    return this.#frames.milliseconds ?? (this.#frames.isCountable ? undefined : 'uncounted');
+  }
+
+  #advance(): void {
+    if (this.#isDone) return;
+    try {
+      this.#isDone = this.#step.next().done === true;
+    } catch (error) {
+      this.#isDone = true;
+      if (!(error instanceof EndOfRecording)) this.#frames.giveUp();
+    }
+  }
+}
+
+/** Returns the parsers for a file. A tag of ID3 may precede any format, and its length may be wrong. */
+const detectReaders = (head: Buffer): readonly Read[] => {
+  const read = detectContainer(head);
+  if (read !== undefined) return [read];
+  return head.toString('latin1', 0, 3) === 'ID3' ? [readMpeg, readAfterTag] : [readMpeg];
 };
 
-const toMs = (format: IFormat | undefined, bytes: number): number | undefined => {
-  if (format === undefined) return undefined;
-  // A WAV written to a pipe has no valid length in its header, so the number of its bytes is used.
-  const bytesSeconds = format.container === 'WAVE' && format.bitrate ? (bytes * 8) / format.bitrate : undefined;
-  const seconds = Math.min(format.duration ?? Number.POSITIVE_INFINITY, bytesSeconds ?? Number.POSITIVE_INFINITY);
-  return seconds > 0 && seconds <= SECONDS_MAX ? Math.ceil(seconds * 1000) : undefined;
+function* readAfterTag(queue: ByteQueue, frames: FrameCount): Step {
+  const tag = yield* queue.read(TAG_HEAD_BYTES);
+  const size = [...tag.subarray(6)].reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);
+  queue.skip(size);
+  const read = detectContainer(yield* queue.peek(HEAD_BYTES));
+  if (read !== undefined) yield* read(queue, frames);
+}
+
+const detectContainer = (head: Buffer): Read | undefined => {
+  const start = head.toString('latin1', 0, 4);
+  const type = head.toString('latin1', 4, 8);
+  if ((start === 'RIFF' || start === 'RF64') && head.toString('latin1', 8, 12) === 'WAVE') return readWav;
+  if (start === 'fLaC') return readFlac;
+  if (start === 'OggS') return readOgg;
+  if (start === '#!AM') return readAmr;
+  if (start === '\u001aE\u00df\u00a3') return readWebm;
+  return MP4_STARTS.has(type) ? readMp4 : undefined;
+};
+
+const MP4_STARTS: ReadonlySet<string> = new Set(['ftyp', 'moov', 'mdat', 'free', 'skip', 'wide', 'styp', 'moof']);
+
+/** First bytes of formats that are mostly compressed, and whose frames are not counted: ASF, MPEG-TS and -PS, FLV, AVI, CAF. */
+const KNOWN_STARTS = [
+  '\u0030\u0026\u00b2\u0075',
+  'G@',
+  '\u0000\u0000\u0001\u00ba',
+  'FLV',
+  'RIFF',
+  'RIFX',
+  'caff',
+  '.snd',
+  'wvpk',
+  'MAC ',
+];
+
+const isKnownFormat = (head: Buffer): boolean => {
+  const start = head.toString('latin1', 0, HEAD_BYTES);
+  const isCompressedAiff = start.startsWith('FORM') && start.endsWith('AIFC');
+  return (
+    detectContainer(head) !== undefined || isCompressedAiff || KNOWN_STARTS.some((known) => start.startsWith(known))
+  );
 };

@@ -1,1 +1,1 @@
-export { type AudioMeter, createAudioMeter } from './create-audio-meter.ts';
+export { type AudioLength, type AudioMeter, createAudioMeter } from './create-audio-meter.ts';

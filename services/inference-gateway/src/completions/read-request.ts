@@ -3,15 +3,17 @@ import { AppError, freeBuffer, invalidRequest } from '@svc/service-kit';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { readJsonBody } from '../large-json/index.ts';
 import { FORWARDED_MEMBERS } from '../providers/index.ts';
+import { UpstreamFailure } from '../upstream-failure.ts';
 import type { RequestBody, RequestDigest, RequestKind } from '../wire/index.ts';
 
 /** A request whose body is held in memory. */
 export interface CompletionRequest extends RequestDigest {
-  /** Lends the body to a connection. Throws once the request is released. */
-  readonly lend: () => RequestBody;
-  /** Returns the body that a connection has sent. */
-  readonly giveBack: () => void;
-  /** Drops the body. Called when no other route will be tried. */
+  /**
+   * Lends the body to one attempt, which calls `onFlushed` once its connection no longer uses the body. An attempt that
+   * never reached a provider gives it back by failing. Throws once the request is released.
+   */
+  readonly lend: <T>(attempt: (body: RequestBody, onFlushed: () => void) => Promise<T>) => Promise<T>;
+  /** Drops the body, which is freed once no connection uses it. Called when no other route will be tried. */
   readonly release: () => void;
 }
 
@@ -56,7 +58,8 @@ type JsonBody = Awaited<ReturnType<typeof readJsonBody>>;
 /** Smaller bodies are left to garbage collection. */
 const FREED_BYTES_MIN = 64 * 1024;
 
-const holdRequest = (digest: RequestDigest, bytes: Buffer, releaseMemory: () => void): CompletionRequest => {
+/** Holds a body until it is released and every loan is returned. */
+export const holdRequest = (digest: RequestDigest, bytes: Buffer, releaseMemory: () => void): CompletionRequest => {
   let body: RequestBody | undefined = { bytes, span: digest.span, streamOptions: digest.streamOptions };
   let connections = 0;
   const freeIfUnused = (): void => {
@@ -64,14 +67,23 @@ const holdRequest = (digest: RequestDigest, bytes: Buffer, releaseMemory: () => 
   };
   return {
     ...digest,
-    lend: () => {
+    lend: async (attempt) => {
       if (body === undefined) throw new Error('the request was forwarded after its release');
       connections += 1;
-      return body;
-    },
-    giveBack: () => {
-      connections -= 1;
-      freeIfUnused();
+      let isLent = true;
+      const giveBack = (): void => {
+        if (!isLent) return;
+        isLent = false;
+        connections -= 1;
+        freeIfUnused();
+      };
+      try {
+        return await attempt(body, giveBack);
+      } catch (error) {
+        // Otherwise the connection may still be writing.
+        if (!(error instanceof UpstreamFailure && error.hasReachedProvider)) giveBack();
+        throw error;
+      }
     },
     release: () => {
       if (body === undefined) return;

@@ -5,39 +5,51 @@ import {
   boundInputTokens,
   estimateInputTokens,
   estimateUsage,
+  type OutputBounds,
   type ReportedUsage,
   type TokenUsage,
 } from '../wire/index.ts';
 import type { CompletionRequest } from './read-request.ts';
 
-/** Returns the maximum output tokens of a request on a route: its own limit, within the route's context. */
-export const outputTokensOf = (
-  { outputTokensMax, answersCount }: Pick<CompletionRequest, 'outputTokensMax' | 'answersCount'>,
-  route: TokenRoute,
-): number => Math.min(outputTokensMax ?? route.outputTokensMax, route.contextTokensMax) * answersCount;
+/** The parts of a request that bound its usage. */
+export type RequestBounds = Pick<CompletionRequest, 'input' | keyof OutputBounds>;
 
-/** Returns the maximum tokens that a request can cost on a route. */
-export const holdTokens = (request: CompletionRequest, route: TokenRoute): TokenUsage => ({
+/** Smallest output that a request without its own limit is served with. */
+export const FITTED_TOKENS_MIN = 256;
+
+/** Returns true if the output of a request can be fitted to what is left: it generates text, and sets no limit. */
+export const canBeFitted = ({ outputTokensMax, answersCount }: RequestBounds): boolean =>
+  outputTokensMax === undefined && answersCount > 0;
+
+/**
+ * Returns the maximum output tokens of a request on a route: its own limit, else the route's or the given lower one, and what
+ * it allows the model to generate beyond that, within the route's context.
+ */
+export const outputTokensOf = (
+  { outputTokensMax, outputTokensMin, outputTokensExtra, answersCount }: RequestBounds,
+  route: TokenRoute,
+  limitMax: number = Number.POSITIVE_INFINITY,
+): number => {
+  const limit = Math.max(outputTokensMax ?? Math.min(route.outputTokensMax, limitMax), outputTokensMin);
+  return Math.min(limit + outputTokensExtra, route.contextTokensMax) * answersCount;
+};
+
+/** Returns the maximum tokens that a request can cost on a route, optionally with an output limit for one without its own. */
+export const holdTokens = (request: CompletionRequest, route: TokenRoute, limitMax?: number): TokenUsage => ({
   input: boundInputTokens(request.input, kindOf(route.provider)),
-  output: outputTokensOf(request, route),
+  output: outputTokensOf(request, route, limitMax),
 });
 
-/** Returns the maximum cost of a request over all its routes, optionally with a limit on output tokens. */
-export const holdOf = (
-  request: CompletionRequest,
-  candidates: readonly TokenRoute[],
-  outputTokensMax: number = Number.POSITIVE_INFINITY,
-): number =>
-  Math.max(
-    ...candidates.map((route) => {
-      const { input, output } = holdTokens(request, route);
-      return costOfTokens(route.price, { input, output: Math.min(output, outputTokensMax) });
-    }),
-  );
+/** Returns the maximum cost of a request over all its routes, optionally with an output limit for one without its own. */
+export const holdOf = (request: CompletionRequest, candidates: readonly TokenRoute[], limitMax?: number): number =>
+  Math.max(...candidates.map((route) => costOfTokens(route.price, holdTokens(request, route, limitMax))));
 
 const TOKENS_PER_PRICE = 1_000_000n;
 
-/** Returns the output tokens that an amount buys after paying for the maximum input; undefined if no limit is needed. */
+/**
+ * Returns the limit of each answer's output that an amount pays after the maximum input; undefined if no limit is needed.
+ * Negative if it does not pay the input.
+ */
 export const affordableOutput = (
   request: CompletionRequest,
   route: TokenRoute,
@@ -47,7 +59,11 @@ export const affordableOutput = (
   const tokens = holdTokens(request, route);
   if (costOfTokens(price, tokens) <= amountMicros) return undefined;
   const rest = BigInt(amountMicros) * TOKENS_PER_PRICE - BigInt(tokens.input) * BigInt(price.input_micros_per_million);
-  return Number(rest / BigInt(price.output_micros_per_million));
+  if (rest < 0n || price.output_micros_per_million === 0) return -1;
+  return (
+    Math.floor(Number(rest / BigInt(price.output_micros_per_million)) / request.answersCount) -
+    request.outputTokensExtra
+  );
 };
 
 /** Progress of an answer. */
@@ -57,15 +73,30 @@ export interface AnswerProgress {
   readonly outputBytes: number;
 }
 
-/** Returns the usage reported so far, else an estimate from the input and the bytes of output. */
-export const usageSoFar = (
-  { input }: Pick<CompletionRequest, 'input'>,
-  { route, reported, outputBytes }: AnswerProgress,
-): TokenUsage =>
-  typeof reported === 'object'
-    ? reported
-    : estimateUsage(estimateInputTokens(input, kindOf(route.provider)), outputBytes);
+/** Returns the output tokens that a request itself allows; infinite if it sets no limit. */
+export const ownOutputLimit = (request: RequestBounds, route: TokenRoute): number =>
+  request.outputTokensMax === undefined ? Number.POSITIVE_INFINITY : outputTokensOf(request, route);
+
+/** Returns the reported usage, or `implausible` if its output exceeds the request's own limit. */
+export const checkedUsage = (
+  request: RequestBounds,
+  { route, reported }: Pick<AnswerProgress, 'route' | 'reported'>,
+): ReportedUsage =>
+  typeof reported === 'object' && reported.output > ownOutputLimit(request, route) ? 'implausible' : reported;
+
+/**
+ * Returns the usage reported so far, else an estimate from the bytes: at most what the request allows, and at most the hold
+ * if the provider reported the impossible.
+ */
+export const usageSoFar = (request: RequestBounds, progress: AnswerProgress): TokenUsage => {
+  const reported = checkedUsage(request, progress);
+  if (typeof reported === 'object') return reported;
+  const { route, outputBytes } = progress;
+  const { input, output } = estimateUsage(estimateInputTokens(request.input, kindOf(route.provider)), outputBytes);
+  const outputMax = reported === 'implausible' ? outputTokensOf(request, route) : ownOutputLimit(request, route);
+  return { input, output: Math.min(output, outputMax) };
+};
 
 /** Returns the cost of the usage so far at the price of the route. */
-export const costSoFar = (request: Pick<CompletionRequest, 'input'>, progress: AnswerProgress): number =>
+export const costSoFar = (request: RequestBounds, progress: AnswerProgress): number =>
   costOfTokens(progress.route.price, usageSoFar(request, progress));

@@ -3,22 +3,16 @@ import type { ErrorCode } from '@svc/contracts';
 import { AppError, freeBuffer, HANDLED, type Logger, type Reply } from '@svc/service-kit';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { collectAnswer } from '../large-json/index.ts';
-import { bodyForRoute, sendToRoute, tryInOrder } from '../providers/index.ts';
+import { bodyForRoute, NO_RETRY, sendToRoute, tryInOrder } from '../providers/index.ts';
 import type { TokenRoute } from '../routes/index.ts';
-import { relayEvents } from '../streaming/index.ts';
-import { UpstreamFailure } from '../upstream-failure.ts';
-import {
-  endUnsent,
-  type RequestBook,
-  type RequestEnd,
-  releasedEnd,
-  servedBy,
-  tokenEnd,
-} from '../usage-records/index.ts';
-import { type ReportedUsage, sendJsonText } from '../wire/index.ts';
-import type { AnswerShape, RoutedAnswer, UpstreamNames } from './answer-shape.ts';
+import { ClientWriter, relayEvents } from '../streaming/index.ts';
+import { toDispatchedFailure, UpstreamFailure } from '../upstream-failure.ts';
+import { endUnsent, type RequestBook, releasedEnd, servedBy } from '../usage-records/index.ts';
+import { sendJsonText } from '../wire/index.ts';
+import type { AnswerShape, RoutedAnswer } from './answer-shape.ts';
+import { answeredEnd, withheldEnd } from './answered-end.ts';
 import type { CompletionRequest } from './read-request.ts';
-import { costSoFar, usageSoFar } from './request-cost.ts';
+import { costSoFar } from './request-cost.ts';
 
 /** An admitted request, and the parts that vary between endpoints. */
 export interface Completion {
@@ -33,6 +27,8 @@ export interface Completion {
   /** Maps the failure of the last provider to the caller's answer. */
   readonly answerFailure: (failure: UpstreamFailure) => FailureAnswer;
   readonly exchange: { readonly res: ServerResponse; readonly log: Logger };
+  /** Writer of a stream; undefined for an answer in JSON. */
+  readonly client: ClientWriter | undefined;
 }
 
 /** Answer to a request that no provider served. */
@@ -45,16 +41,41 @@ export interface FailureAnswer {
 const UNATTRIBUTED: ReadonlySet<ErrorCode> = new Set(['compliance_metadata_missing', 'provider_attribution_ambiguous']);
 
 /** Forwards an admitted request to the first route that serves it, relays the answer and settles its usage. */
-export const serveCompletion = async (deps: InferenceDeps, completion: Completion): Promise<Reply> => {
-  const { request, book, candidates, exchange } = completion;
+export const serveCompletion = async (deps: InferenceDeps, given: Omit<Completion, 'client'>): Promise<Reply> => {
+  const { request, book, candidates, exchange } = given;
   if (exchange.res.destroyed) return await endUnsent(book);
+  const completion: Completion = { ...given, client: request.isStreamed ? openClient(deps, given) : undefined };
   try {
     return await tryInOrder(candidates, (route) => attempt(deps, completion, route), book.noteAttempt);
   } catch (thrown) {
-    return await endFailed(completion, thrown);
+    if (completion.client?.startedLateBy() === undefined) completion.client?.release();
+    return await endFailed(completion, thrown).catch((error: unknown) => endLate(completion, error));
   } finally {
     request.release();
   }
+};
+
+/** Opens the writer of a stream, which starts the answer itself if its first event is late. */
+const openClient = (deps: InferenceDeps, { exchange, shape, book }: Omit<Completion, 'client'>): ClientWriter => {
+  const { clientIdleTimeoutMs: idleTimeoutMs, keepAliveMs } = deps.streamLimits;
+  const silentMs = Math.max(0, deps.clock() - book.identity.startedAtMs);
+  const client = new ClientWriter(exchange.res, {
+    idleTimeoutMs,
+    keepAliveMs,
+    silentMs,
+    sendsComments: shape.sendsComments,
+  });
+  client.startLateBy(shape.late);
+  return client;
+};
+
+/** Throws the error of a stream, or ends a stream with it that has started without an event. */
+const endLate = ({ client, exchange }: Completion, error: unknown): Reply => {
+  const late = client?.startedLateBy();
+  if (client === undefined || late === undefined) throw error;
+  exchange.log.warn({ err: error }, 'the stream failed before its first event');
+  client.end(late.fail(error instanceof AppError ? error : new AppError('internal_error')));
+  return HANDLED;
 };
 
 const endFailed = async ({ book, answerFailure }: Completion, thrown: unknown): Promise<Reply> => {
@@ -63,50 +84,68 @@ const endFailed = async ({ book, answerFailure }: Completion, thrown: unknown): 
     await book.finishFailed({ isUncertain: thrown.isUncertain, status });
     return send();
   }
-  // The gateway itself failed, so the outcome is unknown.
-  await book.finishFailed({ isUncertain: true, status: thrown instanceof AppError ? thrown.status : 500 });
+  // After dispatch, every error is an UpstreamFailure or has a finished book, so this one is from before.
+  await book.finishFailed({ isUncertain: false, status: thrown instanceof AppError ? thrown.status : 500 });
   throw thrown;
 };
 
 const attempt = async (deps: InferenceDeps, completion: Completion, route: TokenRoute): Promise<Reply> => {
   const { request, path, exchange, book } = completion;
   book.measureBy(() => costSoFar(request, { route, reported: undefined, outputBytes: 0 }));
-  const upstream = await sendToRoute(deps, {
-    route,
-    endpoint: path,
-    body: bodyForRoute(route, request.lend(), {
+  const upstream = await request.lend((body, onFlushed) =>
+    sendToRoute(deps, {
+      route,
+      endpoint: path,
+      body: bodyForRoute(route, body, {
+        isStreamed: request.isStreamed,
+        outputTokensMax: completion.outputLimitOf?.(route),
+      }),
+      onFlushed,
       isStreamed: request.isStreamed,
-      outputTokensMax: completion.outputLimitOf?.(route),
+      logging: exchange,
+      keepSpan: book.keepSpan,
     }),
-    onFlushed: request.giveBack,
-    isStreamed: request.isStreamed,
-    logging: exchange,
-    keepSpan: book.keepSpan,
-  });
-  const pass = request.isStreamed ? passStream : passAnswer;
+  );
+  const { client } = completion;
   try {
-    return await pass(deps, completion, { route, upstream });
+    if (client === undefined) return await passAnswer(deps, completion, { route, upstream });
+    return await passStream(deps, completion, { route, upstream, client });
   } catch (error) {
-    if (error instanceof AppError && UNATTRIBUTED.has(error.code)) {
-      const end = releasedEnd(error.status, deps.clock());
-      await book.finish({ ...end, servedBy: servedBy(route), outcome: 'settled' });
-    }
-    throw error;
+    throw await endWithheld(deps, completion, { route, error });
   }
+};
+
+/** Settles an answer that was received but not passed on, and returns the error for the caller. */
+const endWithheld = async (
+  deps: InferenceDeps,
+  { request, book }: Completion,
+  { route, error }: { readonly route: TokenRoute; readonly error: unknown },
+): Promise<Error> => {
+  if (error instanceof AppError && UNATTRIBUTED.has(error.code)) {
+    const end = releasedEnd(error.status, deps.clock());
+    await book.finish({ ...end, servedBy: servedBy(route), outcome: 'settled' });
+    return new AppError(error.code, undefined, { cause: error, headers: NO_RETRY });
+  }
+  const failure = toDispatchedFailure(error);
+  if (failure.reason === 'too_complex') await book.finish(withheldEnd(request, { route, failure, clock: deps.clock }));
+  return failure;
 };
 
 const passAnswer = async (deps: InferenceDeps, completion: Completion, answer: RoutedAnswer): Promise<Reply> => {
   const { book, shape, exchange } = completion;
-  const text = await collectAnswer(answer.upstream, { memory: deps.answerMemory, account: book.identity.userId });
+  const reader = shape.openReader();
+  const owner = { memory: deps.answerMemory, account: book.identity.userId };
+  const text = await collectAnswer(answer.upstream, owner, reader.limits);
   try {
-    const shaped = await shape.shapeAnswer(answer, text);
+    const shaped = await reader.shape(answer, text);
     await book.finish(
-      endOf(deps, completion, {
+      answeredEnd(deps, completion, {
         route: answer.route,
         reported: shaped.usage,
         outputBytes: shaped.outputBytes,
         names: shaped,
         isWhole: true,
+        isUsageFinal: true,
         firstEventMs: null,
       }),
     );
@@ -117,21 +156,26 @@ const passAnswer = async (deps: InferenceDeps, completion: Completion, answer: R
       idleTimeoutMs: deps.streamLimits.clientIdleTimeoutMs,
       onTaken: (bytes) => text.room.advance(bytes),
     });
-    freeBuffer(shaped.memory);
+    for (const buffer of shaped.memory) freeBuffer(buffer);
     return HANDLED;
   } finally {
     text.room.release();
   }
 };
 
-const passStream = async (deps: InferenceDeps, completion: Completion, answer: RoutedAnswer): Promise<Reply> => {
+const passStream = async (
+  deps: InferenceDeps,
+  completion: Completion,
+  answer: RoutedAnswer & { readonly client: ClientWriter },
+): Promise<Reply> => {
   const { book, shape, exchange, request } = completion;
-  const { route, upstream } = answer;
+  const { route, upstream, client } = answer;
   const { editor, tally, names } = shape.shapeStream(answer);
   book.measureBy(() => costSoFar(request, { route, reported: tally.usage, outputBytes: tally.outputBytes }));
+  client.startLateBy(editor.late ?? shape.late);
   const stream = relayEvents({
     answer: upstream,
-    res: exchange.res,
+    client,
     editor,
     limits: deps.streamLimits,
     owner: { memory: deps.answerMemory, account: book.identity.userId },
@@ -139,50 +183,27 @@ const passStream = async (deps: InferenceDeps, completion: Completion, answer: R
     onOpen: request.release,
     beforeEnd: ({ failure, firstEventAtMs }) =>
       book.finish(
-        endOf(deps, completion, {
+        answeredEnd(deps, completion, {
           route,
           reported: tally.usage,
           outputBytes: tally.outputBytes,
           names: names(),
-          // Final usage counts even if the stream broke off after it.
-          isWhole: (tally.isUsageFinal && typeof tally.usage === 'object') || failure === undefined,
+          isWhole: failure === undefined,
+          isUsageFinal: tally.isUsageFinal,
           firstEventMs: Math.round(firstEventAtMs - book.identity.startedAtMs),
         }),
       ),
     clock: deps.clock,
   });
-  const end = await deps.streams.during(book.identity.kind, stream);
+  const end = await deps.streams.during(book.identity.kind, stream).catch((error: unknown) => {
+    // Headers that name this provider rule out another one.
+    const started = client.startedLateBy();
+    const isBound = started !== undefined && started !== shape.late;
+    client.startLateBy(shape.late);
+    throw isBound && error instanceof UpstreamFailure ? error.asFinal() : error;
+  });
   if (end.failure !== undefined) {
     exchange.log.warn({ upstream_route: route.id, err: end.failure }, 'the stream broke off');
   }
   return HANDLED;
-};
-
-/** A complete or interrupted answer, with the usage that its provider reported. */
-interface ServedAnswer {
-  readonly route: TokenRoute;
-  readonly reported: ReportedUsage;
-  readonly outputBytes: number;
-  readonly names: UpstreamNames;
-  readonly isWhole: boolean;
-  readonly firstEventMs: number | null;
-}
-
-/** Charges by bytes if the provider's usage is implausible, and counts that for an alert. */
-const endOf = (deps: InferenceDeps, { request, exchange }: Completion, served: ServedAnswer): RequestEnd => {
-  const { route, reported, outputBytes } = served;
-  if (reported === 'implausible') {
-    deps.meters.implausibleUsage.inc({ route: route.id });
-    exchange.log.error({ upstream_route: route.id }, 'the provider reported an implausible usage');
-  }
-  return tokenEnd({
-    route,
-    usage: usageSoFar(request, { route, reported, outputBytes }),
-    isEstimated: typeof reported !== 'object',
-    isKnown: served.isWhole,
-    upstreamModel: served.names.upstreamModel,
-    upstreamRequestId: served.names.upstreamRequestId,
-    firstEventMs: served.firstEventMs,
-    finishedAtMs: deps.clock(),
-  });
 };

@@ -7,4 +7,4 @@ export {
 } from './compliance-metadata.ts';
 export { coversModel } from './covers-model.ts';
 export { recordedRequestId } from './read-request-id.ts';
-export { stampBody } from './stamp-body.ts';
+export { stampBody, stampEdits } from './stamp-body.ts';

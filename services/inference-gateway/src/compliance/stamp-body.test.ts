@@ -14,9 +14,9 @@ const metadata: ComplianceMetadata = {
   gateway_request_id: 'g',
   timestamp: 't',
 };
-const stamp = (text: string): string => {
+const stamp = (text: string, provenance?: string): string => {
   const bytes = Buffer.from(text);
-  return Buffer.concat(stampBody(bytes, scanAnswer(bytes), metadata)).toString();
+  return Buffer.concat(stampBody(bytes, scanAnswer(bytes), { compliance_metadata: metadata, provenance })).toString();
 };
 const TEXT = JSON.stringify(metadata);
 
@@ -33,11 +33,21 @@ test("keeps the provider's own extensions", () => {
   );
 });
 
-test('replaces compliance metadata sent by a provider, and nothing else', () => {
-  expect(stamp('{"extensions":{"compliance_metadata" : {"provider":"Other"}, "x":12345678901234567890.0}}')).toBe(
+test('replaces empty compliance metadata of a provider, and nothing else', () => {
+  expect(stamp('{"extensions":{"compliance_metadata" : null, "x":12345678901234567890.0}}')).toBe(
     `{"extensions":{"compliance_metadata" : ${TEXT}, "x":12345678901234567890.0}}`,
   );
   expect(JSON.parse(stamp('{"extensions":[1]}'))).toEqual({ extensions: { compliance_metadata: metadata } });
+});
+
+test('adds a proof beside the metadata, and replaces an empty one of the provider', () => {
+  expect(stamp('{"a":1}', 'jws')).toBe(`{"a":1,"extensions":{"compliance_metadata":${TEXT},"provenance":"jws"}}`);
+  expect(stamp('{"extensions":{"provenance":null,"x":1}}', 'jws')).toBe(
+    `{"extensions":{"compliance_metadata":${TEXT},"provenance":"jws","x":1}}`,
+  );
+  expect(stamp('{"extensions":{"provenance":"" ,"compliance_metadata":{}}}', 'jws')).toBe(
+    `{"extensions":{"provenance":"jws" ,"compliance_metadata":${TEXT}}}`,
+  );
 });
 
 test('keeps any answer valid JSON with the same members', () => {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { newId } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
-import { type Logger, runPeriodically } from '@svc/service-kit';
+import { type Logger, runPeriodically, whenClosed } from '@svc/service-kit';
 import type { Knex } from 'knex';
 
 const FLUSH_INTERVAL_MS = 2_000;
@@ -64,7 +64,7 @@ export const createActivityCounter = (options: {
   });
   return {
     follow: (clientId, res) => {
-      res.once('close', () => note(clientId, !res.writableFinished || res.statusCode < 200 || res.statusCode > 299));
+      whenClosed(res, () => note(clientId, !res.writableFinished || res.statusCode < 200 || res.statusCode > 299));
     },
     stop: async () => {
       await flushing.stop();

@@ -1,5 +1,11 @@
-import { type Admission, type AdmissionRequest, PUBLIC_MODEL } from '@svc/contracts';
-import { type AccessTokenCaller, AppError } from '@svc/service-kit';
+import {
+  type Admission,
+  type DelegatedAdmissionRequest,
+  errorCodes,
+  INFERENCE_JSON_BYTES_MAX,
+  PUBLIC_MODEL,
+} from '@svc/contracts';
+import { type AccessTokenCaller, AppError, wasNeverSent } from '@svc/service-kit';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { openRequestBook, type RequestBook } from '../usage-records/index.ts';
 
@@ -10,7 +16,7 @@ export interface DelegatedAdmission {
   readonly isStreamed: boolean;
   /** Cost charged if the outcome stays unknown. */
   readonly estimateMicros: number;
-  /** Maximum cost; the hold on the app's budget. */
+  /** Maximum cost; the hold on the app's budget and on extra use. */
   readonly holdMicros: number;
   /** Smallest useful hold, if the output can be limited. */
   readonly holdMinMicros?: number;
@@ -19,7 +25,7 @@ export interface DelegatedAdmission {
 
 export interface AdmittedRequest {
   readonly book: RequestBook;
-  /** Hold on the app's budget. Smaller than requested if the budget covers no more. */
+  /** Hold on the app's budget and on extra use. Smaller than requested if these cover no more. */
   readonly holdMicros: number;
 }
 
@@ -28,8 +34,10 @@ export interface AdmittedRequest {
  * decision or the queue of usage records is full.
  */
 export const admitDelegated = async (deps: InferenceDeps, admission: DelegatedAdmission): Promise<AdmittedRequest> => {
-  if (!deps.usage.hasRoom()) throw new AppError('service_unavailable');
+  if (!deps.usage.hasRoom()) throw new AppError('service_unavailable', undefined, { headers: { 'retry-after': '2' } });
   const { requestId, caller, service, estimateMicros, holdMicros, holdMinMicros, idempotencyKey } = admission;
+  // Once forwarded, an answer waits for memory as long as it takes.
+  deps.answerMemory.checkRoom(caller.userId, INFERENCE_JSON_BYTES_MAX);
   const book = openRequestBook({
     identity: {
       requestId,
@@ -49,8 +57,7 @@ export const admitDelegated = async (deps: InferenceDeps, admission: DelegatedAd
     settle: deps.billing.settle,
     clock: deps.clock,
   });
-  const request: AdmissionRequest = {
-    kind: 'delegated',
+  const request: DelegatedAdmissionRequest = {
     request_id: requestId,
     svc_user_id: caller.userId,
     client_id: caller.clientId,
@@ -63,7 +70,7 @@ export const admitDelegated = async (deps: InferenceDeps, admission: DelegatedAd
   };
   const answer = await deps.billing.admit(request).catch((error: unknown) => {
     // Billing may have admitted the request even though its answer was lost, so release the slot.
-    void book.finishFailed({ isUncertain: false, status: 503 });
+    if (!wasNeverSent(error)) void book.finishFailed({ isUncertain: false, status: 503 });
     throw error;
   });
   if (answer.verdict !== 'admitted') throw toRefusal(deps, answer, answer.verdict);
@@ -80,17 +87,37 @@ const REFUSAL_HEADERS: Readonly<Partial<Record<Refusal, Readonly<Record<string, 
   app_requests_pending: { 'retry-after': '1' },
 };
 
-/** Refusals that the user can lift in the console. */
-const MANAGED: ReadonlySet<Refusal> = new Set(['connection_paused', 'app_budget_expired', 'app_limit_exceeded']);
+/** Pages of the console where the user can lift a refusal. */
+const MANAGED: Readonly<Partial<Record<Refusal, 'manageUrl' | 'plansUrl'>>> = {
+  subscription_inactive: 'plansUrl',
+  connection_paused: 'manageUrl',
+  app_budget_expired: 'manageUrl',
+  app_limit_exceeded: 'manageUrl',
+};
 
-const toRefusal = ({ manageUrl }: InferenceDeps, answer: Admission, verdict: Refusal): AppError =>
-  new AppError(verdict, undefined, {
+const EXTRA_REASONS: Readonly<Record<NonNullable<Admission['extra']>['reason'], string>> = {
+  ceiling: 'what is left of its monthly ceiling',
+  wallet: 'the wallet',
+};
+
+/** Returns what extra use lacks to go on after a cap; undefined for the message of the code. */
+const messageOf = ({ verdict, extra }: Admission): string | undefined => {
+  if (extra === undefined || verdict === 'admitted') return undefined;
+  const { description } = errorCodes[verdict];
+  return `${description} Extra use does not pay this request: ${EXTRA_REASONS[extra.reason]} does not cover it.`;
+};
+
+const toRefusal = (deps: InferenceDeps, answer: Admission, verdict: Refusal): AppError => {
+  const page = MANAGED[verdict];
+  return new AppError(verdict, messageOf(answer), {
     details: {
       ...(answer.resets_at === undefined ? {} : { resets_at: answer.resets_at }),
       // A total never resets.
       ...(verdict === 'app_limit_exceeded' ? { resets_at: answer.resets_at ?? null } : {}),
-      ...(MANAGED.has(verdict) ? { manage_url: manageUrl } : {}),
+      ...(page === undefined ? {} : { manage_url: deps[page] }),
+      ...(answer.extra === undefined ? {} : { extra: answer.extra }),
       ...(answer.duplicate_of === undefined ? {} : answer.duplicate_of),
     },
     headers: REFUSAL_HEADERS[verdict] ?? {},
   });
+};

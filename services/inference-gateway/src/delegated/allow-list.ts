@@ -6,6 +6,9 @@ export type Allow = (value: unknown) => unknown;
 /** Allows a string, number, boolean or null. */
 export const scalar: Allow = (value) => (typeof value === 'object' && value !== null ? undefined : value);
 
+/** Allows a string or null. */
+export const text: Allow = (value) => (typeof value === 'string' || value === null ? value : undefined);
+
 /** Allows a number that is not negative, or null. */
 export const quantity: Allow = (value) =>
   value === null || (typeof value === 'number' && value >= 0) ? value : undefined;
@@ -34,9 +37,3 @@ export const listOf =
     if (value === null) return null;
     return Array.isArray(value) ? value.map(allow).filter((item) => item !== undefined) : undefined;
   };
-
-/** Tries the first rule, then the second. */
-export const either =
-  (first: Allow, second: Allow): Allow =>
-  (value) =>
-    first(value) ?? second(value);

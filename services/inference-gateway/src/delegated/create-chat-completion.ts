@@ -1,6 +1,14 @@
 import { costOfTokens, type routes } from '@svc/contracts';
 import { AppError, type Reply, type RequestContext } from '@svc/service-kit';
-import { affordableOutput, holdOf, outputTokensOf, readRequest, serveCompletion } from '../completions/index.ts';
+import {
+  affordableOutput,
+  canBeFitted,
+  FITTED_TOKENS_MIN,
+  holdOf,
+  outputTokensOf,
+  readRequest,
+  serveCompletion,
+} from '../completions/index.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { kindOf } from '../providers/index.ts';
 import { estimateInputTokens } from '../wire/index.ts';
@@ -9,9 +17,6 @@ import { publicShape } from './public-shape.ts';
 import { toDelegatedError } from './upstream-errors.ts';
 
 type Context = RequestContext<typeof routes.createDelegatedChatCompletion>;
-
-/** Smallest output that an app's budget must cover if the caller sets no limit. */
-const OUTPUT_TOKENS_MIN = 256;
 
 /** Serves a chat on behalf of a user: admits it, forwards it to the first route that serves it, and settles its usage. */
 export const createChatCompletion = async (deps: InferenceDeps, context: Context): Promise<Reply> => {
@@ -25,7 +30,7 @@ export const createChatCompletion = async (deps: InferenceDeps, context: Context
       input: estimateInputTokens(request.input, kindOf(preferred.provider)),
       output: outputTokensOf(request, preferred),
     };
-    const isUnlimited = request.outputTokensMax === undefined;
+    const isUnlimited = canBeFitted(request);
     const { book, holdMicros } = await admitDelegated(deps, {
       requestId,
       caller,
@@ -33,7 +38,7 @@ export const createChatCompletion = async (deps: InferenceDeps, context: Context
       isStreamed: request.isStreamed,
       estimateMicros: costOfTokens(preferred.price, tokens),
       holdMicros: holdOf(request, candidates),
-      ...(isUnlimited ? { holdMinMicros: holdOf(request, candidates, OUTPUT_TOKENS_MIN) } : {}),
+      ...(isUnlimited ? { holdMinMicros: holdOf(request, candidates, FITTED_TOKENS_MIN) } : {}),
       idempotencyKey: context.headers['idempotency-key'],
     });
     return await serveCompletion(deps, {
@@ -42,7 +47,11 @@ export const createChatCompletion = async (deps: InferenceDeps, context: Context
       candidates,
       path: '/chat/completions',
       outputLimitOf: (route) => (isUnlimited ? affordableOutput(request, route, holdMicros) : undefined),
-      shape: publicShape(deps, { requestId, showsUsage: request.showsUsage }),
+      shape: publicShape(deps, {
+        requestId,
+        isProven: context.headers['x-svc-provenance'] !== undefined,
+        showsUsage: request.showsUsage,
+      }),
       answerFailure: (failure) => {
         const error = toDelegatedError(failure);
         return {

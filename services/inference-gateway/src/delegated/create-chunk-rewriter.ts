@@ -1,26 +1,58 @@
-import { DONE, type Edited, type StreamEditor } from '../streaming/index.ts';
+import { PUBLIC_MODEL } from '@svc/contracts';
+import { DONE, type Edited, type LateAnswer, type StreamEditor } from '../streaming/index.ts';
+import type { CallIndexes } from '../wire/index.ts';
 import {
   type Chunk,
+  choiceIndex,
   countChunk,
   createChunkPattern,
   emptyTally,
+  isComplete,
+  isRecord,
+  type MessageDigest,
   recordableName,
   SAMPLE_TEXT,
   type StreamTally,
 } from '../wire/index.ts';
-import { type RewriteEventOptions, type RewrittenEvent, rewriteEvent, showChunk } from './rewrite-event.ts';
+import type { PublicIdentity } from './rewrite-completion.ts';
+import {
+  type RewriteEventOptions,
+  type RewrittenEvent,
+  type RewrittenLargeEvent,
+  rewriteEvent,
+  showChunk,
+} from './rewrite-event.ts';
 import { BROKEN_STREAM_ERROR } from './upstream-errors.ts';
 
-export interface ChunkRewriterOptions extends RewriteEventOptions {
+/** Proof of provenance of a stream, which its editor digests. */
+export interface PublicStreamProof {
+  readonly digest: MessageDigest;
+  readonly sign: () => string | undefined;
+}
+
+export interface ChunkRewriterOptions extends Omit<RewriteEventOptions, 'calls' | 'readsPieces'> {
+  /** Set if the caller asks for a proof of provenance. */
+  readonly proof: PublicStreamProof | undefined;
   /** Rewrites a large event in a worker. */
-  readonly rewriteLarge: (data: Buffer) => Promise<RewrittenEvent>;
+  readonly rewriteLarge: (data: Buffer, calls: CallIndexes) => Promise<RewrittenLargeEvent>;
 }
 
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
 const KEEP_ALIVE = ': keep-alive\n\n';
 const END = `data: ${DONE}\n\n`;
 const SAMPLE_IN_JSON = JSON.stringify(SAMPLE_TEXT).slice(1, -1);
-const BROKEN = `data: ${JSON.stringify({ error: BROKEN_STREAM_ERROR })}\n\n`;
+const errorEvent = (error: object): string => `data: ${JSON.stringify({ error })}\n\n`;
+const BROKEN = errorEvent(BROKEN_STREAM_ERROR);
+
+/** Formats a last chunk without choices, which adds to the answer. */
+const finalChunk = ({ id, created }: PublicIdentity, extensions: object): string =>
+  `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', created, model: PUBLIC_MODEL, choices: [], extensions })}\n\n`;
+
+/** Starts a stream for an app before its first event: its headers name no provider. */
+export const LATE_ANSWER: LateAnswer = {
+  headers: () => HEADERS,
+  fail: ({ code, publicMessage }) => errorEvent({ code, message: publicMessage }),
+};
 
 /** Editor of one stream, with its tally. */
 export interface ChunkRewriter extends StreamEditor {
@@ -30,11 +62,14 @@ export interface ChunkRewriter extends StreamEditor {
 }
 
 /** Creates an editor that rewrites a provider's stream as `rewriteCompletion` does an answer, and keeps a tally. */
-export const createChunkRewriter = (options: ChunkRewriterOptions): ChunkRewriter => {
+export const createChunkRewriter = ({ rewriteLarge, proof, ...stream }: ChunkRewriterOptions): ChunkRewriter => {
+  let options: RewriteEventOptions = { ...stream, readsPieces: proof !== undefined, calls: new Map() };
   const tally = emptyTally();
   const pattern = createChunkPattern();
   /** Pieces of a rewritten chunk before and after its text, for chunks that match the pattern. */
   let frame: readonly string[] = [];
+  /** Index of the choice in chunks that match the pattern. */
+  let patternChoice = 0;
   let upstreamId: string | null = null;
   /** The event that opened the answer, until it is passed on. */
   let opening: { readonly data: Buffer; readonly event: RewrittenEvent } | undefined;
@@ -43,7 +78,10 @@ export const createChunkRewriter = (options: ChunkRewriterOptions): ChunkRewrite
     (data: Buffer) =>
     (chunk: Chunk): void => {
       const sample = pattern.learn(data, chunk);
-      if (sample !== undefined) frame = showChunk(sample, options)?.split(SAMPLE_IN_JSON) ?? [];
+      if (sample === undefined) return;
+      const [choice] = sample.choices;
+      patternChoice = isRecord(choice) ? choiceIndex(choice, 0) : 0;
+      frame = showChunk(sample, data, options).body?.split(SAMPLE_IN_JSON) ?? [];
     };
   const open = (data: Buffer, event: RewrittenEvent): typeof HEADERS | undefined => {
     if (event.digest === undefined) return undefined;
@@ -51,9 +89,10 @@ export const createChunkRewriter = (options: ChunkRewriterOptions): ChunkRewrite
     return HEADERS;
   };
 
-  const show = ({ digest, body }: RewrittenEvent): Edited => {
+  const show = ({ digest, body, pieces }: RewrittenEvent): Edited => {
     if (digest === undefined) return KEEP_ALIVE;
     countChunk(tally, digest);
+    for (const piece of pieces) proof?.digest.add(piece);
     upstreamId ??= recordableName(digest.id);
     return body;
   };
@@ -68,6 +107,7 @@ export const createChunkRewriter = (options: ChunkRewriterOptions): ChunkRewrite
       const text = pattern.textOf(data);
       if (text !== undefined) {
         tally.outputBytes += text.length;
+        proof?.digest.addPlain(patternChoice, text);
         return frame.join(text.toString());
       }
       // No pattern is learnt from the first chunk: it seldom matches the others, and learning would delay the first byte.
@@ -76,11 +116,16 @@ export const createChunkRewriter = (options: ChunkRewriterOptions): ChunkRewrite
       return show(first ?? rewriteEvent(data, options, learnFrom(data)));
     },
     readLarge: async (data) => {
-      const event = await options.rewriteLarge(data);
+      const event = await rewriteLarge(data, options.calls);
+      options = { ...options, calls: event.calls };
       return { open: () => open(data, event), edit: () => show(event) };
     },
     isWhole: () => tally.isFinished,
-    close: () => END,
+    isWholeDespite: ({ reason }) => reason !== 'failed' && isComplete(tally),
+    close: () => {
+      const provenance = proof?.sign();
+      return provenance === undefined ? END : `${finalChunk(stream, { provenance })}${END}`;
+    },
     fail: () => BROKEN,
   };
 };

@@ -5,7 +5,7 @@ import { recordedRequestId } from '../compliance/index.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { collectAnswer, type HeldText } from '../large-json/index.ts';
 import type { AudioRoute } from '../routes/index.ts';
-import { UpstreamFailure } from '../upstream-failure.ts';
+import { toDispatchedFailure, UpstreamFailure } from '../upstream-failure.ts';
 import { type RequestBook, releasedEnd, servedBy } from '../usage-records/index.ts';
 import { sendJsonText } from '../wire/index.ts';
 import { type AdmittedRequest, admitDelegated } from './admit-delegated.ts';
@@ -65,18 +65,19 @@ export const createTranscription = async (deps: InferenceDeps, context: Context)
     running?.upload.abort();
     // Discards the rest of the form, so that the answer reaches a caller that is still sending.
     context.req.resume();
-    const error = thrown instanceof UpstreamFailure ? toDelegatedError(thrown) : thrown;
-    const isCertain =
-      running?.upload.isComplete() !== true || (thrown instanceof UpstreamFailure && !thrown.isUncertain);
+    // A provider without the whole form serves nothing. With it, a failure of our own has an uncertain outcome too.
+    const isDispatched = running?.upload.isComplete() === true;
+    const failure = isDispatched ? toDispatchedFailure(thrown) : thrown;
+    const error = failure instanceof UpstreamFailure ? toDelegatedError(failure) : failure;
+    const isUncertain = isDispatched && failure instanceof UpstreamFailure && failure.isUncertain;
     // The caller has disconnected, and nothing has failed.
-    const hasLeft = context.signal.aborted && running?.upload.isComplete() !== true;
+    const hasLeft = context.signal.aborted && !isDispatched;
     const status = error instanceof AppError ? error.status : 500;
-    await running?.book.finishFailed({ isUncertain: !isCertain, status: hasLeft ? STATUS_CALLER_GONE : status });
+    await running?.book.finishFailed({ isUncertain, status: hasLeft ? STATUS_CALLER_GONE : status });
     if (hasLeft) return HANDLED;
     throw error;
   } finally {
     context.signal.removeEventListener('abort', abandon);
-    running?.meter.stop();
   }
 };
 
@@ -99,27 +100,62 @@ const admit = (deps: InferenceDeps, context: Context, candidates: Candidates): P
 
 const finishUpload = async (
   deps: InferenceDeps,
-  { res }: Context,
+  context: Context,
   { running, fields }: { readonly running: Transcription; readonly fields: TranscriptionTexts },
 ): Promise<void> => {
   // Providers have different default formats.
   const { answer, route } = await running.upload.finish(new Map([['response_format', 'json'], ...fields]));
   running.book.noteAttempt(route);
+  const settle = async (reportedMs: number | undefined, status: number): Promise<void> => {
+    const { milliseconds, isEstimated } = billedLength(deps, context, { running, route, reportedMs });
+    await running.book.finish({
+      ...releasedEnd(status, deps.clock()),
+      servedBy: servedBy(route),
+      upstreamRequestId: recordedRequestId({ provider: route.provider, headers: answer.headers }, undefined),
+      audioMs: milliseconds,
+      isEstimated,
+      outcome: 'settled',
+      costMicros: costOfAudio(route.price.micros_per_second, milliseconds),
+    });
+  };
   const account = running.book.identity.userId;
-  const text = await collectAnswer(answer, { memory: deps.answerMemory, account });
-  const { body, audioMs } = await rewrite(deps, text);
-  const knownMs = audioMs ?? (await running.meter.measure());
-  const billedMs = knownMs ?? estimateAudioMs(running.bytes);
-  await running.book.finish({
-    ...releasedEnd(200, deps.clock()),
-    servedBy: servedBy(route),
-    upstreamRequestId: recordedRequestId({ provider: route.provider, headers: answer.headers }, undefined),
-    audioMs: billedMs,
-    isEstimated: knownMs === undefined,
-    outcome: 'settled',
-    costMicros: costOfAudio(route.price.micros_per_second, billedMs),
+  const text = await collectAnswer(answer, { memory: deps.answerMemory, account }).catch(async (error: unknown) => {
+    // The provider has served the file, but its answer cannot be passed on.
+    if (error instanceof UpstreamFailure && error.reason === 'too_complex') await settle(undefined, 502);
+    throw error;
   });
-  await sendJsonText(res, body, { idleTimeoutMs: deps.streamLimits.clientIdleTimeoutMs });
+  const { body, audioMs } = await rewrite(deps, text);
+  await settle(audioMs, 200);
+  await sendJsonText(context.res, body, { idleTimeoutMs: deps.streamLimits.clientIdleTimeoutMs });
+};
+
+interface Measured {
+  readonly running: Transcription;
+  readonly route: AudioRoute;
+  /** Length that the provider reports. */
+  readonly reportedMs: number | undefined;
+}
+
+/**
+ * Returns the length to charge: the longer of the provider's and that of the frames. If the frames of a format cannot be
+ * counted and the provider reports nothing, it is the maximum for a file of this size.
+ */
+const billedLength = (
+  { meters }: InferenceDeps,
+  { log }: Context,
+  { running, route, reportedMs }: Measured,
+): { readonly milliseconds: number; readonly isEstimated: boolean } => {
+  const { bytes, meter } = running;
+  const measured = meter.measure();
+  const frames = typeof measured === 'object' ? measured.milliseconds : 0;
+  const isImplausible = reportedMs !== undefined && reportedMs > Math.max(boundAudioMs(bytes), frames);
+  if (isImplausible) {
+    meters.implausibleUsage.inc({ route: route.id });
+    log.error({ upstream_route: route.id }, 'the provider reported an implausible usage');
+  }
+  const known = Math.max(frames, isImplausible ? 0 : (reportedMs ?? 0));
+  if (known > 0) return { milliseconds: known, isEstimated: false };
+  return { milliseconds: measured === 'uncounted' ? boundAudioMs(bytes) : estimateAudioMs(bytes), isEstimated: true };
 };
 
 const rewrite = async (deps: InferenceDeps, text: HeldText): Promise<RewrittenTranscription> => {

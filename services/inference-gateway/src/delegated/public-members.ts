@@ -1,22 +1,23 @@
-import { either, listOf, objectOf, quantity, scalar } from './allow-list.ts';
+import { isRecord, isSet } from '../wire/index.ts';
+import { listOf, objectOf, quantity, scalar, text } from './allow-list.ts';
 
 const tokenProbability = { token: scalar, logprob: scalar, bytes: listOf(scalar) };
 const probabilities = listOf(objectOf({ ...tokenProbability, top_logprobs: listOf(objectOf(tokenProbability)) }));
 
 const toolCall = objectOf({
   index: scalar,
-  id: scalar,
-  type: scalar,
-  function: objectOf({ name: scalar, arguments: scalar }),
-  custom: objectOf({ name: scalar, input: scalar }),
+  id: text,
+  type: text,
+  function: objectOf({ name: text, arguments: text }),
+  custom: objectOf({ name: text, input: text }),
 });
 
 const message = objectOf({
-  role: scalar,
-  content: either(scalar, listOf(objectOf({ type: scalar, text: scalar, refusal: scalar }))),
-  refusal: scalar,
+  role: text,
+  content: text,
+  refusal: text,
   tool_calls: listOf(toolCall),
-  function_call: objectOf({ name: scalar, arguments: scalar }),
+  function_call: objectOf({ name: text, arguments: text }),
   annotations: listOf(
     objectOf({
       type: scalar,
@@ -28,16 +29,16 @@ const message = objectOf({
 const choice = {
   index: scalar,
   logprobs: objectOf({ content: probabilities, refusal: probabilities }),
-  finish_reason: scalar,
+  finish_reason: text,
 };
 
-/** Choices of an answer in the common wire format. */
-export const publicChoices = listOf(objectOf({ ...choice, message }));
+/** Reduces a completed choice of an answer to the common wire format. */
+export const publicChoice = objectOf({ ...choice, message });
 
-/** Choices of a chunk. */
-export const publicDeltas = listOf(objectOf({ ...choice, delta: message }));
+/** Reduces a completed choice of a chunk. */
+export const publicDelta = objectOf({ ...choice, delta: message });
 
-export const publicUsage = objectOf({
+const usageMembers = objectOf({
   prompt_tokens: quantity,
   completion_tokens: quantity,
   total_tokens: quantity,
@@ -49,3 +50,24 @@ export const publicUsage = objectOf({
     rejected_prediction_tokens: quantity,
   }),
 });
+
+/** Returns the usage with the counts that our contract requires; undefined if one of them is wrong, or neither given nor implied. */
+export const publicUsage = (usage: unknown): object | undefined => {
+  if (!isRecord(usage)) return undefined;
+  const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = usage;
+  if (![prompt, completion, total].every((count) => !isSet(count) || isCount(count))) return undefined;
+  const output = isCount(completion) ? completion : 0;
+  const input = isCount(prompt) ? prompt : isCount(total) ? total - output : -1;
+  if (input < 0) return undefined;
+  const shown = {
+    ...usage,
+    prompt_tokens: input,
+    completion_tokens: isCount(completion) ? completion : undefined,
+    total_tokens: isCount(total) ? total : input + output,
+  };
+  // An object allows an object.
+  return usageMembers(shown) as object;
+};
+
+const isCount = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;

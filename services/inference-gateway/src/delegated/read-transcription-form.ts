@@ -24,8 +24,13 @@ const FORM_BYTES_MAX = AUDIO_FILE_BYTES_MAX + AUDIO_FORM_OVERHEAD_BYTES_MAX;
 const FILE = 'file';
 /** Longer than any valid text: a prompt has up to 4,000 characters of at most four bytes. */
 const TEXT_BYTES_MAX = 16 * 1024;
-/** Accepts numbers as programming languages print them, such as `0.30000000000000004` and `1e-7`. */
-const NUMBER = /^-?\d{1,16}(\.\d{1,32})?(e[+-]?\d{1,3})?$/i;
+/**
+ * Accepts numbers as programming languages print and read them, such as `0.30000000000000004`, `1e-7`, `.5`, `0.` and
+ * `+1`, with blanks around them.
+ */
+const NUMBER = /^[ \t]*[+-]?(\d{1,16}(\.\d{0,32})?|\.\d{1,32})(e[+-]?\d{1,3})?[ \t]*$/i;
+/** A number as JSON has it, which every provider reads. */
+const JSON_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i;
 
 /**
  * Reads the form while it arrives and passes the file to the sink piece by piece. Returns the other fields once the form
@@ -105,7 +110,8 @@ const createFormReader = (sink: FileSink) => {
       if (field === undefined) return;
       const value = Buffer.concat(field.pieces);
       if (!isUtf8(value)) throw fault(field.name, 'value_error', 'Value error, the text is not UTF-8');
-      fields.set(field.name, value.toString());
+      // A form has no null: an empty field counts as absent.
+      if (value.length > 0) fields.set(field.name, fieldText(field.name, value.toString()));
     },
     finish: (): TranscriptionTexts => {
       checkFields(fields);
@@ -115,6 +121,10 @@ const createFormReader = (sink: FileSink) => {
     },
   };
 };
+
+/** Returns the text of a field as the provider gets it. */
+const fieldText = (name: string, text: string): string =>
+  name === 'temperature' && NUMBER.test(text) && !JSON_NUMBER.test(text) ? String(Number(text)) : text;
 
 /** Validates the fields. Form data is text, so numbers are parsed first. */
 const checkFields = (fields: TranscriptionTexts): void => {

@@ -1,8 +1,10 @@
 import { PUBLIC_MODEL } from '@svc/contracts';
 import { JsonShape } from '../large-json/index.ts';
 import { UpstreamFailure } from '../upstream-failure.ts';
-import { type Chunk, type ChunkDigest, digestChunk, isRecord, readChunk } from '../wire/index.ts';
-import { publicDeltas, publicUsage } from './public-members.ts';
+import type { CallIndexes } from '../wire/index.ts';
+import { type Chunk, type ChunkDigest, digestChunk, type MessagePiece, readChunk, readDeltas } from '../wire/index.ts';
+import { completeDeltas } from './complete-choices.ts';
+import { publicUsage } from './public-members.ts';
 import type { PublicIdentity } from './rewrite-completion.ts';
 
 export interface RewriteEventOptions extends PublicIdentity {
@@ -10,6 +12,10 @@ export interface RewriteEventOptions extends PublicIdentity {
   readonly showsUsage: boolean;
   /** Upper limit of plausible usage. */
   readonly tokensMax: number;
+  /** True if a proof needs the pieces of the messages. */
+  readonly readsPieces: boolean;
+  /** Tool calls of the stream so far. */
+  readonly calls: CallIndexes;
 }
 
 /** An event in its public form. */
@@ -18,6 +24,8 @@ export interface RewrittenEvent {
   readonly digest: ChunkDigest | undefined;
   /** Undefined if the caller gets nothing of it. */
   readonly body: Buffer | string | undefined;
+  /** The pieces of messages that the caller gets. */
+  readonly pieces: readonly MessagePiece[];
 }
 
 /** Rewrites an event and calls `onChunk` with its chunk. Throws the errors of `readChunk`. */
@@ -27,36 +35,46 @@ export const rewriteEvent = (
   onChunk?: (chunk: Chunk) => void,
 ): RewrittenEvent => {
   const chunk = readChunk(data);
-  if (chunk === undefined) return { digest: undefined, body: undefined };
+  if (chunk === undefined) return { digest: undefined, body: undefined, pieces: [] };
   onChunk?.(chunk);
-  return { digest: digestChunk(chunk, options.tokensMax), body: showChunk(chunk, options) };
+  const { body, choices } = showChunk(chunk, data, options);
+  const pieces = options.readsPieces ? readDeltas(choices) : [];
+  return { digest: digestChunk(chunk, options.tokensMax), body, pieces };
 };
+
+/** A large event in its public form, with the tool calls of the stream up to it. */
+export interface RewrittenLargeEvent extends RewrittenEvent {
+  readonly calls: CallIndexes;
+}
 
 /** Rewrites a large event in a worker. Throws `too_complex` if it exceeds the limits of its shape. */
-export const rewriteLargeEvent = (data: Buffer, options: RewriteEventOptions): RewrittenEvent => {
+export const rewriteLargeEvent = (data: Buffer, options: RewriteEventOptions): RewrittenLargeEvent => {
   if (!new JsonShape().push(data)) throw new UpstreamFailure('too_complex');
-  const { digest, body } = rewriteEvent(data, options);
-  return { digest, body: body === undefined ? undefined : Buffer.from(body) };
+  const { body, ...event } = rewriteEvent(data, options);
+  return { ...event, body: body === undefined ? undefined : Buffer.from(body), calls: options.calls };
 };
 
-/** Formats a chunk as an event of the caller's stream. Returns undefined if the caller gets nothing of it. */
-export const showChunk = (chunk: Chunk, options: RewriteEventOptions): string | undefined => {
-  const { usage, created } = chunk;
-  const choices = chunk.choices.filter(isShown);
+/** A chunk as the caller sees it. */
+export interface ShownChunk {
+  /** Undefined if the caller gets nothing of it. */
+  readonly body: string | undefined;
+  readonly choices: readonly unknown[];
+}
+
+/** Formats a chunk, parsed from `data`, as an event of the caller's stream. */
+export const showChunk = (chunk: Chunk, data: Buffer, options: RewriteEventOptions): ShownChunk => {
+  const { created } = chunk;
+  const usage = options.showsUsage ? publicUsage(chunk.usage) : undefined;
+  const choices = completeDeltas(chunk.choices, { bytes: data, id: options.id, calls: options.calls });
   // A chunk without choices contains only usage, or data outside the wire format.
-  const isWorthSending = choices.length > 0 || (options.showsUsage && isRecord(usage));
-  if (!isWorthSending) return undefined;
+  if (choices.length === 0 && usage === undefined) return { body: undefined, choices };
   const shown = {
     id: options.id,
     object: 'chat.completion.chunk',
     created: Number.isSafeInteger(created) ? created : options.created,
     model: PUBLIC_MODEL,
-    choices: publicDeltas(choices),
-    ...(options.showsUsage && usage !== undefined ? { usage: publicUsage(usage) } : {}),
+    choices,
+    ...(usage !== undefined ? { usage } : options.showsUsage && chunk.usage === null ? { usage: null } : {}),
   };
-  return `data: ${JSON.stringify(shown)}\n\n`;
+  return { body: `data: ${JSON.stringify(shown)}\n\n`, choices };
 };
-
-/** Drops choices with neither delta nor finish reason: they contain provider data, such as the results of a filter. */
-const isShown = (choice: unknown): boolean =>
-  isRecord(choice) && (isRecord(choice['delta']) || typeof choice['finish_reason'] === 'string');

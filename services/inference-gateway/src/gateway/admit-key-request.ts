@@ -1,9 +1,18 @@
-import type { AdmissionRequest } from '@svc/contracts';
+import { INFERENCE_JSON_BYTES_MAX } from '@svc/contracts';
 import { type ApiKeyCaller, AppError } from '@svc/service-kit';
-import { type CompletionRequest, costSoFar, holdOf, holdTokens } from '../completions/index.ts';
+import {
+  affordableOutput,
+  type CompletionRequest,
+  canBeFitted,
+  costSoFar,
+  FITTED_TOKENS_MIN,
+  holdOf,
+  holdTokens,
+} from '../completions/index.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import type { TokenRoute } from '../routes/index.ts';
-import { openRequestBook, type RequestBook } from '../usage-records/index.ts';
+import { openRequestBook, type RequestBook, type RequestIdentity } from '../usage-records/index.ts';
+import { EMBEDDINGS_ANSWER_BYTES_MAX } from './embeddings/embeddings-shape.ts';
 import { toRefusal } from './key-refusal.ts';
 import { rateLimitHeaders } from './rate-limit-headers.ts';
 
@@ -21,59 +30,67 @@ export interface AdmittedKeyRequest {
   readonly book: RequestBook;
   /** Rate limit headers, set on every answer from here on. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Amount that it holds. Smaller than its maximum cost if wallet or month cover no more. */
+  readonly holdMicros: number;
 }
 
 /**
- * Asks billing to admit a request with a hold of its maximum cost, and opens its book. Throws the refusal, or
- * `service_unavailable` if billing returns no decision or the queue of usage records is full.
+ * Takes a request's maximum cost from a lease of its key, and opens its book. A request without its own output limit takes what
+ * is left, if that pays for a small output. Throws the refusal, or `service_unavailable` if
+ * billing does not decide or the queue of usage records is full.
  */
 export const admitKeyRequest = async (deps: InferenceDeps, admission: KeyAdmission): Promise<AdmittedKeyRequest> => {
-  if (!deps.usage.hasRoom()) throw new AppError('service_unavailable');
-  const { requestId, caller, request, service } = admission;
-  const holdMicros = holdOf(request, admission.candidates);
+  if (!deps.usage.hasRoom()) throw new AppError('service_unavailable', undefined, { headers: { 'retry-after': '2' } });
+  const { requestId, caller, request, service, idempotencyKey } = admission;
+  // Once forwarded, an answer waits for memory as long as it takes.
+  deps.answerMemory.checkRoom(
+    caller.userId,
+    service === 'embeddings' ? EMBEDDINGS_ANSWER_BYTES_MAX : INFERENCE_JSON_BYTES_MAX,
+  );
+  const startedAtMs = deps.clock();
   const estimateMicros = estimateOf(admission);
-  const book = openRequestBook({
-    identity: {
-      requestId,
-      kind: 'api_key',
-      userId: caller.userId,
-      clientId: null,
-      keyId: caller.keyId,
-      service,
-      model: request.model,
-      ingressRegion: deps.ingressRegion,
-      isStreamed: request.isStreamed,
-      startedAtMs: deps.clock(),
-    },
-    estimateMicros,
-    usage: deps.usage,
-    clock: deps.clock,
-  });
-  const admissionRequest: AdmissionRequest = {
+  const identity: RequestIdentity = {
+    requestId,
     kind: 'api_key',
-    request_id: requestId,
-    svc_user_id: caller.userId,
-    key_id: caller.keyId,
-    hold_micros: holdMicros,
-    estimate_micros: estimateMicros,
-    holder_id: deps.holder.id,
-    requests_per_minute: caller.requestsPerMinute ?? null,
-    ...tokensOf(admission),
-    ...(admission.idempotencyKey === undefined ? {} : { idempotency_key: admission.idempotencyKey }),
-    monthly_limit_micros: caller.monthlyLimitMicros ?? null,
+    userId: caller.userId,
+    clientId: null,
+    keyId: caller.keyId,
+    service,
+    model: request.model,
+    ingressRegion: deps.ingressRegion,
+    isStreamed: request.isStreamed,
+    startedAtMs,
   };
-  const answer = await deps.billing.admit(admissionRequest).catch((error: unknown) => {
-    // Billing may have admitted the request even though its answer was lost, so release the hold.
-    void book.finishFailed({ isUncertain: false, status: 503 });
+  const common = { identity, estimateMicros, usage: deps.usage, clock: deps.clock };
+  const { candidates } = admission;
+  const micros = holdOf(request, candidates);
+  const microsLeast = canBeFitted(request) ? holdOf(request, candidates, FITTED_TOKENS_MIN) : micros;
+  const need = {
+    micros,
+    ...(microsLeast < micros ? { microsLeast } : {}),
+    knownMicros: estimateMicros,
+    ...tokensOf(admission),
+  };
+  const decision = await deps.leases.spend(caller, { requestId, ...need, idempotencyKey }).catch((error: unknown) => {
+    // Billing may remember the key although its answer was lost, so it learns that nothing was sent.
+    if (idempotencyKey !== undefined) void openRequestBook(common).finishFailed({ isUncertain: false, status: 503 });
     throw error;
   });
-  if (answer.verdict !== 'admitted') {
-    deps.keyStandings.forget(caller);
-    throw toRefusal(answer, answer.verdict);
+  if (decision.verdict !== 'granted') {
+    throw toRefusal(decision, { micros: microsLeast, tokensFor: (amount) => tokensFor(admission, amount) });
   }
-  deps.keyStandings.noteAdmitted(caller);
-  book.reportTo(deps.holder);
-  return { book, headers: rateLimitHeaders(answer) };
+  const { spending, limits } = decision;
+  const holdMicros = spending.lease.hold_micros;
+  return { book: openRequestBook({ ...common, spending }), headers: rateLimitHeaders(limits), holdMicros };
+};
+
+/** Returns the output limit that an amount pays on every route; 0 if that is too little, or nothing is generated. */
+const tokensFor = ({ request, candidates }: KeyAdmission, amountMicros: number): number => {
+  if (request.answersCount === 0) return 0;
+  const limits = candidates.map((route) => affordableOutput(request, route, amountMicros));
+  const tokens = Math.min(...limits.filter((limit) => limit !== undefined));
+  const isUseful = tokens >= Math.max(FITTED_TOKENS_MIN, request.outputTokensMin);
+  return isUseful && Number.isFinite(tokens) ? tokens : 0;
 };
 
 /** Estimates the cost before the answer begins: the input, at the price of the preferred route. */
@@ -85,10 +102,11 @@ const estimateOf = ({ request, candidates: [preferred] }: KeyAdmission): number 
  * limit accepts what is left of the minute, if that covers its input and one more token.
  */
 const tokensOf = ({ caller, request, candidates }: KeyAdmission) => {
-  if (typeof caller.tokensPerMinute !== 'number') return {};
+  if (typeof caller.tokensPerMinute !== 'number') return { tokens: 0, tokensLeast: 0 };
   const needs = candidates.map((route) => holdTokens(request, route));
   const tokens = Math.max(...needs.map(({ input, output }) => input + output));
-  const isLimited = request.outputTokensMax !== undefined || request.answersCount === 0;
-  const tokensLeast = isLimited ? tokens : Math.min(tokens, Math.max(...needs.map(({ input }) => input)) + 1);
-  return { tokens_per_minute: caller.tokensPerMinute, tokens, tokens_least: tokensLeast };
+  const tokensLeast = canBeFitted(request)
+    ? Math.min(tokens, Math.max(...needs.map(({ input }) => input)) + 1)
+    : tokens;
+  return { tokens, tokensLeast };
 };

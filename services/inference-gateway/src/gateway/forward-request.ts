@@ -1,8 +1,10 @@
 import type { routes } from '@svc/contracts';
-import { AppError, HANDLED, type Reply, type RequestContext } from '@svc/service-kit';
+import { type ApiKeyCaller, AppError, HANDLED, type Reply, type RequestContext } from '@svc/service-kit';
 import {
   type AnswerShape,
+  affordableOutput,
   type CompletionRequest,
+  canBeFitted,
   type FailureAnswer,
   type RequestSource,
   serveCompletion,
@@ -13,6 +15,8 @@ import type { TokenRoute } from '../routes/index.ts';
 import type { UpstreamFailure } from '../upstream-failure.ts';
 import { admitKeyRequest } from './admit-key-request.ts';
 import { checkModel } from './allowed-models.ts';
+import { toRefusal } from './key-refusal.ts';
+import { modelNotFound } from './model-not-found.ts';
 import { sendRejection, toGatewayError } from './upstream-errors.ts';
 
 /** An endpoint that forwards requests. */
@@ -28,7 +32,7 @@ export interface ReadRequest {
   readonly request: CompletionRequest;
   readonly shape: (
     deps: InferenceDeps,
-    options: { readonly mode: ComplianceMode; readonly requestId: string },
+    options: { readonly mode: ComplianceMode; readonly requestId: string; readonly isProven: boolean },
   ) => AnswerShape;
 }
 
@@ -41,18 +45,20 @@ type Context = RequestContext<
 
 /**
  * Forwards a request to the first certified route of its model, and proves which provider served it. A key that cannot
- * spend anything is refused before its body is read.
+ * spend anything is refused before a large body is read.
  */
 export const forwardRequest = async (deps: InferenceDeps, endpoint: Endpoint, context: Context): Promise<Reply> => {
   const { caller, requestId, res } = context;
   const { service, path } = endpoint;
   const mode = complianceModeOf(context.headers['x-svc-compliance']);
-  await deps.keyStandings.check(caller, requestId);
+  const isProven = asksForProof(context.headers);
+  if (isProven && mode === 'headers') throw new AppError('provenance_needs_body');
+  await refuseUnpaid(deps, context);
   const { request, shape } = await endpoint.read(deps, { req: context.req, userId: caller.userId });
   try {
-    const candidates = findRoutes(deps, service, request.model);
+    const candidates = findRoutes(deps, service, caller, request.model);
     checkModel(caller, request.model);
-    const { book, headers } = await admitKeyRequest(deps, {
+    const { book, headers, holdMicros } = await admitKeyRequest(deps, {
       requestId,
       caller,
       request,
@@ -66,7 +72,8 @@ export const forwardRequest = async (deps: InferenceDeps, endpoint: Endpoint, co
       book,
       candidates,
       path,
-      shape: shape(deps, { mode, requestId }),
+      outputLimitOf: (route) => (canBeFitted(request) ? affordableOutput(request, route, holdMicros) : undefined),
+      shape: shape(deps, { mode, requestId, isProven }),
       answerFailure: (failure) => answerFailure(deps, context, failure),
       exchange: context,
     });
@@ -75,9 +82,28 @@ export const forwardRequest = async (deps: InferenceDeps, endpoint: Endpoint, co
   }
 };
 
-const findRoutes = (deps: InferenceDeps, service: Endpoint['service'], model: string): readonly TokenRoute[] => {
+/** Bodies up to this size are read before billing decides: they cost less than a second call. */
+const UNPAID_BODY_BYTES_MAX = 16 * 1024;
+
+const refuseUnpaid = async (deps: InferenceDeps, { caller, requestId, req }: Context): Promise<void> => {
+  const length = Number(req.headers['content-length'] ?? Number.POSITIVE_INFINITY);
+  if (length <= UNPAID_BODY_BYTES_MAX) return;
+  const refusal = await deps.leases.probe(caller, requestId);
+  if (refusal !== undefined) throw toRefusal(refusal);
+};
+
+/** Only messages have proofs. */
+const asksForProof = (headers: Context['headers']): boolean =>
+  'x-svc-provenance' in headers && headers['x-svc-provenance'] === '1';
+
+const findRoutes = (
+  deps: InferenceDeps,
+  service: Endpoint['service'],
+  caller: ApiKeyCaller,
+  model: string,
+): readonly TokenRoute[] => {
   const candidates = deps.routes().forModel(service, model, deps.clock());
-  if (candidates === undefined) throw new AppError('model_not_found', undefined, { details: { param: 'model' } });
+  if (candidates === undefined) throw modelNotFound(deps, caller, model);
   if (candidates.length === 0) throw new AppError('no_certified_route', undefined, { details: { param: 'model' } });
   return candidates;
 };

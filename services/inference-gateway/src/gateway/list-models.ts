@@ -1,23 +1,53 @@
-import type { Model, routes } from '@svc/contracts';
+import { CONTEXT_TOKENS_DEFAULT, type Model, type PriceList, type routes } from '@svc/contracts';
 import type { Reply, RequestContext } from '@svc/service-kit';
 import type { InferenceDeps } from '../inference-deps.ts';
 import type { OfferedModel } from '../routes/index.ts';
 import { mayUse } from './allowed-models.ts';
 
+type ModelsDeps = Pick<InferenceDeps, 'routes' | 'clock' | 'currency'>;
+
 /** Lists the models with a certified route that the key may use, in the common wire format. */
 export const listModels = async (
-  deps: InferenceDeps,
+  deps: ModelsDeps,
   { caller }: RequestContext<typeof routes.listModels>,
 ): Promise<Reply> => {
-  const offered = deps.routes().models(deps.clock());
-  const data = offered.filter(({ id }) => mayUse(caller, id)).map(toModel);
+  const data = wireModels(deps).filter(({ id }) => mayUse(caller, id));
   return { status: 200, body: { object: 'list', data } };
 };
 
-/** Maps a model to the common wire format. */
-export const toModel = ({ id, ownedBy, certifiedFromMs }: OfferedModel): Model => ({
-  id,
-  object: 'model',
-  created: Math.floor(certifiedFromMs / 1000),
-  owned_by: ownedBy,
+/** Returns each model once, with the facts of its first service, in the common wire format. */
+export const wireModels = ({ routes, clock, currency }: ModelsDeps): readonly Model[] => {
+  const models = routes().models(clock());
+  const first = models.filter(({ id }, index) => models.findIndex((model) => model.id === id) === index);
+  return first.map((model) => ({
+    id: model.id,
+    object: 'model',
+    created: Math.floor(model.certifiedFromMs / 1000),
+    owned_by: model.ownedBy,
+    ...factsOf(model),
+    price: { ...model.price, currency },
+  }));
+};
+
+/** Returns all prices, as everyone may read them. */
+export const listPrices = async ({ routes, clock, currency }: ModelsDeps): Promise<Reply> => {
+  const nowMs = clock();
+  const table = routes();
+  const body: PriceList = {
+    currency,
+    data: table.models(nowMs).map((model) => ({
+      id: model.id,
+      service: model.service,
+      ...factsOf(model),
+      price: model.price,
+    })),
+    delegated: table.delegatedPrices(nowMs),
+  };
+  return { status: 200, body };
+};
+
+const factsOf = ({ contextTokensMax, outputTokensMax }: OfferedModel) => ({
+  // The default is no model's own limit.
+  ...(contextTokensMax === CONTEXT_TOKENS_DEFAULT ? {} : { context_length: contextTokensMax }),
+  max_output_tokens: outputTokensMax,
 });

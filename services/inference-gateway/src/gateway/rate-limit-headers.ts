@@ -1,14 +1,14 @@
-import type { Admission } from '@svc/contracts';
+import type { KeyLimitStates } from '../leases/index.ts';
 
-type Limits = Pick<Admission, 'rate_limit' | 'token_limit'>;
+type LimitState = KeyLimitStates['requests'];
 
 /** Returns the state of the key's rate limits in the headers of the common wire format; none without limits. */
-export const rateLimitHeaders = ({ rate_limit, token_limit }: Limits): Readonly<Record<string, string>> => ({
-  ...limitHeaders('requests', rate_limit),
-  ...limitHeaders('tokens', token_limit),
+export const rateLimitHeaders = ({ requests, tokens }: KeyLimitStates): Readonly<Record<string, string>> => ({
+  ...limitHeaders('requests', requests),
+  ...limitHeaders('tokens', tokens),
 });
 
-const limitHeaders = (unit: 'requests' | 'tokens', state: Limits['rate_limit']): Readonly<Record<string, string>> =>
+const limitHeaders = (unit: 'requests' | 'tokens', state: LimitState): Readonly<Record<string, string>> =>
   state === undefined
     ? {}
     : {
@@ -18,6 +18,6 @@ const limitHeaders = (unit: 'requests' | 'tokens', state: Limits['rate_limit']):
       };
 
 /** Returns Retry-After with the whole seconds until the key's minute ends, at least 1. */
-export const retryAfter = ({ rate_limit, token_limit }: Limits): Readonly<Record<string, string>> => ({
-  'retry-after': String(Math.max(1, Math.ceil(((rate_limit ?? token_limit)?.reset_ms ?? 0) / 1000))),
+export const retryAfter = ({ requests, tokens }: KeyLimitStates): Readonly<Record<string, string>> => ({
+  'retry-after': String(Math.max(1, Math.ceil(((requests ?? tokens)?.reset_ms ?? 0) / 1000))),
 });

@@ -2,7 +2,7 @@ import { serialize } from 'node:v8';
 import { describe, expect, test } from 'vitest';
 import { readAnswer } from './read-answer.ts';
 
-const LIMITS = { contextTokensMax: 1_000 };
+const LIMITS = { outputTokensMax: Number.POSITIVE_INFINITY, contextTokensMax: 1_000, digestsMessages: true };
 const read = (text: string) => readAnswer(Buffer.from(text), LIMITS);
 
 describe('readAnswer', () => {

@@ -2,8 +2,10 @@ import { UpstreamFailure } from '../upstream-failure.ts';
 import {
   type AnswerSpan,
   findMember,
+  MessageDigest,
   outputBytesOf,
   type ReportedUsage,
+  readMessages,
   readUsage,
   recordableName,
   reportsError,
@@ -22,11 +24,21 @@ export interface AnswerReading extends AnswerSpan {
   readonly usage: ReportedUsage;
   /** Bytes of generated text; counted only if the provider reports no plausible usage. */
   readonly outputBytes: number;
+  /** Digest of the messages, if a proof needs it. */
+  readonly contentSha256: string | undefined;
 }
 
 /** An answer that repeats a member which the gateway reads or writes. */
-interface AmbiguousAnswer {
+export interface AmbiguousAnswer {
   readonly isAmbiguous: true;
+}
+
+interface ReadAnswerOptions {
+  readonly contextTokensMax: number;
+  /** The request's own output limit, or infinity. */
+  readonly outputTokensMax: number;
+  /** True if a proof needs the digest of the messages. */
+  readonly digestsMessages: boolean;
 }
 
 const BLANK = /^[\t\n\r ]*$/;
@@ -37,7 +49,7 @@ const BLANK = /^[\t\n\r ]*$/;
  */
 export const readAnswer = (
   bytes: Buffer,
-  { contextTokensMax }: { readonly contextTokensMax: number },
+  { contextTokensMax, outputTokensMax, digestsMessages }: ReadAnswerOptions,
 ): AnswerReading | AmbiguousAnswer => {
   try {
     const { span, extensions, isAmbiguous } = scanAnswer(bytes);
@@ -53,7 +65,8 @@ export const readAnswer = (
     read('extensions');
     if (!BLANK.test(bytes.toString('latin1', span.close + 1))) throw new UpstreamFailure('garbled');
     const usage = readUsage(read('usage'), contextTokensMax);
-    const choices = typeof usage === 'object' ? undefined : read('choices');
+    const isCounted = typeof usage === 'object' && usage.output <= outputTokensMax;
+    const choices = isCounted && !digestsMessages ? undefined : read('choices');
     return {
       isAmbiguous,
       span,
@@ -61,10 +74,17 @@ export const readAnswer = (
       id: recordableName(read('id')),
       model: recordableName(read('model')),
       usage,
-      outputBytes: Array.isArray(choices) ? outputBytesOf(choices) : 0,
+      outputBytes: Array.isArray(choices) && !isCounted ? outputBytesOf(choices) : 0,
+      contentSha256: digestsMessages ? digestOf(choices) : undefined,
     };
   } catch (error) {
     // The error is not kept as the cause: its message could quote the answer.
     throw error instanceof UpstreamFailure ? error : new UpstreamFailure('garbled');
   }
+};
+
+const digestOf = (choices: unknown): string | undefined => {
+  const digest = new MessageDigest();
+  for (const message of Array.isArray(choices) ? readMessages(choices) : []) digest.add(message);
+  return digest.value();
 };

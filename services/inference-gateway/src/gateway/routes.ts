@@ -1,13 +1,14 @@
-import { routes } from '@svc/contracts';
+import { internalRoutes, routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { endpoints } from './endpoints.ts';
 import { forwardRequest } from './forward-request.ts';
 import { getModel } from './get-model.ts';
-import { listModels } from './list-models.ts';
+import { listModels, listPrices } from './list-models.ts';
 
 /** Binds the routes of the API-key gateway. */
 export const gatewayRoutes = (deps: InferenceDeps): readonly Binding[] => [
+  bind(routes.listPrices, () => listPrices(deps)),
   bind(routes.listModels, (context) => listModels(deps, context)),
   bind(routes.getModel, (context) => getModel(deps, context)),
   bind(routes.createChatCompletion, (context) =>
@@ -20,4 +21,9 @@ export const gatewayRoutes = (deps: InferenceDeps): readonly Binding[] => [
   bind(routes.createEmbeddings, (context) =>
     deps.inFlight.run(() => forwardRequest(deps, endpoints.embeddings, context)),
   ),
+];
+
+/** Binds the internal route of prices. */
+export const priceInternalRoutes = (deps: Parameters<typeof listPrices>[0]): readonly Binding[] => [
+  bind(internalRoutes.readPriceList, () => listPrices(deps)),
 ];

@@ -1,11 +1,13 @@
 import type { ComplianceMetadata } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
 import { UpstreamFailure } from '../upstream-failure.ts';
-import type { ChunkDigest } from '../wire/index.ts';
+import { type ChunkDigest, isSet } from '../wire/index.ts';
 
 /** Proves the provider and model of a stream from its first chunk, and checks that later chunks agree. */
 export interface Attribution {
-  /** Returns undefined if the chunk does not name the model yet. Throws AppError if the proof is incomplete. */
+  /** Proves provider and model from the head of the answer alone. Returns undefined if it lacks mandatory data. */
+  readonly openLate: () => ComplianceMetadata | undefined;
+  /** Returns undefined for a chunk without choices that does not name the model yet. Throws AppError if the proof is incomplete. */
   readonly open: (chunk: ChunkDigest) => ComplianceMetadata | undefined;
   /** Throws UpstreamFailure if the chunk names a model that the route does not cover. */
   readonly check: (chunk: ChunkDigest) => void;
@@ -15,8 +17,8 @@ export interface Attribution {
 }
 
 export interface AttributionOptions {
-  /** True if the provider may send chunks without choices before it names its model. */
-  readonly namesModelLate: boolean;
+  /** Proves provider and model from the head of the answer alone. Throws AppError if the proof is incomplete. */
+  readonly attributeHead: () => ComplianceMetadata;
   /** Proves provider and model from the first chunk. Throws AppError if the proof is incomplete. */
   readonly attribute: (chunk: ChunkDigest) => ComplianceMetadata;
   /** Returns true if the route covers a model that a later chunk names. */
@@ -33,9 +35,19 @@ export const ambiguousFailure = (): UpstreamFailure => new UpstreamFailure('garb
 export const createAttribution = (options: AttributionOptions): Attribution => {
   let metadata: ComplianceMetadata | undefined;
   return {
+    openLate: () => {
+      try {
+        metadata = options.attributeHead();
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+      }
+      return metadata;
+    },
     open: (chunk) => {
-      if (options.namesModelLate && isAboutThePrompt(chunk)) return undefined;
-      metadata = options.attribute(chunk);
+      if (chunk.choicesCount === 0 && !isSet(chunk.model)) return undefined;
+      const proof = options.attribute(chunk);
+      // The headers may have named the time already.
+      metadata = metadata === undefined ? proof : { ...proof, timestamp: metadata.timestamp };
       return metadata;
     },
     // Chunks may omit the model or leave it empty. The model of the first chunk is known to be covered.
@@ -47,5 +59,3 @@ export const createAttribution = (options: AttributionOptions): Attribution => {
     isAmbiguous: ({ cause }) => cause === AMBIGUOUS,
   };
 };
-
-const isAboutThePrompt = ({ choicesCount, model }: ChunkDigest): boolean => choicesCount === 0 && model === '';

@@ -1,40 +1,57 @@
 import { INFERENCE_JSON_BYTES_MAX } from '@svc/contracts';
 import type { UpstreamAnswer } from '../providers/index.ts';
 import { UpstreamFailure } from '../upstream-failure.ts';
+import { JsonShape } from './json-shape.ts';
 import type { HeldText, TextOwner } from './read-json-body.ts';
-import { TextCollector } from './text-collector.ts';
+import { TextCollector, type TextScan } from './text-collector.ts';
+
+/** Limits of one answer, and its reader while it arrives. */
+export interface AnswerLimits {
+  readonly bytesMax: number;
+  readonly scan: TextScan;
+}
+
+/** Returns the limits of an ordinary answer, which are those of a request. */
+export const jsonAnswerLimits = (): AnswerLimits => ({ bytesMax: INFERENCE_JSON_BYTES_MAX, scan: new JsonShape() });
 
 /**
- * Reads the JSON answer of a provider. Throws UpstreamFailure: `too_complex` if it exceeds the limits of a request,
- * `timeout` if the provider is so slow that it delays others. Throws AppError `service_unavailable` if no memory becomes
- * free in time.
+ * Reads the JSON answer of a provider, which is paused while memory is scarce. Throws UpstreamFailure; `too_complex` if the
+ * answer exceeds the limits.
  */
-export const collectAnswer = (answer: UpstreamAnswer, owner: TextOwner): Promise<HeldText> =>
+export const collectAnswer = (
+  answer: UpstreamAnswer,
+  owner: TextOwner,
+  { bytesMax, scan }: AnswerLimits = jsonAnswerLimits(),
+): Promise<HeldText> =>
   new Promise((resolve, reject) => {
     const { status } = answer;
-    const announced = Number(answer.headers['content-length'] ?? Number.NaN);
-    const collector = new TextCollector({
-      ...owner,
-      announcedBytes: Number.isSafeInteger(announced) ? announced : undefined,
-      bytesMax: INFERENCE_JSON_BYTES_MAX,
-    });
+    const length = Number(answer.headers['content-length'] ?? Number.NaN);
+    const announcedBytes = Number.isSafeInteger(length) ? length : undefined;
+    const collector = new TextCollector({ ...owner, announcedBytes, bytesMax, scan });
     const { room } = collector;
+    let granted: Promise<void> | undefined;
     const fail = (error: unknown): void => {
       answer.abort();
       room.release();
       reject(error);
     };
-    if (announced > INFERENCE_JSON_BYTES_MAX) return fail(new UpstreamFailure('too_complex', { status }));
-    room.startTransit(() => fail(new UpstreamFailure('timeout', { status })));
+    const tooComplex = (bytesRead: number) => new UpstreamFailure('too_complex', { status, bytesRead });
+    if (announcedBytes !== undefined && announcedBytes > bytesMax) return fail(tooComplex(announcedBytes));
     answer.read({
       onData: (piece) => {
         const pushed = collector.push(piece);
         if (pushed === undefined) return;
-        if (pushed === 'too_complex') return fail(new UpstreamFailure('too_complex', { status }));
+        if (pushed === 'too_complex') return fail(tooComplex(collector.length));
         answer.pause();
+        granted = pushed;
         pushed.then(answer.resume, fail);
       },
-      onEnd: () => resolve({ ...collector.take(), room }),
+      onEnd: () => {
+        const finish = (): void => resolve({ ...collector.take(), room });
+        if (granted === undefined) finish();
+        // The last piece may still wait for its memory.
+        else granted.then(finish, fail);
+      },
       onFailure: fail,
     });
   });

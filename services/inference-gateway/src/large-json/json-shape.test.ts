@@ -71,4 +71,15 @@ describe('JsonShape', () => {
     while (shape.push(piece)) bytes += piece.length;
     expect(bytes).toBeLessThan(2_000_000);
   });
+
+  test('refuses the same short texts whole as in pieces', () => {
+    const limits = { valuesMax: 1e9, depthMax: 8 };
+    const part = fc.constantFrom('[', ']', '{', '}', '"', '"[[[["', ',', '"a":', '1', ' ');
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 60 }), (parts) => {
+        const bytes = Buffer.from(parts.join(''));
+        expect(new JsonShape(limits).push(bytes, true)).toBe(new JsonShape(limits).push(bytes));
+      }),
+    );
+  });
 });

@@ -18,12 +18,15 @@ const CLOSE = 4;
 const COMMA = 5;
 const KINDS = new Uint8Array(256);
 for (const byte of Buffer.from(' \t\r\n')) KINDS[byte] = BLANK;
-for (const byte of Buffer.from('{[')) KINDS[byte] = OPEN;
+const OPENINGS = [...Buffer.from('{[')];
+for (const byte of OPENINGS) KINDS[byte] = OPEN;
 for (const byte of Buffer.from('}]')) KINDS[byte] = CLOSE;
 KINDS[0x22] = STRING;
 KINDS[0x2c] = COMMA;
 
 const INSIDE_STRING = -1;
+/** Shorter texts have few values, so that only their depth is of interest. */
+const UNCOUNTED_BYTES = 16 * 1024;
 
 /**
  * Counts the values and the depth of a JSON text while it arrives, at a few nanoseconds per byte. It does not validate: for
@@ -42,13 +45,14 @@ export class JsonShape {
     this.#limits = limits;
   }
 
-  /** Number of values so far: root, members and elements. */
+  /** Number of values so far: root, members and elements. 1 for a short text, which is not counted. */
   get values(): number {
     return this.#values;
   }
 
-  /** Counts the next bytes. Returns false once the text exceeds a limit. */
-  push(bytes: Buffer): boolean {
+  /** Counts the next bytes. Returns false once the text exceeds a limit. The values of a short text are not counted. */
+  push(bytes: Buffer, isWhole = false): boolean {
+    if (isWhole && bytes.length <= UNCOUNTED_BYTES && this.#isFlat(bytes)) return true;
     let at = this.#isInString ? this.#finishString(bytes, 0) : 0;
     const { length } = bytes;
     while (at !== INSIDE_STRING && at < length) {
@@ -70,6 +74,15 @@ export class JsonShape {
       }
     }
     return this.#values <= this.#limits.valuesMax;
+  }
+
+  /** Returns true if a text opens too few arrays and objects to be too deep. Searches several times faster than it counts. */
+  #isFlat(bytes: Buffer): boolean {
+    let openedMax = this.#limits.depthMax;
+    for (const opening of OPENINGS) {
+      for (let at = bytes.indexOf(opening); at >= 0; at = bytes.indexOf(opening, at + 1)) openedMax -= 1;
+    }
+    return openedMax >= 0;
   }
 
   /** Returns the offset after the closing quote, or `INSIDE_STRING`. */

@@ -1,8 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Allocation, createMemoryBudget } from './memory-budget.ts';
 
-const create = () =>
-  createMemoryBudget({ bytesMax: 100, accountBytesMax: 60, accountWaitingMax: 2, waitMs: 1_000 }, () => Date.now());
+const LIMITS = {
+  bytesMax: 100,
+  accountBytesMax: 60,
+  accountWaitingMax: 2,
+  allWaitingMax: 3,
+  pace: { graceMs: 2_000, bytesPerMsMin: 1_000 },
+};
+const create = () => createMemoryBudget({ ...LIMITS, waitMs: 1_000 }, () => Date.now());
 
 type Budget = ReturnType<typeof create>;
 
@@ -86,6 +92,37 @@ describe('createMemoryBudget', () => {
     expect(waiting.map(({ error }) => error !== undefined)).toEqual([false, false, true]);
   });
 
+  test('is congested while the queue of the account or of all accounts is full, but refuses no text that may wait', async () => {
+    const budget = createMemoryBudget(LIMITS, () => Date.now());
+    const { allocation } = take(budget, 'a', 60);
+    take(budget, 'b', 40);
+    const waiting = [take(budget, 'a', 60), take(budget, 'a', 60)];
+    expect([budget.isCongested('a'), budget.isCongested('b')]).toEqual([true, false]);
+    waiting.push(take(budget, 'c', 60), take(budget, 'a', 1));
+    expect(budget.isCongested('b')).toBe(true);
+    await pass(3_600_000);
+    expect(waiting.map(({ error }) => error)).toEqual([undefined, undefined, undefined, undefined]);
+    allocation.release();
+    await pass(0);
+    expect(waiting.map(({ isTaken }) => isTaken)).toEqual([true, false, false, false]);
+  });
+
+  test('watches the pace of a text whose account was forgotten before its first bytes', async () => {
+    const budget = create();
+    const slow = budget.open('a');
+    take(budget, 'a', 10).allocation.release();
+    const onTooSlow = vi.fn();
+    slow.startTransit(onTooSlow);
+    slow.take(60);
+    const waiting = take(budget, 'a', 60);
+    await pass(900);
+    waiting.allocation.release();
+    await pass(2_000);
+    expect(take(budget, 'a', 60).isTaken).toBe(false);
+    await pass(0);
+    expect(onTooSlow).toHaveBeenCalledOnce();
+  });
+
   test('forgets a text that is released while it is queued', async () => {
     const budget = create();
     const { allocation } = take(budget, 'a', 60);
@@ -139,10 +176,7 @@ describe('a text that arrives too slowly', () => {
   });
 
   test('loses its room as soon as it is too slow while another text is queued', async () => {
-    const budget = createMemoryBudget(
-      { bytesMax: 100, accountBytesMax: 60, accountWaitingMax: 2, waitMs: LONG_MS },
-      () => Date.now(),
-    );
+    const budget = createMemoryBudget({ ...LIMITS, waitMs: LONG_MS }, () => Date.now());
     const { allocation } = take(budget, 'a', 60);
     const onTooSlow = vi.fn();
     allocation.startTransit(onTooSlow);

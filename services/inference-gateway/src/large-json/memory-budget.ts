@@ -1,22 +1,25 @@
 import { AppError } from '@svc/service-kit';
-import { Pace } from './pace.ts';
+import { Pace, type PaceLimits } from './pace.ts';
 
 /** Limits of the memory that texts share. */
 export interface MemoryBudgetLimits {
   readonly bytesMax: number;
   /** Limit per account, so that others always find room. */
   readonly accountBytesMax: number;
-  /** Queue limit per account. */
+  /** Queue limits per account and in total. */
   readonly accountWaitingMax: number;
-  /** Longest time in the queue. */
-  readonly waitMs: number;
+  readonly allWaitingMax: number;
+  /** Longest time in the queue. If omitted, a text waits without limit, and a full queue refuses none. */
+  readonly waitMs?: number;
+  /** A slower text loses its memory to queued ones. */
+  readonly pace: PaceLimits;
 }
 
 /** Memory of one text. */
 export interface Allocation {
   /**
    * Takes more memory. Returns undefined if there is enough, else queues fairly among accounts and resolves when there is.
-   * Throws `service_unavailable` on timeout.
+   * If the budget limits the wait, rejects with `service_unavailable` on timeout or if the queue is full.
    */
   readonly take: (bytes: number) => Promise<void> | undefined;
   /**
@@ -35,6 +38,8 @@ export interface Allocation {
 /** Memory shared by texts. */
 export interface MemoryBudget {
   readonly open: (account: string) => Allocation;
+  /** Returns true if the queue of this account, or of all accounts, is full. */
+  readonly isCongested: (account: string) => boolean;
   readonly bytesTaken: () => number;
 }
 
@@ -59,9 +64,9 @@ interface Account {
   readonly waiting: Waiting[];
 }
 
-/** A text whose pace is watched. */
+/** A text whose pace is watched. The budget may forget an account and create it anew, so it is known by its name. */
 interface Transit {
-  readonly account: Account;
+  readonly account: string;
   readonly pace: Pace;
   readonly onTooSlow: () => void;
 }
@@ -72,7 +77,11 @@ export const createMemoryBudget = (
   clock: () => number = () => performance.now(),
 ): MemoryBudget => {
   const budget = new Budget(limits, clock);
-  return { open: (account) => new AccountAllocation(budget, account), bytesTaken: () => budget.bytesTaken };
+  return {
+    open: (account) => new AccountAllocation(budget, account),
+    isCongested: (account) => budget.isCongested(account),
+    bytesTaken: () => budget.bytesTaken,
+  };
 };
 
 class Budget {
@@ -82,11 +91,22 @@ class Budget {
   readonly #limits: MemoryBudgetLimits;
   /** In round-robin order. */
   readonly #accounts = new Map<string, Account>();
+  #waitingCount = 0;
   #sweep: NodeJS.Timeout | undefined;
 
   constructor(limits: MemoryBudgetLimits, clock: () => number) {
     this.#limits = limits;
     this.clock = clock;
+  }
+
+  get pace(): PaceLimits {
+    return this.#limits.pace;
+  }
+
+  isCongested(name: string): boolean {
+    const { accountWaitingMax, allWaitingMax } = this.#limits;
+    if ((this.#accounts.get(name)?.waiting.length ?? 0) >= accountWaitingMax) return true;
+    return this.#waitingCount >= allWaitingMax;
   }
 
   accountOf(name: string): Account {
@@ -105,7 +125,9 @@ class Budget {
   /** Queues for memory. Returns a function that leaves the queue. */
   wait(account: Account, bytes: number, { onRoom, onRefusal }: WaitingFor): () => void {
     const { waiting } = account;
-    if (waiting.length >= this.#limits.accountWaitingMax) {
+    const { waitMs } = this.#limits;
+    if (waitMs !== undefined && this.isCongested(account.name)) {
+      this.#settle(account);
       onRefusal(unavailable());
       return () => {};
     }
@@ -122,11 +144,13 @@ class Budget {
       const at = waiting.indexOf(entry);
       if (at === -1) return;
       waiting.splice(at, 1);
+      this.#waitingCount -= 1;
       this.#settle(account);
       onRefusal(unavailable());
     };
-    const timer = setTimeout(refuse, this.#limits.waitMs);
+    const timer = waitMs === undefined ? undefined : setTimeout(refuse, waitMs);
     waiting.push(entry);
+    this.#waitingCount += 1;
     this.#evictSlow();
     return refuse;
   }
@@ -159,6 +183,7 @@ class Budget {
       if (!this.#fitsInAll(next.bytes)) break;
       if (!this.#fits(account, next.bytes)) continue;
       account.waiting.shift();
+      this.#waitingCount -= 1;
       this.#accounts.delete(account.name);
       this.#accounts.set(account.name, account);
       next.admit();
@@ -179,9 +204,9 @@ class Budget {
     this.#sweep = hasWaiting ? setTimeout(this.#evictSlow, SWEEP_MS) : undefined;
   };
 
-  #isWantedFrom(account: Account): boolean {
+  #isWantedFrom(account: string): boolean {
     return [...this.#accounts.values()].some(
-      (other) => other.waiting[0] !== undefined && (other === account || !this.#fitsInAll(other.waiting[0].bytes)),
+      ({ name, waiting: [next] }) => next !== undefined && (name === account || !this.#fitsInAll(next.bytes)),
     );
   }
 }
@@ -191,7 +216,8 @@ const unavailable = (): AppError => new AppError('service_unavailable', undefine
 class AccountAllocation implements Allocation {
   readonly #budget: Budget;
   readonly #name: string;
-  #account: Account;
+  /** The account whose bytes are taken; undefined before the first. */
+  #account: Account | undefined;
   #bytes = 0;
   #onTooSlow: (() => void) | undefined;
   #stopWaiting: (() => void) | undefined;
@@ -199,21 +225,21 @@ class AccountAllocation implements Allocation {
   constructor(budget: Budget, name: string) {
     this.#budget = budget;
     this.#name = name;
-    this.#account = budget.accountOf(name);
   }
 
   readonly take = (bytes: number): Promise<void> | undefined => {
     // The budget forgets accounts without texts.
-    this.#account = this.#budget.accountOf(this.#name);
-    if (!this.#budget.tryTake(this.#account, bytes)) return this.#wait(bytes);
+    const account = this.#budget.accountOf(this.#name);
+    this.#account = account;
+    if (!this.#budget.tryTake(account, bytes)) return this.#wait(account, bytes);
     this.#bytes += bytes;
     return undefined;
   };
 
   readonly startTransit = (onTooSlow: () => void): void => {
-    const { inTransit, clock } = this.#budget;
+    const { inTransit, clock, pace } = this.#budget;
     this.#onTooSlow = onTooSlow;
-    inTransit.set(this, { account: this.#account, pace: new Pace(clock()), onTooSlow });
+    inTransit.set(this, { account: this.#name, pace: new Pace(pace, clock()), onTooSlow });
   };
 
   readonly advance = (bytes: number): void => {
@@ -229,7 +255,7 @@ class AccountAllocation implements Allocation {
   readonly shrinkTo = (bytes: number): void => {
     const surplus = Math.max(0, this.#bytes - bytes);
     this.#bytes -= surplus;
-    this.#budget.giveBack(this.#account, surplus);
+    if (this.#account !== undefined) this.#budget.giveBack(this.#account, surplus);
   };
 
   readonly release = (): void => {
@@ -239,10 +265,10 @@ class AccountAllocation implements Allocation {
   };
 
   /** Queues for memory. The pace is not watched meanwhile: the gateway itself delays the text. */
-  #wait(bytes: number): Promise<void> {
+  #wait(account: Account, bytes: number): Promise<void> {
     this.#budget.inTransit.delete(this);
     return new Promise((resolve, reject) => {
-      this.#stopWaiting = this.#budget.wait(this.#account, bytes, {
+      this.#stopWaiting = this.#budget.wait(account, bytes, {
         onRoom: () => {
           this.#bytes += bytes;
           if (this.#onTooSlow !== undefined) this.startTransit(this.#onTooSlow);

@@ -1,20 +1,24 @@
-/** Longest time without progress, regardless of earlier speed. */
-const GRACE_MS = 2_000;
-/** 8 Mbit/s. */
-const BYTES_PER_MS_MIN = 1_000;
+/** Minimum pace of a text. */
+export interface PaceLimits {
+  /** Longest time without progress, regardless of earlier speed. */
+  readonly graceMs: number;
+  readonly bytesPerMsMin: number;
+}
 
-/** Checks the speed of a text on its way from the caller or provider, or to the caller. */
+/** Checks the speed of a text on its way from or to the caller. */
 export class Pace {
+  readonly #limits: PaceLimits;
   #deadlineMs: number;
 
-  constructor(nowMs: number) {
-    this.#deadlineMs = nowMs + GRACE_MS;
+  constructor(limits: PaceLimits, nowMs: number) {
+    this.#limits = limits;
+    this.#deadlineMs = nowMs + limits.graceMs;
   }
 
   /** Extends the deadline in proportion to the bytes, so that single bytes do not keep a text alive. */
   advance(bytes: number, nowMs: number): void {
-    const extensionMs = bytes / BYTES_PER_MS_MIN;
-    this.#deadlineMs = Math.min(Math.max(this.#deadlineMs, nowMs) + extensionMs, nowMs + GRACE_MS);
+    const { graceMs, bytesPerMsMin } = this.#limits;
+    this.#deadlineMs = Math.min(Math.max(this.#deadlineMs, nowMs) + bytes / bytesPerMsMin, nowMs + graceMs);
   }
 
   isTooSlow(nowMs: number): boolean {

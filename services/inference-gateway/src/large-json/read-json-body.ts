@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { INFERENCE_JSON_BYTES_MAX } from '@svc/contracts';
 import { AppError, consumeBody, RequestTimeout } from '@svc/service-kit';
+import { JsonShape } from './json-shape.ts';
 import type { JsonText } from './json-text.ts';
 import { TextCollector } from './text-collector.ts';
 import type { TextMemory } from './text-memory.ts';
@@ -28,6 +29,7 @@ export const readJsonBody = async (req: IncomingMessage, owner: TextOwner): Prom
     ...owner,
     announcedBytes: announced === undefined ? undefined : Number(announced),
     bytesMax: INFERENCE_JSON_BYTES_MAX,
+    scan: new JsonShape(),
   });
   const { room } = collector;
   try {

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { JsonShape } from './json-shape.ts';
 import { joinPieces } from './json-text.ts';
 import { TextCollector } from './text-collector.ts';
-import { openTextMemory } from './text-memory.ts';
+import { openRequestMemory } from './text-memory.ts';
 
 const BYTES_MAX = 32 * 1024 * 1024;
-const open = (announcedBytes: number | undefined, memory = openTextMemory()) =>
-  new TextCollector({ memory, account: 'usr_1', announcedBytes, bytesMax: BYTES_MAX });
+const open = (announcedBytes: number | undefined, memory = openRequestMemory()) =>
+  new TextCollector({ memory, account: 'usr_1', announcedBytes, bytesMax: BYTES_MAX, scan: new JsonShape() });
 
 describe('TextCollector', () => {
   test('joins a text, however it is split', () => {
@@ -40,14 +41,15 @@ describe('TextCollector', () => {
   });
 
   test('returns the room beyond the end of the text', () => {
-    const memory = openTextMemory();
+    const memory = openRequestMemory();
     const collector = open(undefined, memory);
     collector.push(Buffer.alloc(100_000));
     collector.push(Buffer.alloc(400_000));
-    expect(memory.large.bytesTaken()).toBe(BYTES_MAX);
+    const taken = () => memory.classes.map(({ budget }) => budget.bytesTaken());
+    expect(taken()).toEqual([0, BYTES_MAX]);
     collector.take();
-    expect([memory.small.bytesTaken(), memory.large.bytesTaken()]).toEqual([0, 500_000]);
+    expect(taken()).toEqual([0, 500_000]);
     collector.room.release();
-    expect(memory.large.bytesTaken()).toBe(0);
+    expect(taken()).toEqual([0, 0]);
   });
 });

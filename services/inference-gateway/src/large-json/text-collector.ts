@@ -1,7 +1,18 @@
 import { freeBuffer } from '@svc/service-kit';
-import { JsonShape } from './json-shape.ts';
 import type { JsonText } from './json-text.ts';
 import { TextRoom, type TextRoomOptions } from './text-room.ts';
+
+/** Reads a text while it arrives. */
+export interface TextScan {
+  /** Reads the next bytes, or all of them. Returns false once the text exceeds a limit of its structure. */
+  readonly push: (bytes: Buffer, isWhole: boolean) => boolean;
+  /** Number of values so far: root, members and elements. */
+  readonly values: number;
+}
+
+export interface TextCollectorOptions extends TextRoomOptions {
+  readonly scan: TextScan;
+}
 
 /** Each block is as long as all previous ones together, within these limits. */
 const BLOCK_BYTES_MIN = 16 * 1024;
@@ -11,7 +22,8 @@ const BLOCK_BYTES_MAX = 1024 * 1024;
 export class TextCollector {
   readonly room: TextRoom;
   readonly #bytesMax: number;
-  readonly #shape = new JsonShape();
+  readonly #announcedBytes: number | undefined;
+  readonly #scan: TextScan;
   /** First piece, uncopied. Most texts have only one. */
   #first: Buffer | undefined;
   readonly #blocks: Buffer[] = [];
@@ -19,9 +31,11 @@ export class TextCollector {
   #filled = 0;
   #length = 0;
 
-  constructor(options: TextRoomOptions) {
+  constructor(options: TextCollectorOptions) {
+    this.#scan = options.scan;
     this.room = new TextRoom(options);
     this.#bytesMax = options.bytesMax;
+    this.#announcedBytes = options.announcedBytes;
   }
 
   /**
@@ -30,18 +44,24 @@ export class TextCollector {
    */
   push(piece: Buffer): Promise<void> | 'too_complex' | undefined {
     this.#length += piece.length;
-    if (this.#length > this.#bytesMax || !this.#shape.push(piece)) return 'too_complex';
+    const isWhole = piece.length === this.#announcedBytes;
+    if (this.#length > this.#bytesMax || !this.#scan.push(piece, isWhole)) return 'too_complex';
     this.room.advance(piece.length);
     if (this.#first === undefined) this.#first = piece;
     else this.#store(piece);
     return this.room.growTo(this.#length);
   }
 
+  /** Number of bytes so far. */
+  get length(): number {
+    return this.#length;
+  }
+
   /** Returns the whole text. */
   take(): JsonText {
     this.room.endTransit(this.#length);
     const pieces = this.#first === undefined ? [] : [this.#first, ...this.#blocks];
-    return { pieces, length: this.#length, values: this.#shape.values };
+    return { pieces, length: this.#length, values: this.#scan.values };
   }
 
   #store(piece: Buffer): void {

@@ -1,29 +1,101 @@
+import { AppError } from '@svc/service-kit';
 import { createMemoryBudget, type MemoryBudget, type MemoryBudgetLimits } from './memory-budget.ts';
 
-/** Memory shared by the texts of all accounts. Small texts have a separate budget, so that large ones do not delay them. */
-export interface TextMemory {
-  readonly small: MemoryBudget;
-  readonly large: MemoryBudget;
+/** Memory of the texts up to one size. */
+export interface MemoryClass {
+  readonly textBytesMax: number;
+  readonly budget: MemoryBudget;
 }
 
-const MEBIBYTE = 1024 * 1024;
-const WAIT_MS = 20_000;
-/** Three of the largest texts, two of one account. */
-const LARGE: MemoryBudgetLimits = {
-  bytesMax: 96 * MEBIBYTE,
-  accountBytesMax: 64 * MEBIBYTE,
-  accountWaitingMax: 64,
-  waitMs: WAIT_MS,
-};
-/** Some hundred texts at a time, a quarter of them from one account. */
-const SMALL: MemoryBudgetLimits = {
-  bytesMax: 64 * MEBIBYTE,
-  accountBytesMax: 16 * MEBIBYTE,
-  accountWaitingMax: 1_024,
-  waitMs: WAIT_MS,
-};
+/**
+ * Memory shared by the texts of all accounts, in classes by size: large texts do not delay small ones. A text that outgrows
+ * its class moves to the next one. Texts wait only for larger classes, so they cannot deadlock on each other's memory.
+ */
+export interface TextMemory {
+  /** By size, in ascending order. */
+  readonly classes: readonly MemoryClass[];
+  /**
+   * Throws `service_unavailable` if the texts of this account, or of all accounts, queue for the memory of texts up to
+   * `bytesMax` bytes. Called before a request is forwarded: its answer then waits for memory, but never fails for it.
+   */
+  readonly checkRoom: (account: string, bytesMax: number) => void;
+}
 
-export const openTextMemory = (): TextMemory => ({
-  small: createMemoryBudget(SMALL),
-  large: createMemoryBudget(LARGE),
-});
+const KIBIBYTE = 1024;
+const MEBIBYTE = 1024 * KIBIBYTE;
+const SMALL_TEXT_BYTES_MAX = 256 * KIBIBYTE;
+const LARGE_TEXT_BYTES_MAX = 32 * MEBIBYTE;
+/** Embeddings with 2,048 inputs of 3,072 numbers. */
+const HUGE_TEXT_BYTES_MAX = 128 * MEBIBYTE;
+/** Some hundred texts at a time, a quarter of them from one account. */
+const SMALL_BYTES = { bytesMax: 64 * MEBIBYTE, accountBytesMax: 16 * MEBIBYTE };
+
+/** A caller that sends slower than 8 Mbit/s delays only itself. */
+const REQUEST_WAITING = { waitMs: 20_000, pace: { graceMs: 2_000, bytesPerMsMin: 1_000 }, allWaitingMax: 4_096 };
+const REQUEST_CLASSES: readonly (readonly [number, MemoryBudgetLimits])[] = [
+  [SMALL_TEXT_BYTES_MAX, { ...SMALL_BYTES, ...REQUEST_WAITING, accountWaitingMax: 1_024 }],
+  [
+    LARGE_TEXT_BYTES_MAX,
+    // Three of the largest texts, two of one account.
+    { ...REQUEST_WAITING, bytesMax: 96 * MEBIBYTE, accountBytesMax: 64 * MEBIBYTE, accountWaitingMax: 64 },
+  ],
+];
+
+/**
+ * An answer has been paid for when it arrives, so it waits as long as its provider does. Only a caller that reads very slowly
+ * loses an answer, and only while others wait: a small answer has ten seconds for its first bytes, a huge one two minutes.
+ */
+const ANSWER_PACE = { graceMs: 10_000, bytesPerMsMin: 1_000 };
+const ANSWER_CLASSES: readonly (readonly [number, MemoryBudgetLimits])[] = [
+  [
+    SMALL_TEXT_BYTES_MAX,
+    {
+      ...SMALL_BYTES,
+      pace: { graceMs: 10_000, bytesPerMsMin: 32 },
+      accountWaitingMax: 256,
+      allWaitingMax: 1_024,
+    },
+  ],
+  [
+    LARGE_TEXT_BYTES_MAX,
+    // Three of the largest texts, one of one account.
+    {
+      bytesMax: 96 * MEBIBYTE,
+      accountBytesMax: 32 * MEBIBYTE,
+      pace: ANSWER_PACE,
+      accountWaitingMax: 32,
+      allWaitingMax: 128,
+    },
+  ],
+  [
+    HUGE_TEXT_BYTES_MAX,
+    {
+      bytesMax: HUGE_TEXT_BYTES_MAX,
+      accountBytesMax: HUGE_TEXT_BYTES_MAX,
+      pace: ANSWER_PACE,
+      accountWaitingMax: 2,
+      allWaitingMax: 8,
+    },
+  ],
+];
+
+/** Opens the memory of requests. A request that finds none in time is refused. */
+export const openRequestMemory = (): TextMemory => openMemory(REQUEST_CLASSES);
+
+/** Opens the memory of answers, which are never refused. */
+export const openAnswerMemory = (): TextMemory => openMemory(ANSWER_CLASSES);
+
+const openMemory = (classes: typeof REQUEST_CLASSES): TextMemory => {
+  const opened = classes.map(([textBytesMax, limits]) => ({ textBytesMax, budget: createMemoryBudget(limits) }));
+  return {
+    classes: opened,
+    checkRoom: (account, bytesMax) => {
+      for (const [place, { budget }] of opened.entries()) {
+        const isNeeded = (opened[place - 1]?.textBytesMax ?? 0) < bytesMax;
+        if (isNeeded && budget.isCongested(account)) {
+          throw new AppError('service_unavailable', undefined, { headers: { 'retry-after': '2' } });
+        }
+      }
+    },
+  };
+};

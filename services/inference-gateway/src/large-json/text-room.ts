@@ -3,7 +3,6 @@ import type { TextMemory } from './text-memory.ts';
 
 /** Shorter texts are not counted. The number of connections limits them. */
 const UNCOUNTED_BYTES = 16 * 1024;
-const SMALL_BYTES_MAX = 256 * 1024;
 
 export interface TextRoomOptions {
   readonly memory: TextMemory;
@@ -14,13 +13,15 @@ export interface TextRoomOptions {
 }
 
 /**
- * Memory room of one text. A small or a large text allocates once, up to the maximum that it can need. Texts that are
- * already arriving therefore cannot deadlock on each other's memory.
+ * Memory room of one text. It allocates the maximum of its class at once, so that texts of one class that are already
+ * arriving never wait for each other.
  */
 export class TextRoom {
   static readonly uncountedBytes = UNCOUNTED_BYTES;
   readonly #options: TextRoomOptions;
-  readonly #allocations: Allocation[] = [];
+  #allocation: Allocation | undefined;
+  /** The allocation of the previous class, while the text waits for the next one. */
+  #leaving: Allocation | undefined;
   #bytes = UNCOUNTED_BYTES;
   #onTooSlow: (() => void) | undefined;
 
@@ -32,36 +33,45 @@ export class TextRoom {
   growTo(bytes: number): Promise<void> | undefined {
     if (bytes <= this.#bytes) return undefined;
     const { announcedBytes = 0, bytesMax, memory, account } = this.#options;
-    const isSmall = Math.max(announcedBytes, bytes) <= SMALL_BYTES_MAX;
-    const allocation = (isSmall ? memory.small : memory.large).open(account);
-    this.#allocations.push(allocation);
-    this.#bytes = announcedBytes || (isSmall ? SMALL_BYTES_MAX : bytesMax);
+    const needed = Math.max(announcedBytes, bytes);
+    const fitting = memory.classes.find(({ textBytesMax }) => textBytesMax >= needed) ?? memory.classes.at(-1);
+    if (fitting === undefined) throw new Error('the memory has no classes');
+    const allocation = fitting.budget.open(account);
+    this.#leaving = this.#allocation;
+    this.#allocation = allocation;
+    this.#bytes = announcedBytes >= bytes ? announcedBytes : Math.min(fitting.textBytesMax, bytesMax);
     if (this.#onTooSlow !== undefined) allocation.startTransit(this.#onTooSlow);
-    return allocation.take(this.#bytes);
+    const waiting = allocation.take(this.#bytes);
+    if (waiting === undefined) this.#leave();
+    return waiting?.then(() => this.#leave());
   }
 
   /** Starts to watch the pace of the text, see `Allocation`. */
   startTransit(onTooSlow: () => void): void {
     this.#onTooSlow = onTooSlow;
-    this.#allocations.at(-1)?.startTransit(onTooSlow);
+    this.#allocation?.startTransit(onTooSlow);
   }
 
   /** Counts bytes that were received or sent. */
   advance(bytes: number): void {
-    this.#allocations.at(-1)?.advance(bytes);
+    this.#allocation?.advance(bytes);
   }
 
   /** Stops watching the pace, and returns the memory beyond the final length. */
   endTransit(bytes: number): void {
     this.#onTooSlow = undefined;
-    const last = this.#allocations.at(-1);
-    for (const allocation of this.#allocations) {
-      allocation.endTransit();
-      allocation.shrinkTo(allocation === last ? bytes : 0);
-    }
+    this.#allocation?.endTransit();
+    this.#allocation?.shrinkTo(bytes);
   }
 
   release(): void {
-    for (const allocation of this.#allocations.splice(0)) allocation.release();
+    this.#leave();
+    this.#allocation?.release();
+    this.#allocation = undefined;
+  }
+
+  #leave(): void {
+    this.#leaving?.release();
+    this.#leaving = undefined;
   }
 }

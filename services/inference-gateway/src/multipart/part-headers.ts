@@ -40,7 +40,8 @@ const parseDisposition = (value: string): Pick<PartHeaders, 'name' | 'filename'>
     end = PARAMETER.lastIndex;
   }
   const name = parameters.get('name');
-  if (name === undefined || end !== value.length) return undefined;
+  // Some clients end the list of parameters with a semicolon.
+  if (name === undefined || !/^[;\s]*$/.test(value.slice(end))) return undefined;
   // RFC 7578 section 4.2 forbids `filename*`, but some clients send it.
   return { name, filename: parameters.get('filename') ?? parameters.get('filename*') };
 };

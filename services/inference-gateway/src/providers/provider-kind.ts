@@ -10,8 +10,6 @@ export interface ProviderKind {
   readonly requestIdHeaders: RequestIdHeaders;
   /** True if streams always end with their usage, and requests must not ask for it. */
   readonly alwaysReportsUsage: boolean;
-  /** True if chunks without a model may precede the first one that names it. */
-  readonly namesModelLate: boolean;
   /** New names of members of JSON requests; null for members that the provider rejects, which are removed. */
   readonly memberNames: Readonly<Record<string, string | null>>;
   /** Member for the output limit that every model accepts. */

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
-import { CommonHeaders, type HttpClient } from '@svc/http-client';
 import type { Logger } from '@svc/service-kit';
 import { activeTracing, currentSpan, type TraceSpan } from '@svc/tracing';
+import { CommonHeaders, type HttpClient } from '../http-client/index.ts';
 import type { Route, TokenRoute } from '../routes/index.ts';
-import { UpstreamFailure } from '../upstream-failure.ts';
+import { toDispatchedFailure, UpstreamFailure } from '../upstream-failure.ts';
 import { operationName } from '../usage-records/index.ts';
 import { REWRITTEN_MEMBERS, type RequestBody, toUpstreamBody } from '../wire/index.ts';
 import {
@@ -56,7 +56,9 @@ export const sendToRoute = async (deps: UpstreamDeps, request: RouteRequest): Pr
   const span = currentSpan() === undefined ? undefined : beginExchange(request.route);
   let verdict: RouteVerdict = 'unknown';
   try {
-    const answer = await exchange(deps, request, permit.leave);
+    const answer = await exchange(deps, request, permit.leave).catch((error: unknown) => {
+      throw toDispatchedFailure(error);
+    });
     verdict = 'served';
     if (span !== undefined) request.keepSpan(span);
     return answer;

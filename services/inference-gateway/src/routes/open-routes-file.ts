@@ -22,13 +22,16 @@ export interface RoutesFileOptions {
   readonly providerKey: ReadProviderKey;
   readonly clock: () => number;
   readonly logger: Logger;
+  /** Called with each table that comes into force. */
+  readonly onLoad: (table: RouteTable) => void;
 }
 
 /** Reads the routes file and watches it for changes. Throws RoutesFileError if it is invalid at the start. */
 export const openRoutesFile = async (options: RoutesFileOptions): Promise<RoutesInForce> => {
-  const { file, providerKey, clock, logger } = options;
+  const { file, providerKey, clock, logger, onLoad } = options;
   let text = await readFile(file, 'utf8');
   let table = parseRoutesFile(text, { nowMs: clock(), providerKey });
+  onLoad(table);
 
   const readAgain = async (): Promise<boolean> => {
     try {
@@ -37,6 +40,7 @@ export const openRoutesFile = async (options: RoutesFileOptions): Promise<Routes
       if (newText !== text) logger.info({ file }, 'routes file loaded');
       text = newText;
       table = newTable;
+      onLoad(table);
       return true;
     } catch (error) {
       const faults = error instanceof RoutesFileError ? error.faults : [];

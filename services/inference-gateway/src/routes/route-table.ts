@@ -1,4 +1,5 @@
-import type { ConfiguredRoute, ProviderKindName, TokenPrice } from '@svc/contracts';
+import type { ConfiguredRoute, PriceList, ProviderKindName, TokenPrice } from '@svc/contracts';
+import { type OfferedModel, offeredModels, toTokenPrice } from './offered-models.ts';
 
 /** A provider of inference. */
 export interface Provider {
@@ -53,13 +54,6 @@ export interface AudioRoute extends CommonRoute {
 /** An active route. Only the table checks that its certification is valid now. */
 export type Route = TokenRoute | AudioRoute;
 
-/** A model in the list for callers. */
-export interface OfferedModel {
-  readonly id: string;
-  readonly ownedBy: string;
-  readonly certifiedFromMs: number;
-}
-
 /** Index of one routes file. Immutable; a reload replaces it. */
 export interface RouteTable {
   /** Routes for delegated chat that are certified now, in order of preference. */
@@ -72,8 +66,12 @@ export interface RouteTable {
     model: string,
     nowMs: number,
   ) => readonly TokenRoute[] | undefined;
-  /** Models with at least one certified route, in the file's order. */
+  /** Certifications of the active routes, expired ones included. */
+  readonly certifications: readonly { readonly routeId: string; readonly untilMs: number }[];
+  /** Models with at least one certified route, once for each of their services, in the file's order. */
   readonly models: (nowMs: number) => readonly OfferedModel[];
+  /** Prices of the routes that delegated inference prefers now. */
+  readonly delegatedPrices: (nowMs: number) => PriceList['delegated'];
 }
 
 export interface RouteTableParts {
@@ -101,7 +99,16 @@ export const createRouteTable = (parts: RouteTableParts): RouteTable => {
       const routes = byModel.get(modelKey(service, model));
       return routes === undefined ? undefined : certified(routes, nowMs);
     },
+    certifications: parts.routes.map(({ id, certifiedUntilMs }) => ({ routeId: id, untilMs: certifiedUntilMs })),
     models: (nowMs) => offeredModels(certified(tokenRoutes, nowMs)),
+    delegatedPrices: (nowMs) => {
+      const [chatRoute] = certified(chat, nowMs);
+      const [audioRoute] = certified(transcription, nowMs);
+      return {
+        chat: chatRoute === undefined ? null : toTokenPrice(chatRoute.price),
+        audio_transcription: audioRoute?.price ?? null,
+      };
+    },
   };
 };
 
@@ -114,12 +121,4 @@ const certified = <R extends Route>(routes: readonly R[], nowMs: number): readon
   const holds = (route: R): boolean => route.certifiedFromMs <= nowMs && nowMs < route.certifiedUntilMs;
   // Avoids a copy if all certifications are valid, which is the usual case.
   return routes.every(holds) ? routes : routes.filter(holds);
-};
-
-const offeredModels = (routes: readonly TokenRoute[]): readonly OfferedModel[] => {
-  const models = new Map<string, OfferedModel>();
-  for (const { model, provider, certifiedFromMs } of routes) {
-    if (!models.has(model)) models.set(model, { id: model, ownedBy: provider.name, certifiedFromMs });
-  }
-  return [...models.values()];
 };

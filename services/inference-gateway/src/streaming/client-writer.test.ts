@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { createServer, request, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { createServer, IncomingMessage, request, ServerResponse } from 'node:http';
+import { type AddressInfo, connect, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterEach, expect, test } from 'vitest';
-import { type ClientWriter, createClientWriter } from './client-writer.ts';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { ClientWriter, type ClientWriterOptions } from './client-writer.ts';
 
 const PIECES = [
   'data: a\n\n',
@@ -19,13 +19,21 @@ afterEach(() => {
   for (const stop of stops.splice(0)) stop();
 });
 
-const serve = async (answer: (writer: ClientWriter, res: ServerResponse) => void, onFull = (): void => {}) => {
+const OPTIONS: ClientWriterOptions = { idleTimeoutMs: 10_000, keepAliveMs: 15_000, silentMs: 0, sendsComments: true };
+
+const serve = async (
+  answer: (writer: ClientWriter, res: ServerResponse) => void,
+  onFull = (): void => {},
+  options: Partial<ClientWriterOptions> = {},
+) => {
   let onRoom = (): void => {};
   const hadRoom = new Promise<void>((resolve) => {
     onRoom = resolve;
   });
   const server = createServer((_req, res) => {
-    answer(createClientWriter(res, { idleTimeoutMs: 10_000, onFull, onRoom }), res);
+    const writer = new ClientWriter(res, { ...OPTIONS, ...options });
+    writer.watch({ onFull, onRoom });
+    answer(writer, res);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -125,4 +133,93 @@ test('removes its listeners from a connection that is reused', async () => {
   socket.destroy();
   // That of the current stream, and that of the server.
   expect(listeners).toBe(2);
+});
+
+describe('a silent stream', () => {
+  const SECOND = 1_000;
+  const COMMENT = ': keep-alive\n\n';
+  const HEADERS = { 'content-type': 'text/event-stream' };
+
+  /** A response without a socket that collects its pieces. */
+  const silent = (options: Partial<ClientWriterOptions> = {}) => {
+    vi.useFakeTimers();
+    const res = new ServerResponse(new IncomingMessage(new Socket()));
+    const sent: string[] = [];
+    let hasRoom = true;
+    vi.spyOn(res, 'write').mockImplementation((piece: unknown) => {
+      sent.push(String(piece));
+      return hasRoom;
+    });
+    const heads = vi.spyOn(res, 'writeHead');
+    const writer = new ClientWriter(res, { ...OPTIONS, idleTimeoutMs: 60 * SECOND, ...options });
+    stops.push(() => {
+      writer.release();
+      vi.useRealTimers();
+    });
+    const block = (): void => {
+      hasRoom = false;
+    };
+    return { res, writer, sent, heads, block };
+  };
+
+  test('gets a comment after 15 s, and one for every further 15 s, but none while it sends', () => {
+    const { writer, sent } = silent();
+    writer.open(HEADERS);
+    vi.advanceTimersByTime(14 * SECOND);
+    writer.add('data: a\n\n');
+    writer.flush();
+    vi.advanceTimersByTime(14 * SECOND);
+    expect(sent).toEqual(['data: a\n\n']);
+    vi.advanceTimersByTime(31 * SECOND);
+    expect(sent).toEqual(['data: a\n\n', COMMENT, COMMENT, COMMENT]);
+  });
+
+  test('counts the silence before the writer only once', () => {
+    const { writer, sent } = silent({ silentMs: 14 * SECOND });
+    writer.open(HEADERS);
+    vi.advanceTimersByTime(SECOND);
+    expect(sent).toEqual([COMMENT]);
+    vi.advanceTimersByTime(14 * SECOND);
+    expect(sent).toEqual([COMMENT]);
+  });
+
+  test('starts with its late headers after 15 s, or as soon as they are known', () => {
+    const { writer, sent, heads } = silent();
+    let headers: typeof HEADERS | undefined;
+    const late = { headers: () => headers, fail: () => 'failed' };
+    writer.startLateBy(late);
+    vi.advanceTimersByTime(20 * SECOND);
+    expect([heads.mock.calls.length, sent, writer.startedLateBy()]).toEqual([0, [], undefined]);
+    headers = HEADERS;
+    writer.startLateBy(late);
+    expect(heads).toHaveBeenCalledWith(200, HEADERS);
+    expect([sent, writer.startedLateBy()]).toEqual([[COMMENT], late]);
+    writer.open({ 'content-type': 'text/plain' });
+    expect(heads).toHaveBeenCalledTimes(1);
+  });
+
+  test("gets no comment while its caller reads nothing, nor where only the provider's bytes are wanted", () => {
+    const slow = silent();
+    slow.writer.open(HEADERS);
+    slow.block();
+    slow.writer.add('data: a\n\n');
+    slow.writer.flush();
+    vi.advanceTimersByTime(45 * SECOND);
+    expect(slow.sent).toEqual(['data: a\n\n']);
+    const plain = silent({ sendsComments: false });
+    plain.writer.open(HEADERS);
+    vi.advanceTimersByTime(45 * SECOND);
+    expect(plain.sent).toEqual([]);
+  });
+
+  test('leaves no timer after its end, or after its caller has left', () => {
+    const { writer, res } = silent();
+    writer.open(HEADERS);
+    writer.end('data: [DONE]\n\n');
+    res.emit('finish');
+    expect(vi.getTimerCount()).toBe(0);
+    const left = silent();
+    left.res.emit('close');
+    expect(vi.getTimerCount()).toBe(0);
+  });
 });

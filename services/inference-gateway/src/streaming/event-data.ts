@@ -10,10 +10,21 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** Data of the event that ends a stream in the common wire format. */
 export const DONE = '[DONE]';
-const DONE_BYTES = Buffer.from(DONE);
+/** Longer data is no end, however many blanks it has. */
+const DONE_BYTES_MAX = 64;
+const OPEN_BRACKET = 0x5b;
 
-/** Returns true for the data of the event that ends a stream. */
-export const isDone = (data: Buffer): boolean => data.length === DONE.length && data.equals(DONE_BYTES);
+/** Returns true for the data of the event that ends a stream, with or without blanks around it, as common SDKs do. */
+export const isDone = (data: Buffer): boolean => {
+  const first = data[0] ?? 0;
+  if (data.length > DONE_BYTES_MAX || (first !== OPEN_BRACKET && first > SPACE)) return false;
+  return data.toString('latin1').trim() === DONE;
+};
+
+/** Types of events that only keep a connection alive. Their data is ignored. */
+const HEARTBEAT = /^event: ?(ping|heartbeat|keep-?alive)$/i;
+const HEARTBEAT_BYTES_MAX = 20;
+const EVENT = 'e'.charCodeAt(0);
 
 /** Completes an event that was cut off by the end of the stream with the missing line ends. */
 export const completeEvent = (block: Buffer): Buffer => Buffer.concat([block, missingLineEnds(block)]);
@@ -25,16 +36,24 @@ const missingLineEnds = (block: Buffer): Buffer => {
 };
 
 /**
- * Returns the `data` of one raw event: the values of its data lines, joined by line feeds. Returns undefined if there is
- * none, as in a comment. Skips a byte-order mark at the start.
+ * Returns the `data` of one raw event: the values of its data lines, joined by line feeds. Returns undefined if it says
+ * nothing: a comment, an event without data or with blank data, a heartbeat. Skips a byte-order mark at the start.
  */
 export const eventData = (block: Buffer): Buffer | undefined => {
+  const data = joinDataLines(block);
+  return data === undefined || isBlank(data) ? undefined : data;
+};
+
+const isBlank = (data: Buffer): boolean => (data[0] ?? 0) <= SPACE && data.every((byte) => byte <= SPACE);
+
+const joinDataLines = (block: Buffer): Buffer | undefined => {
   let position = startsWithMark(block) ? BYTE_ORDER_MARK.length : 0;
   let first: Buffer | undefined;
   let more: Buffer[] | undefined;
   const hasCr = block.includes(CR);
   while (position < block.length) {
     const end = hasCr ? lineEnd(block, position) : lfFrom(block, position);
+    if (block[position] === EVENT && isHeartbeat(block, position, end)) return undefined;
     const value = dataValue(block, position, end);
     if (value !== undefined) {
       if (first === undefined) first = value;
@@ -61,6 +80,9 @@ const lineEnd = (block: Buffer, from: number): number => {
   const cr = block.subarray(from, position).indexOf(CR);
   return cr === -1 ? position : from + cr;
 };
+
+const isHeartbeat = (block: Buffer, start: number, end: number): boolean =>
+  end - start <= HEARTBEAT_BYTES_MAX && HEARTBEAT.test(block.toString('latin1', start, end));
 
 const dataValue = (block: Buffer, start: number, end: number): Buffer | undefined => {
   const colon = start + DATA.length;

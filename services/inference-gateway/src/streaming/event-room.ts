@@ -3,8 +3,6 @@ import { type TextOwner, TextRoom } from '../large-json/index.ts';
 export interface EventRoomOptions {
   readonly owner: TextOwner;
   readonly eventBytesMax: number;
-  /** Called if the event arrives so slowly that it loses its memory to others. */
-  readonly onTooSlow: () => void;
 }
 
 /** Memory room of the event that is arriving, if it is not small. */
@@ -17,15 +15,15 @@ export class EventRoom {
   }
 
   /** Makes room for the first `bytes` bytes of an event. Returns undefined if there is room, else resolves when there is. */
-  growTo(bytes: number, bytesReceived: number): Promise<void> | undefined {
+  growTo(bytes: number): Promise<void> | undefined {
     if (bytes === 0) this.release();
     if (bytes < TextRoom.uncountedBytes) return undefined;
-    this.#room ??= this.#open();
-    this.#room.advance(bytesReceived);
+    const { owner, eventBytesMax } = this.#options;
+    this.#room ??= new TextRoom({ ...owner, announcedBytes: undefined, bytesMax: eventBytesMax });
     return this.#room.growTo(bytes);
   }
 
-  /** Stops watching the pace: the event is complete. */
+  /** Returns the memory beyond the length of the event, which is complete. */
   endTransit(bytes: number): void {
     this.#room?.endTransit(bytes);
   }
@@ -33,12 +31,5 @@ export class EventRoom {
   release(): void {
     this.#room?.release();
     this.#room = undefined;
-  }
-
-  #open(): TextRoom {
-    const { owner, eventBytesMax, onTooSlow } = this.#options;
-    const room = new TextRoom({ ...owner, announcedBytes: undefined, bytesMax: eventBytesMax });
-    room.startTransit(onTooSlow);
-    return room;
   }
 }

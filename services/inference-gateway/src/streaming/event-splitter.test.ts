@@ -20,7 +20,7 @@ const streams: Record<string, { text: string; data: string[]; rest?: string }> =
   'mixed line ends': { text: 'data: a\n\r\ndata: b\r\n\ndata: c\r\r\n', data: ['a', 'b', 'c'] },
   'comments and other fields': { text: ': ping\n\nevent: x\nid: 1\ndata: a\nretry: 5\n\n:\n\n', data: ['a'] },
   'several data lines': { text: 'data: one\ndata:two\ndata:\ndata:  three\n\n', data: ['one\ntwo\n\n three'] },
-  'a data field without a colon': { text: 'data\n\ndatabase: x\n\n', data: [''] },
+  'data fields without a value': { text: 'data\n\ndata: \n\ndatabase: x\n\ndata: a\ndata\n\n', data: ['a\n'] },
   'text beyond ASCII': { text: 'data: {"t":"åß∂ 日本 🙂"}\n\n', data: ['{"t":"åß∂ 日本 🙂"}'] },
   'many blank lines': { text: '\n\n\ndata: a\n\n\n\ndata: b\n\n', data: ['a', 'b'] },
   'an event that never ends': { text: 'data: a\n\ndata: [DONE]', data: ['a'], rest: 'data: [DONE]' },

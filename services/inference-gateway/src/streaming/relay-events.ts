@@ -1,8 +1,7 @@
-import type { ServerResponse } from 'node:http';
 import type { TextOwner } from '../large-json/index.ts';
 import type { UpstreamAnswer } from '../providers/index.ts';
 import { UpstreamFailure } from '../upstream-failure.ts';
-import { createClientWriter, type Edited } from './client-writer.ts';
+import type { ClientWriter, Edited } from './client-writer.ts';
 import { completeEvent, eventData, isDone, isLargeEvent } from './event-data.ts';
 import { EventRoom } from './event-room.ts';
 import { createEventSplitter, EventTooLongError } from './event-splitter.ts';
@@ -23,11 +22,13 @@ export interface StreamLimits {
   readonly eventBytesMax: number;
   /** A caller that reads nothing for this long is disconnected. */
   readonly clientIdleTimeoutMs: number;
+  /** Longest silence towards a caller. */
+  readonly keepAliveMs: number;
 }
 
 export interface RelayOptions {
   readonly answer: UpstreamAnswer;
-  readonly res: ServerResponse;
+  readonly client: ClientWriter;
   readonly editor: StreamEditor;
   readonly limits: StreamLimits;
   /** Memory of large events, and the account whose share they count against. */
@@ -44,8 +45,8 @@ export interface RelayOptions {
 const PREFACE_BYTES_MAX = 64 * 1024;
 
 /**
- * Relays a provider's event stream, edited. Resolves at its end. Rejects, with nothing sent, if the stream fails before its
- * first event or the editor rejects that event. A slow caller exerts backpressure on the provider; a caller that
+ * Relays a provider's event stream, edited. Resolves at its end. Rejects if the stream fails before its first event or the
+ * editor rejects that event; the caller has no event by then. A slow caller exerts backpressure on the provider; a caller that
  * disconnects does not, and the stream is read to its end.
  */
 export const relayEvents = (options: RelayOptions): Promise<StreamEnd> =>
@@ -60,22 +61,25 @@ interface StreamEvent {
   readonly large: LargeEvent | undefined;
 }
 
+/** `unopened` until the event that starts the answer; `ended` once its last bytes are decided. */
+type RelayState = 'unopened' | 'open' | 'ended';
+
 class Relay {
   readonly #options: RelayOptions;
   readonly #resolve: (end: StreamEnd) => void;
   readonly #reject: (error: unknown) => void;
   readonly #splitter;
-  readonly #client;
   readonly #flow: UpstreamFlow;
   readonly #room: EventRoom;
   /** Blocks after a large event that is being read. */
   #waiting: Buffer[] | undefined;
-  #preface: StreamEvent[] | undefined = [];
+  #state: RelayState = 'unopened';
+  /** Blocks before the event that starts the answer. */
+  #preface: StreamEvent[] = [];
   #prefaceBytes = 0;
   #firstEventAtMs = 0;
   /** True once the provider has sent everything. */
   #isOver = false;
-  #isEnding = false;
 
   constructor(options: RelayOptions, resolve: (end: StreamEnd) => void, reject: (error: unknown) => void) {
     this.#options = options;
@@ -83,13 +87,8 @@ class Relay {
     this.#reject = reject;
     this.#splitter = createEventSplitter(options.limits.eventBytesMax);
     this.#flow = new UpstreamFlow(options.answer);
-    this.#room = new EventRoom({
-      owner: options.owner,
-      eventBytesMax: options.limits.eventBytesMax,
-      onTooSlow: () => this.#breakOff(new UpstreamFailure('timeout')),
-    });
-    this.#client = createClientWriter(options.res, {
-      idleTimeoutMs: options.limits.clientIdleTimeoutMs,
+    this.#room = new EventRoom({ owner: options.owner, eventBytesMax: options.limits.eventBytesMax });
+    options.client.watch({
       onFull: () => this.#flow.pause(PAUSE.slowClient),
       onRoom: () => this.#flow.resume(PAUSE.slowClient),
     });
@@ -116,15 +115,15 @@ class Relay {
   }
 
   #take(chunk: Buffer): void {
-    if (this.#isEnding) return;
+    if (this.#state === 'ended') return;
     this.#splitter.push(chunk, this.#onBlock);
-    this.#client.flush();
-    this.#makeRoom(chunk.length);
+    this.#options.client.flush();
+    this.#makeRoom();
   }
 
   /** Pauses the provider while there is no memory for the event that is arriving. */
-  #makeRoom(bytesReceived: number): void {
-    const waiting = this.#room.growTo(this.#splitter.heldBytes(), bytesReceived);
+  #makeRoom(): void {
+    const waiting = this.#room.growTo(this.#splitter.heldBytes());
     if (waiting === undefined) return;
     this.#flow.pause(PAUSE.memory);
     waiting.then(
@@ -140,7 +139,7 @@ class Relay {
   }
 
   readonly #onBlock = (block: Buffer): void => {
-    if (this.#isEnding) return;
+    if (this.#state === 'ended') return;
     if (this.#waiting !== undefined) {
       this.#waiting.push(block);
       return;
@@ -162,12 +161,12 @@ class Relay {
   }
 
   #passLarge(event: StreamEvent): void {
-    if (this.#isEnding) return;
+    if (this.#state === 'ended') return;
     const waiting = this.#waiting ?? [];
     this.#waiting = undefined;
     this.#pass(event);
     for (const block of waiting) this.#onBlock(block);
-    this.#client.flush();
+    this.#options.client.flush();
     // One of the waiting blocks may be large too.
     if (this.#waiting !== undefined) return;
     this.#room.release();
@@ -177,14 +176,14 @@ class Relay {
 
   #pass(event: StreamEvent): void {
     const { block, data } = event;
-    if (this.#isEnding) return;
-    if (this.#preface !== undefined && !this.#open(event)) return;
+    if (this.#state === 'ended') return;
+    if (this.#state === 'unopened' && !this.#open(event)) return;
     if (data !== undefined && isDone(data)) {
       drainUpstream(this.#options.answer);
       this.#end(undefined, () => this.#options.editor.close(block));
       return;
     }
-    this.#client.add(this.#edit(event));
+    this.#options.client.add(this.#edit(event));
   }
 
   #edit({ block, data, large }: StreamEvent): Edited {
@@ -200,20 +199,19 @@ class Relay {
     if (headers === undefined) {
       this.#prefaceBytes += block.length;
       if (this.#prefaceBytes > PREFACE_BYTES_MAX) throw new UpstreamFailure('garbled');
-      this.#preface?.push(event);
+      this.#preface.push(event);
       return false;
     }
     this.#firstEventAtMs = clock();
     this.#options.onOpen?.();
-    const preface = this.#preface ?? [];
-    this.#preface = undefined;
-    this.#client.open(headers);
-    for (const early of preface) this.#client.add(this.#edit(early));
+    this.#state = 'open';
+    this.#options.client.open(headers);
+    for (const early of this.#preface.splice(0)) this.#options.client.add(this.#edit(early));
     return true;
   }
 
   #takeEnd(): void {
-    if (this.#isEnding) return;
+    if (this.#state === 'ended') return;
     this.#isOver = true;
     const rest = this.#splitter.end();
     const data = eventData(rest);
@@ -223,37 +221,41 @@ class Relay {
 
   /** Ends a stream that ended without `[DONE]`. */
   #finish(): void {
-    if (this.#isEnding) return;
-    if (this.#preface !== undefined || !this.#options.editor.isWhole()) throw new UpstreamFailure('lost');
+    if (this.#state === 'ended') return;
+    if (this.#state === 'unopened' || !this.#options.editor.isWhole()) throw new UpstreamFailure('lost');
     this.#end(undefined, () => this.#options.editor.close(undefined));
   }
 
-  /** Ends the answer with a failure, or rejects with `error` if nothing was sent yet. */
+  /**
+   * Ends the answer with a failure, unless nothing but its formal end is missing. Rejects with `error` before the first
+   * event.
+   */
   #fail(failure: UpstreamFailure, error: unknown = failure): void {
-    if (this.#isEnding) return;
-    if (this.#preface !== undefined) {
-      this.#isEnding = true;
+    if (this.#state === 'ended') return;
+    if (this.#state === 'unopened') {
+      this.#state = 'ended';
       this.#room.release();
-      this.#client.release();
       this.#reject(error);
       return;
     }
-    this.#end(failure, () => this.#options.editor.fail(failure));
+    const { editor } = this.#options;
+    if (editor.isWholeDespite(failure)) this.#end(undefined, () => editor.close(undefined));
+    else this.#end(failure, () => editor.fail(failure));
   }
 
   #end(failure: UpstreamFailure | undefined, lastBytes: () => Edited): void {
-    this.#isEnding = true;
+    this.#state = 'ended';
     this.#room.release();
-    this.#client.flush();
+    this.#options.client.flush();
     const end = (): StreamEnd => ({
       failure,
-      isClientGone: this.#client.isGone(),
+      isClientGone: this.#options.client.isGone(),
       firstEventAtMs: this.#firstEventAtMs,
     });
     this.#options
       .beforeEnd(end())
       .then(() => {
-        this.#client.end(lastBytes());
+        this.#options.client.end(lastBytes());
         this.#resolve(end());
       })
       .catch(this.#reject);

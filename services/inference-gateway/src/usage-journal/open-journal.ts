@@ -1,10 +1,18 @@
-import { closeSync, mkdirSync, openSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { Logger } from '@svc/service-kit';
 import { lockFile, segmentFile } from './journal-files.ts';
 import type { JournalMeters } from './journal-meters.ts';
 import { type JournalLock, lockJournal } from './lock-journal.ts';
-import { type JournalEntry, openSegment, type Segment } from './open-segment.ts';
+import {
+  createFile,
+  createFileAhead,
+  dropFile,
+  type JournalEntry,
+  type Segment,
+  type SegmentFile,
+  startSegment,
+} from './open-segment.ts';
 
 /** Append-only files of this process that survive its crash. */
 export interface Journal {
@@ -24,7 +32,9 @@ export interface JournalOptions {
 
 /** Delay after a failure, so that a full disk does not slow down answers. */
 const RETRY_MS = 1_000;
-const OWNER_ONLY = { file: 0o600, directory: 0o700 };
+const LOCK_TRIES_MAX = 10;
+const LOCK_RETRY_MS = 10;
+const OWNER_ONLY = 0o700;
 const DISK_FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
 
 /**
@@ -36,16 +46,39 @@ export const openJournal = (options: JournalOptions): Journal => {
   const segments = new Set<Segment>();
   let lock = lockUnlessFull(options);
   let current: Segment | undefined;
-  let segmentsOpened = 0;
+  let filesCreated = 0;
+  /** The file of the next segment, created while the current one fills. */
+  let spare: SegmentFile | undefined;
+  let isCreatingSpare = false;
+  let isClosed = false;
   /** Milliseconds of the monotonic clock; 0 while appends succeed. */
   let retryAtMs = 0;
 
+  const nextFile = (): string => {
+    filesCreated += 1;
+    return segmentFile(directory, owner, filesCreated);
+  };
   const nextSegment = (): Segment => {
     lock ??= lockOwn(directory, owner);
-    segmentsOpened += 1;
-    const segment = openSegment(segmentFile(directory, owner, segmentsOpened), remove);
+    const segment = startSegment(spare ?? createFile(nextFile()), remove);
+    spare = undefined;
     segments.add(segment);
     return segment;
+  };
+  const askForSpare = (): void => {
+    isCreatingSpare = true;
+    createFileAhead(nextFile())
+      .then(
+        (created) => {
+          if (isClosed) dropFile(created);
+          else spare = created;
+        },
+        // The next segment creates its file itself, and reports why it cannot.
+        () => {},
+      )
+      .finally(() => {
+        isCreatingSpare = false;
+      });
   };
   const remove = (segment: Segment): void => {
     segments.delete(segment);
@@ -73,12 +106,15 @@ export const openJournal = (options: JournalOptions): Journal => {
       if (retryAtMs > 0) logger.info({}, 'the usage journal works again');
       retryAtMs = 0;
       const entry = current;
+      if (entry.isHalfFull() && spare === undefined && !isCreatingSpare) askForSpare();
       if (entry.isFull()) sealCurrent();
       return entry;
     },
     close: () => {
       // Makes later appends fail.
       retryAtMs = Number.POSITIVE_INFINITY;
+      isClosed = true;
+      if (spare !== undefined) dropFile(spare);
       const files = [...segments].map(({ file }) => file);
       const isReleased = [...segments].every((segment) => segment.isReleased());
       if (isReleased) for (const file of [...files, lockFile(directory, owner)]) rmSync(file, { force: true });
@@ -102,11 +138,13 @@ const lockUnlessFull = ({ directory, owner, logger }: JournalOptions): JournalLo
 };
 
 const lockOwn = (directory: string, owner: string): JournalLock => {
-  mkdirSync(directory, { recursive: true, mode: OWNER_ONLY.directory });
+  mkdirSync(directory, { recursive: true, mode: OWNER_ONLY });
   const file = lockFile(directory, owner);
-  // SQLite would create the file readable for other users.
-  closeSync(openSync(file, 'a', OWNER_ONLY.file));
-  const lock = lockJournal(file);
-  if (lock === undefined) throw new Error('the lock of the usage journal is taken');
-  return lock;
+  for (let tries = 0; tries < LOCK_TRIES_MAX; tries += 1) {
+    const lock = lockJournal(file);
+    if (lock !== undefined) return lock;
+    // A successor may have found the file before it was locked. It deletes the file within milliseconds.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_RETRY_MS);
+  }
+  throw new Error('the lock of the usage journal is taken');
 };

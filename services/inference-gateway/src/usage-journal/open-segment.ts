@@ -1,4 +1,5 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { close, open, openSync, rmSync, writeSync } from 'node:fs';
+import { promisify } from 'node:util';
 
 /** A journaled line. Its segment is deleted once all of its lines are released. */
 export interface JournalEntry {
@@ -11,6 +12,7 @@ export interface Segment extends JournalEntry {
   readonly file: string;
   /** Throws if not all of the line is written. */
   readonly append: (line: string) => void;
+  readonly isHalfFull: () => boolean;
   readonly isFull: () => boolean;
   /** Returns true if all lines are released. */
   readonly isReleased: () => boolean;
@@ -21,9 +23,28 @@ export interface Segment extends JournalEntry {
 const SEGMENT_BYTES_MAX = 256 * 1024;
 const OWNER_ONLY = 0o600;
 
-/** Creates a segment. `onDone` is called once it is sealed and all of its lines are released. */
-export const openSegment = (file: string, onDone: (segment: Segment) => void): Segment => {
-  const fd = openSync(file, 'ax', OWNER_ONLY);
+/** A new file, open to append to. */
+export interface SegmentFile {
+  readonly file: string;
+  readonly fd: number;
+}
+
+export const createFile = (file: string): SegmentFile => ({ file, fd: openSync(file, 'ax', OWNER_ONLY) });
+
+/** Creates a file while the event loop goes on: on some disks that takes tens of milliseconds. */
+export const createFileAhead = async (file: string): Promise<SegmentFile> => ({
+  file,
+  fd: await promisify(open)(file, 'ax', OWNER_ONLY),
+});
+
+/** Deletes a file that no segment has used. */
+export const dropFile = ({ file, fd }: SegmentFile): void => {
+  close(fd, () => {});
+  rmSync(file, { force: true });
+};
+
+/** Starts a segment in a file. `onDone` is called once it is sealed and all of its lines are released. */
+export const startSegment = ({ file, fd }: SegmentFile, onDone: (segment: Segment) => void): Segment => {
   let bytes = 0;
   let unreleased = 0;
   let isSealed = false;
@@ -43,11 +64,13 @@ export const openSegment = (file: string, onDone: (segment: Segment) => void): S
       unreleased -= 1;
       endIfDone();
     },
+    isHalfFull: () => bytes >= SEGMENT_BYTES_MAX / 2,
     isFull: () => bytes >= SEGMENT_BYTES_MAX,
     isReleased: () => unreleased === 0,
     seal: () => {
       isSealed = true;
-      closeSync(fd);
+      // Its lines are in the page cache, which needs no descriptor.
+      close(fd, () => {});
       endIfDone();
     },
   };

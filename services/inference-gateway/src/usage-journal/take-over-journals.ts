@@ -8,8 +8,8 @@ export interface TakeOverOptions {
   readonly directory: string;
   /** This process, whose own files are skipped. */
   readonly owner: string;
-  /** Stores the lines of a segment. Must be idempotent: a process may die before it deletes the segment. */
-  readonly replay: (text: string) => Promise<void>;
+  /** Stores the lines of a journal, given by segment. Must be idempotent: a process may die before it deletes the segments. */
+  readonly replay: (segments: readonly string[]) => Promise<void>;
   /** Stops the round. Journals that are not replayed yet are left for the next process. */
   readonly signal: AbortSignal;
   readonly logger: Logger;
@@ -37,10 +37,11 @@ const takeOver = async ({ directory, replay, logger }: TakeOverOptions, owner: s
   if (lock === undefined) return;
   try {
     const segments = await listSegments(directory, owner);
-    for (const file of segments) {
-      await replay(await readFile(file, 'utf8'));
-      await rm(file);
-    }
+    // Together, because the last line of a request counts.
+    const texts: string[] = [];
+    for (const file of segments) texts.push(await readFile(file, 'utf8'));
+    await replay(texts);
+    for (const file of segments) await rm(file);
     await rm(lockFile(directory, owner), { force: true });
     logger.info({ name: owner, count: segments.length }, 'the usage journal of a dead process was replayed');
   } finally {

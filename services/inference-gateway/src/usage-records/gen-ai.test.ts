@@ -15,6 +15,7 @@ const record = (fields: Partial<UsageRecord>): UsageRecord => ({
   ingressRegion: 'EU',
   isStreamed: true,
   startedAtMs: 1_000,
+  lease: null,
   outcome: 'settled',
   servedBy: { routeId: 'chat-eu', provider: 'Mistral', dataZone: 'EU', certification: null },
   ...fields,

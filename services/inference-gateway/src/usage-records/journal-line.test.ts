@@ -37,6 +37,7 @@ const records: fc.Arbitrary<UsageRecord> = fc.record({
   status: count,
   firstEventMs: orNull(fc.integer()),
   finishedAtMs: count,
+  lease: orNull(fc.record({ lease_id: text, hold_micros: count }, { noNullPrototype: true })),
 });
 
 test('reads the record that was written, from a single line', () => {

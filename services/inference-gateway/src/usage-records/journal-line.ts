@@ -6,7 +6,7 @@ const amount = count.nullable();
 const text = z.string();
 
 /**
- * A line of the usage journal, which contains one usage record. Members added by later releases have defaults, so that
+ * A line of the usage journal, which contains one usage record. A member added once a release is tagged has a default, so that
  * older lines can still be read. A change of meaning increments the version.
  */
 const journalLineSchema = z.object({
@@ -21,15 +21,13 @@ const journalLineSchema = z.object({
   ingress_region: text,
   streamed: z.boolean(),
   started_at_ms: count,
-  served_by: z
-    .object({ route_id: text, provider: text, data_zone: text, certification: text.nullable().default(null) })
-    .nullable(),
+  served_by: z.object({ route_id: text, provider: text, data_zone: text, certification: text.nullable() }).nullable(),
   upstream_model: text.nullable(),
   upstream_request_id: text.nullable(),
   input_tokens: amount,
   output_tokens: amount,
-  cached_input_tokens: amount.default(null),
-  reasoning_tokens: amount.default(null),
+  cached_input_tokens: amount,
+  reasoning_tokens: amount,
   audio_ms: amount,
   is_estimated: z.boolean(),
   outcome: z.enum(['settled', 'released', 'uncertain']),
@@ -37,6 +35,7 @@ const journalLineSchema = z.object({
   status: count,
   first_event_ms: z.int().nullable(),
   finished_at_ms: count,
+  lease: z.object({ lease_id: text, hold_micros: count }).nullable(),
 });
 
 type JournalLine = z.infer<typeof journalLineSchema>;
@@ -75,6 +74,7 @@ export const toJournalLine = (record: UsageRecord): string => {
     status: record.status,
     first_event_ms: record.firstEventMs,
     finished_at_ms: record.finishedAtMs,
+    lease: record.lease,
   };
   return JSON.stringify(line);
 };
@@ -136,4 +136,5 @@ const toRecord = ({ served_by: servedBy, ...line }: JournalLine): UsageRecord =>
   status: line.status,
   firstEventMs: line.first_event_ms,
   finishedAtMs: line.finished_at_ms,
+  lease: line.lease,
 });

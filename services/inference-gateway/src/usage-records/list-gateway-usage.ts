@@ -62,14 +62,14 @@ const readPage = async (
 /** Reads the final states of uncertain requests from billing. If it does not respond, they stay as recorded. */
 const readEndings = async (
   billing: UsageListDeps['billing'],
-  { requestId, log }: Context,
+  { caller, requestId, log }: Context,
   page: readonly GatewayUsageRow[],
 ): Promise<ReadonlyMap<string, RequestState>> => {
   const endings = new Map<string, RequestState>();
   const uncertain = page.filter(({ outcome }) => outcome === 'uncertain').map(({ request_id }) => request_id);
   if (uncertain.length === 0) return endings;
   try {
-    const states = await billing.requestStates(uncertain, requestId);
+    const states = await billing.requestStates(uncertain, { userId: caller.userId, requestId });
     for (const [index, id] of uncertain.entries()) {
       const state = states[index];
       if (state?.state === 'settled' || state?.state === 'released') endings.set(id, state);

@@ -2,6 +2,11 @@ import type { Knex } from 'knex';
 
 /** Months prepared in advance, so that records still find a partition if maintenance fails for weeks. */
 const MONTHS_AHEAD = 2;
+/**
+ * New partitions lock the table, and so wait for a long read, such as the export of an account. Records queue behind them
+ * meanwhile, so they give up soon: the next run tries again, months before a partition is needed.
+ */
+const LOCK_TIMEOUT = '200ms';
 /** Arbitrary key that serializes maintenance by several replicas. */
 const ADVISORY_LOCK = 4_120_937;
 const PARTITION = /^usage_records_(\d{4})_(\d{2})$/;
@@ -17,6 +22,7 @@ export const keepUsagePartitions = async (
   const now = new Date(options.nowMs);
   await database.transaction(async (trx) => {
     await trx.raw('SELECT pg_advisory_xact_lock(?)', [ADVISORY_LOCK]);
+    await trx.raw("SELECT set_config('lock_timeout', ?, true)", [LOCK_TIMEOUT]);
     const existing = await listPartitions(trx);
     for (let ahead = 0; ahead <= MONTHS_AHEAD; ahead += 1) {
       const month = monthOf(now, ahead);

@@ -158,6 +158,28 @@ export const findGatewayUsagePosition = async (
   return row === undefined ? undefined : { startedAt: row.started_at, requestId };
 };
 
+/** An account, and optionally the only key whose requests may be read. */
+export interface RequestOwner {
+  readonly userId: string;
+  readonly keyId: string | null;
+}
+
+/** Returns true if an API-key request of this owner has a record. */
+export const isRecordedFor = async (
+  database: Knex,
+  { userId, keyId }: RequestOwner,
+  requestId: string,
+): Promise<boolean> => {
+  const row = await database('usage_records')
+    .where({
+      request_id: requestId,
+      svc_user_id: userId,
+      ...(keyId === null ? { kind: 'api_key' } : { key_id: keyId }),
+    })
+    .first('request_id');
+  return row !== undefined;
+};
+
 /** Lists the records of an account's gateway requests, newest first. */
 export const listGatewayUsageByUser = async (
   database: Knex,

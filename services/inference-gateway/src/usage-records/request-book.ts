@@ -1,22 +1,22 @@
-import type { RequestOutcome } from '@svc/contracts';
 import { HANDLED, STATUS_CALLER_GONE } from '@svc/service-kit';
 import { currentSpan, type TraceSpan, withinSpan } from '@svc/tracing';
-import type { Holder } from '../holder/index.ts';
+import type { Settlement } from '../billing-client.ts';
+import type { Spending } from '../leases/index.ts';
 import { usageAttributes } from './gen-ai.ts';
 import { servedBy } from './token-end.ts';
-import { type RequestEnd, type RequestIdentity, releasedEnd, type ServedBy, toOutcome } from './usage-record.ts';
+import { type RequestEnd, type RequestIdentity, releasedEnd, type ServedBy, toSettlement } from './usage-record.ts';
 import type { UsageWriter } from './usage-writer.ts';
 
 /** Longer than a database needs to recover from a crash, and far shorter than callers wait for a model. */
 const RECORD_TIMEOUT_MS = 10_000;
+/** Recorded for a request whose process dies. */
+const STATUS_PROCESS_DIED = 500;
 
 type AttemptedRoute = Parameters<typeof servedBy>[0];
 
 /** Bookkeeping of one admitted request, which ends exactly once. */
 export interface RequestBook {
   readonly identity: RequestIdentity;
-  /** Reports the cost so far to billing until the request ends. */
-  readonly reportTo: (holder: Pick<Holder, 'follow'>) => void;
   /** Sets the measure of an API-key request's cost so far, which is also charged if the outcome stays unknown. */
   readonly measureBy: (costSoFarMicros: () => number) => void;
   /**
@@ -34,47 +34,50 @@ export interface RequestBook {
 
 export interface RequestBookOptions {
   readonly identity: RequestIdentity;
+  /** Part of a lease that an API-key request holds. Its end frees that at once. */
+  readonly spending?: Spending | undefined;
   /** Cost charged if the outcome stays unknown; for API keys, only until `measureBy` is called. */
   readonly estimateMicros: number;
   readonly usage: UsageWriter;
   /** Reports the outcome to billing ahead of the fact. Omitted if the fact alone is soon enough. */
-  readonly settle?: (requestId: string, outcome: RequestOutcome) => Promise<boolean>;
+  readonly settle?: (settlement: Settlement) => Promise<boolean>;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
 
 /** Opens the book of an admitted request. */
 export const openRequestBook = (options: RequestBookOptions): RequestBook => {
-  const { identity, usage, settle, clock } = options;
+  const { identity, usage, settle, spending, clock } = options;
   // Captured now: a stream ends in a callback of the provider's connection, outside of any trace.
   const span = currentSpan();
+  if (spending !== undefined) {
+    const end = { ...releasedEnd(STATUS_PROCESS_DIED, identity.startedAtMs), costMicros: options.estimateMicros };
+    usage.open({ ...identity, ...end, outcome: 'uncertain', lease: spending.lease });
+  }
   let isFinished = false;
-  let endReports = (): void => {};
   let estimateMicros = (): number => options.estimateMicros;
   let lastAttempt: ServedBy | null = null;
   let exchange: TraceSpan | undefined;
   const finish = async (end: RequestEnd): Promise<void> => {
     if (isFinished) return;
     isFinished = true;
-    endReports();
+    spending?.end(toUse(end));
     exchange?.add(usageAttributes(end));
     exchange?.end(end.outcome === 'settled' ? undefined : end.outcome);
     exchange = undefined;
-    const isJournaled = usage.add({ ...identity, ...end }, span);
-    if (settle === undefined) return;
-    const report = () => settle(identity.requestId, toOutcome(end));
+    const record = { ...identity, ...end, lease: spending?.lease ?? null };
+    const isJournaled = usage.add(record, span);
+    const report = () => settle?.(toSettlement(record)) ?? Promise.resolve(false);
     const isReported = await (span === undefined ? report() : withinSpan(span, report));
     // Otherwise a crash would lose the usage of an answer that the caller already has.
     if (!isReported && !isJournaled) await usage.written(RECORD_TIMEOUT_MS);
   };
   return {
     identity,
-    reportTo: (holder) => {
-      endReports = holder.follow({ requestId: identity.requestId, estimateMicros: () => estimateMicros() });
-    },
     measureBy: (costSoFarMicros) => {
       // An app's request stays reserved at the estimate of its admission.
       if (identity.kind === 'api_key') estimateMicros = costSoFarMicros;
+      spending?.measureBy(costSoFarMicros);
     },
     finish,
     noteAttempt: (route) => {
@@ -91,6 +94,12 @@ export const openRequestBook = (options: RequestBookOptions): RequestBook => {
       return finish(isUncertain ? { ...end, outcome: 'uncertain', costMicros: estimateMicros() } : end);
     },
   };
+};
+
+/** Returns what a request has used of its lease. */
+const toUse = ({ outcome, costMicros, inputTokens, outputTokens }: RequestEnd) => {
+  const tokens = inputTokens === null ? null : inputTokens + (outputTokens ?? 0);
+  return { micros: costMicros, tokens: outcome === 'released' ? 0 : outcome === 'settled' ? tokens : null };
 };
 
 /** Ends a request whose caller disconnected during admission. Nothing was forwarded, and no answer is needed. */

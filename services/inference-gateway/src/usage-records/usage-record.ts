@@ -1,4 +1,5 @@
-import type { RequestOutcome, UsageFact } from '@svc/contracts';
+import type { RequestOutcome, SpentLease, UsageFact } from '@svc/contracts';
+import type { Settlement } from '../billing-client.ts';
 import type { RouteService } from '../routes/index.ts';
 
 /** Properties of a request that are known before it is forwarded. */
@@ -23,7 +24,7 @@ export interface ServedBy {
   readonly routeId: string;
   readonly provider: string;
   readonly dataZone: string;
-  /** Reference of the route's certification; null in journals of the previous release. */
+  /** Reference of the route's certification; null for a route without one. */
   readonly certification: string | null;
 }
 
@@ -52,7 +53,10 @@ export interface RequestEnd {
 }
 
 /** Metadata of one admitted request, without content. */
-export interface UsageRecord extends RequestIdentity, RequestEnd {}
+export interface UsageRecord extends RequestIdentity, RequestEnd {
+  /** Part of a lease that an API-key request held; null for a delegated one. */
+  readonly lease: SpentLease | null;
+}
 
 /** Returns the end of a request for which nothing was generated. */
 export const releasedEnd = (status: number, finishedAtMs: number): RequestEnd => ({
@@ -88,6 +92,8 @@ export const toUsageFact = (record: UsageRecord): UsageFact => ({
   reasoning_tokens: record.reasoningTokens,
   audio_ms: record.audioMs,
   ...(record.kind === 'api_key' ? { served_by: toServedBy(record) } : {}),
+  ...(record.lease === null ? {} : { lease: record.lease }),
+  started_at: new Date(record.startedAtMs).toISOString(),
   finished_at: new Date(record.finishedAtMs).toISOString(),
 });
 
@@ -100,6 +106,20 @@ const toServedBy = ({ servedBy, upstreamModel, upstreamRequestId }: UsageRecord)
     upstream_request_id: upstreamRequestId,
   };
 
-/** Maps the end of a request to billing's settlement. */
-export const toOutcome = (end: RequestEnd): RequestOutcome =>
-  end.outcome === 'settled' ? { outcome: 'settled', cost_micros: end.costMicros } : { outcome: end.outcome };
+/** Maps a record to billing's settlement by call. */
+export const toSettlement = ({ lease, keyId, ...record }: UsageRecord): Settlement => ({
+  request_id: record.requestId,
+  svc_user_id: record.userId,
+  result:
+    record.outcome === 'settled' ? { outcome: 'settled', cost_micros: record.costMicros } : { outcome: record.outcome },
+  ...(lease === null || keyId === null
+    ? {}
+    : {
+        key: {
+          ...lease,
+          key_id: keyId,
+          started_at: new Date(record.startedAtMs).toISOString(),
+          estimate_micros: record.costMicros,
+        },
+      }),
+});

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { batchCalls, type Metrics } from '@svc/service-kit';
 import { type TraceSpan, withinSpan } from '@svc/tracing';
-import type { Journal } from '../usage-journal/index.ts';
+import type { Journal, JournalEntry } from '../usage-journal/index.ts';
 import { createInferenceMeters } from './gen-ai.ts';
 import { toJournalLine } from './journal-line.ts';
-import type { UsageRecord } from './usage-record.ts';
+import type { RequestIdentity, UsageRecord } from './usage-record.ts';
 import { BATCH_RECORDS_MAX, type WriteUsageDeps, writeUsageRecords } from './write-usage-records.ts';
 
 /** Time between batches. A transaction, its fact and the settlement cost almost the same for one request as for many. */
@@ -14,6 +14,13 @@ const PACE_MS = 50;
 export interface UsageWriter {
   /** Returns false while the queue is full and new requests must be refused. */
   readonly hasRoom: () => boolean;
+  /**
+   * Notes an API-key request from its grant until its record is written. It is journaled as uncertain, so that a crash leaves
+   * its estimate.
+   */
+  readonly open: (request: UsageRecord) => void;
+  /** Finds a noted request. */
+  readonly find: (requestId: string) => UnwrittenRequest | undefined;
   /**
    * Queues a record. Its batch is traced in the first sampled span among its records. Returns true if the record is in the
    * journal, and so survives a crash.
@@ -25,6 +32,13 @@ export interface UsageWriter {
   readonly written: (timeoutMs: number) => Promise<void>;
   /** Resolves when all records are written; rejects after `timeoutMs`. Nothing may be added afterwards. */
   readonly drain: (timeoutMs: number) => Promise<void>;
+}
+
+/** A request that runs, or whose record is queued. */
+export interface UnwrittenRequest {
+  readonly identity: RequestIdentity;
+  readonly hasEnded: boolean;
+  readonly entry: JournalEntry | undefined;
 }
 
 export interface UsageWriterOptions extends WriteUsageDeps {
@@ -42,6 +56,7 @@ interface TakenRecord {
 /** Creates the writer. A single record is written immediately. Only one transaction is open at a time. */
 export const createUsageWriter = (options: UsageWriterOptions): UsageWriter => {
   let waiting = 0;
+  const unwritten = new Map<string, UnwrittenRequest>();
   /** Resolves when the last queued record is written. Records are written in order. */
   let lastWritten = Promise.resolve();
   options.metrics.gauge({
@@ -64,13 +79,22 @@ export const createUsageWriter = (options: UsageWriterOptions): UsageWriter => {
   });
   return {
     hasRoom: () => waiting < options.queueRecordsMax,
+    open: (request) => {
+      const entry = options.journal?.append(toJournalLine(request));
+      unwritten.set(request.requestId, { identity: request, hasEnded: false, entry });
+    },
+    find: (requestId) => unwritten.get(requestId),
     add: (record, span) => {
       observe(record);
+      const begun = unwritten.get(record.requestId)?.entry;
       const entry = options.journal?.append(toJournalLine(record));
+      unwritten.set(record.requestId, { identity: record, hasEnded: true, entry });
       waiting += 1;
       lastWritten = write({ record, span }).then(() => {
         waiting -= 1;
+        unwritten.delete(record.requestId);
         entry?.release();
+        begun?.release();
       });
       return entry !== undefined;
     },

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newId, type RequestOutcome } from '@svc/contracts';
+import { newId } from '@svc/contracts';
 import { isInvalidData } from '@svc/database';
 import type { Logger, Metrics } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { z } from 'zod';
+import type { Settlement } from '../billing-client.ts';
 import { insertUsageRecords } from './queries.ts';
-import { toOutcome, toUsageFact, type UsageRecord } from './usage-record.ts';
+import { toSettlement, toUsageFact, type UsageRecord } from './usage-record.ts';
 
 /** Limit of records in one transaction, and so in one fact. */
 export const BATCH_RECORDS_MAX = 200;
@@ -19,7 +20,7 @@ export interface WriteUsageDeps {
   /** Wakes the outbox relay. */
   readonly relay: { readonly hint: () => void };
   /** Reports an outcome to billing directly: quick, but not guaranteed. */
-  readonly settle: (requestId: string, outcome: RequestOutcome) => Promise<boolean>;
+  readonly settle: (settlement: Settlement) => Promise<boolean>;
   readonly logger: Logger;
   readonly meters: UsageMeters;
   /** Stops retrying. */
@@ -65,7 +66,7 @@ export const writeUsageRecords = async (deps: WriteUsageDeps, batch: readonly Us
   if (batch.length === 1 && only !== undefined) {
     meters.refused.inc();
     logger.error({ request_id: only.requestId, outcome: only.outcome }, 'a usage record was dropped');
-    await deps.settle(only.requestId, toOutcome(only));
+    await deps.settle(toSettlement(only));
     return;
   }
   for (const record of batch) await writeUsageRecords(deps, [record]);

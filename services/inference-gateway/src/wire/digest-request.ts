@@ -13,21 +13,18 @@ import type { z } from 'zod';
 import { cutFaultyLists } from './cut-faulty-lists.ts';
 import { chatSize, type InputSize, textSize } from './input-size.ts';
 import { findDuplicateKey, narrowSpan, scanObject } from './json-members.ts';
+import { chatBounds, completionBounds, type OutputBounds } from './output-bounds.ts';
 import { type RequestBody, readStreamOptions, type StreamOptions, wantsUsage } from './upstream-body.ts';
 
 /** Kinds of JSON requests. Each has its schema. */
 export type RequestKind = 'delegated_chat' | 'chat' | 'completions' | 'embeddings';
 
 /** The parts of a request that the gateway needs besides its bytes. Its size is bounded, regardless of the request's. */
-export interface RequestDigest extends Omit<RequestBody, 'bytes'> {
+export interface RequestDigest extends Omit<RequestBody, 'bytes'>, OutputBounds {
   readonly model: string;
   readonly isStreamed: boolean;
   /** True if the caller requested the usage chunk of its stream. */
   readonly showsUsage: boolean;
-  /** Output limit of each answer; undefined if the request sets none. */
-  readonly outputTokensMax: number | undefined;
-  /** Answers to generate. Embeddings generate none. */
-  readonly answersCount: number;
   readonly input: InputSize;
 }
 
@@ -44,8 +41,6 @@ export interface RequestReadingOptions {
 
 /** Longer keys are truncated in faults. */
 const KEY_CHARACTERS_MAX = 128;
-/** Limit of answers to one request. No provider generates this many. */
-const ANSWERS_MAX = 2_048;
 
 /** Validates and digests a JSON request. A repeated property is a fault, as the provider might read the other value. */
 export const digestRequest = (bytes: Buffer, { kind, members }: RequestReadingOptions): RequestReading => {
@@ -95,7 +90,7 @@ const parseJson = (bytes: Buffer): unknown => {
 /** A valid body. Members outside the schema may have any value. */
 type Body = Readonly<Record<string, unknown>>;
 
-type Request = Pick<RequestDigest, 'model' | 'isStreamed' | 'outputTokensMax' | 'answersCount' | 'input'>;
+type Request = OutputBounds & Pick<RequestDigest, 'model' | 'isStreamed' | 'input'>;
 
 interface Reader {
   readonly schema: z.ZodType<Body>;
@@ -113,11 +108,7 @@ const READERS: Readonly<Record<RequestKind, Reader>> = {
     read: (body, bodyBytes) => ({
       model: modelOf(body),
       isStreamed: body['stream'] === true,
-      outputTokensMax: count(body['max_tokens']),
-      answersCount: Math.min(
-        promptsIn(body['prompt']) * Math.max(count(body['n']) ?? 1, count(body['best_of']) ?? 1),
-        ANSWERS_MAX,
-      ),
+      ...completionBounds(body),
       input: textSize(bodyBytes),
     }),
   },
@@ -126,11 +117,19 @@ const READERS: Readonly<Record<RequestKind, Reader>> = {
     read: (body, bodyBytes) => ({
       model: modelOf(body),
       isStreamed: false,
-      outputTokensMax: undefined,
-      answersCount: 0,
-      input: textSize(bodyBytes),
+      ...NO_OUTPUT,
+      // Some providers embed messages with media.
+      input: chatSize(bodyBytes, body['messages']),
     }),
   },
+};
+
+/** Embeddings generate no text. */
+const NO_OUTPUT: OutputBounds = {
+  outputTokensMax: undefined,
+  outputTokensMin: 0,
+  outputTokensExtra: 0,
+  answersCount: 0,
 };
 
 /** Truncates names that are too long for any model. No route matches them either way. */
@@ -139,23 +138,6 @@ const modelOf = (body: Body): string => String(body['model']).slice(0, MODEL_NAM
 const readChat = (body: Body, bodyBytes: number): Request => ({
   model: modelOf(body),
   isStreamed: body['stream'] === true,
-  outputTokensMax: largerLimit(count(body['max_completion_tokens']), count(body['max_tokens'])),
-  answersCount: Math.min(count(body['n']) ?? 1, ANSWERS_MAX),
+  ...chatBounds(body),
   input: chatSize(bodyBytes, body['messages']),
 });
-
-/** Providers differ in which of the two limits they apply, so assume the larger one. */
-const largerLimit = (first: number | undefined, second: number | undefined): number | undefined =>
-  first === undefined || second === undefined ? (first ?? second) : Math.max(first, second);
-
-/** Reads a number above 0 as a lenient provider may: from a string, rounded up, possibly infinite. */
-const count = (value: unknown): number | undefined => {
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  return typeof number === 'number' && number > 0 ? Math.ceil(number) : undefined;
-};
-
-/** Counts the prompts: a prompt is a string or a list of tokens, or a list of either. */
-const promptsIn = (prompt: unknown): number => {
-  if (!Array.isArray(prompt) || prompt.every((item) => typeof item === 'number')) return 1;
-  return Math.max(1, prompt.length);
-};

@@ -1,3 +1,4 @@
+export { type CallIndexes, placeCall } from './call-indexes.ts';
 export { createChunkPattern, SAMPLE_TEXT } from './chunk-pattern.ts';
 export { cutFaultyLists } from './cut-faulty-lists.ts';
 export { digestRequest, type RequestDigest, type RequestKind, type RequestReading } from './digest-request.ts';
@@ -11,23 +12,40 @@ export {
 export {
   type ByteEdit,
   editPieces,
+  findDuplicateKey,
   findMember,
   insertFirst,
   insertLast,
+  type JsonMember,
   type JsonObjectSpan,
 } from './json-members.ts';
 export { findStringEnd, UNENDED_IN_ESCAPE } from './json-string.ts';
-export { isRecord, parseRecord, recordableName } from './json-value.ts';
+export { isRecord, isSet, parseRecord, recordableName } from './json-value.ts';
+export { MessageDigest } from './message-digest.ts';
+export { type MessagePiece, readDeltas, readMessages } from './message-piece.ts';
+export { contentText, createArgumentsReader, type ReadArguments } from './message-text.ts';
+export type { OutputBounds } from './output-bounds.ts';
 export { outputBytesOf } from './output-bytes.ts';
+export { findElements, findValue, rootStart, textOfValue } from './raw-value.ts';
 export { reportsError } from './reports-error.ts';
-export { type AnswerSpan, scanAnswer } from './scan-answer.ts';
+export {
+  ANSWER_KEYS,
+  type AnswerSpan,
+  isAmbiguousAnswer,
+  isEmpty,
+  isOurs,
+  scanAnswer,
+  scanMember,
+} from './scan-answer.ts';
 export { sendJsonText } from './send-json.ts';
 export {
   type Chunk,
   type ChunkDigest,
+  choiceIndex,
   countChunk,
   digestChunk,
   emptyTally,
+  isComplete,
   parseChunk,
   readChunk,
   type StreamTally,

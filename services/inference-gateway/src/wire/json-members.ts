@@ -24,6 +24,9 @@ export interface JsonObjectSpan {
   readonly members: readonly JsonMember[];
 }
 
+/** Names of the members to list. */
+export type KeyFilter = Pick<ReadonlySet<string>, 'has'>;
+
 /** Replacement of bytes, or an insertion if `start` equals `end`. */
 export interface ByteEdit {
   readonly start: number;
@@ -45,7 +48,7 @@ const SPACE = 0x20;
  * any other byte. Lists only the members in `keys`, if given. Does not validate: the bytes must have passed `JSON.parse`.
  * Throws RangeError if there is no object.
  */
-export const scanObject = (bytes: Buffer, from = 0, keys?: ReadonlySet<string>): JsonObjectSpan => {
+export const scanObject = (bytes: Buffer, from = 0, keys?: KeyFilter): JsonObjectSpan => {
   const open = skipBlank(bytes, from);
   if (bytes[open] !== OPEN_BRACE) throw new RangeError('the JSON text is not an object');
   const members: JsonMember[] = [];
@@ -70,6 +73,20 @@ export const scanObject = (bytes: Buffer, from = 0, keys?: ReadonlySet<string>):
     if (commaAfter !== undefined) position = skipBlank(bytes, commaAfter + 1);
   }
   return { open, close: position, lastValueEnd, members };
+};
+
+/** Finds the elements of the list that starts at `open`. Like `scanObject`, it does not validate. */
+export const scanArray = (bytes: Buffer, open: number): { readonly start: number; readonly end: number }[] => {
+  const elements: { readonly start: number; readonly end: number }[] = [];
+  let position = skipBlank(bytes, open + 1);
+  while (bytes[position] !== CLOSE_BRACKET) {
+    const end = skipValue(bytes, position);
+    if (end === position) throw new RangeError('the JSON text is damaged');
+    elements.push({ start: position, end });
+    position = skipBlank(bytes, end);
+    if (bytes[position] === COMMA) position = skipBlank(bytes, position + 1);
+  }
+  return elements;
 };
 
 /** Returns the same span with only the members in `keys`. */

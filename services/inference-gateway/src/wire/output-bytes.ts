@@ -20,14 +20,29 @@ export const outputBytesOf = (choices: readonly unknown[]): number => {
   return bytes;
 };
 
-const textBytes = (value: unknown): number => (typeof value === 'string' ? Buffer.byteLength(value) : 0);
+/** Some providers send content in parts, and reasoning in parts of such a part. */
+const PARTS_DEPTH_MAX = 3;
+
+const textBytes = (value: unknown, depth = 0): number => {
+  if (typeof value === 'string') return Buffer.byteLength(value);
+  if (!Array.isArray(value) || depth === PARTS_DEPTH_MAX) return 0;
+  let bytes = 0;
+  for (const part of value) {
+    if (isRecord(part)) bytes += textBytes(part['text'], depth + 1) + textBytes(part['thinking'], depth + 1);
+  }
+  return bytes;
+};
+
+/** Some providers send the arguments as an object. */
+const argumentsBytes = (value: unknown): number =>
+  isRecord(value) ? Buffer.byteLength(JSON.stringify(value)) : textBytes(value);
 
 const toolCallBytes = (calls: unknown): number => {
   if (!Array.isArray(calls)) return 0;
   let bytes = 0;
   for (const call of calls) {
     const called = isRecord(call) ? call['function'] : undefined;
-    if (isRecord(called)) bytes += textBytes(called['name']) + textBytes(called['arguments']);
+    if (isRecord(called)) bytes += textBytes(called['name']) + argumentsBytes(called['arguments']);
   }
   return bytes;
 };

@@ -1,5 +1,5 @@
 import { UpstreamFailure } from '../upstream-failure.ts';
-import { isRecord, parseRecord, recordableName } from './json-value.ts';
+import { isRecord, isSet, parseJson, recordableName } from './json-value.ts';
 import { outputBytesOf } from './output-bytes.ts';
 import { reportsError } from './reports-error.ts';
 import { type ReportedUsage, readUsage } from './token-usage.ts';
@@ -21,8 +21,9 @@ export interface ChunkDigest {
   readonly created: unknown;
   readonly model: unknown;
   readonly choicesCount: number;
-  /** True if a choice has a finish reason. */
-  readonly isFinished: boolean;
+  /** Indexes of the choices, and of those with a finish reason. */
+  readonly choices: readonly number[];
+  readonly finishedChoices: readonly number[];
   readonly outputBytes: number;
   readonly hasUsage: boolean;
   readonly usage: ReportedUsage;
@@ -36,8 +37,10 @@ export interface StreamTally {
   outputBytes: number;
   /** The first model that a chunk names. */
   upstreamModel: string | null;
-  /** True once a choice has a finish reason. */
+  /** True once every choice that has begun has a finish reason. */
   isFinished: boolean;
+  readonly openChoices: Set<number>;
+  readonly finishedChoices: Set<number>;
 }
 
 /** Longer names are truncated. No route covers them. */
@@ -49,18 +52,28 @@ export const emptyTally = (): StreamTally => ({
   outputBytes: 0,
   upstreamModel: null,
   isFinished: false,
+  openChoices: new Set(),
+  finishedChoices: new Set(),
 });
 
+/** Returns true if nothing is missing from an answer but its formal end. */
+export const isComplete = ({ isFinished, isUsageFinal, usage }: StreamTally): boolean =>
+  isFinished && isUsageFinal && typeof usage === 'object';
+
 /**
- * Parses an event's data. Returns undefined for an object with neither choices nor usage, such as a heartbeat. Throws
- * UpstreamFailure: `failed` if the provider reports an error, `garbled` for other invalid data.
+ * Parses an event's data. Returns undefined for a value that says nothing, and for an object with neither choices nor
+ * usage, such as a heartbeat. Throws UpstreamFailure: `failed` if the provider reports an error, `garbled` for other
+ * invalid data.
  */
 export const readChunk = (data: Buffer): Chunk | undefined => {
-  const { id, object, created, model, choices, usage, error } = parseRecord(data);
+  const value = parseJson(data);
+  if (!isSet(value)) return undefined;
+  if (!isRecord(value)) throw new UpstreamFailure('garbled');
+  const { id, object, created, model, choices, usage, error } = value;
   if (reportsError({ error, object })) throw new UpstreamFailure('failed');
   const common = { id, object, created, model, usage };
   // Some providers omit the empty list in the usage chunk.
-  if (choices === undefined || choices === null) return isRecord(usage) ? { ...common, choices: [] } : undefined;
+  if (!isSet(choices)) return isSet(usage) || Array.isArray(choices) ? { ...common, choices: [] } : undefined;
   if (!Array.isArray(choices)) throw new UpstreamFailure('garbled');
   return { ...common, choices };
 };
@@ -79,11 +92,31 @@ export const digestChunk = ({ choices, usage, ...names }: Chunk, tokensMax: numb
   created: shortValue(names.created),
   model: shortValue(names.model),
   choicesCount: choices.length,
-  isFinished: choices.some((choice) => isRecord(choice) && typeof choice['finish_reason'] === 'string'),
+  choices: indexesOf(choices),
+  finishedChoices: indexesOf(choices, (choice) => typeof choice['finish_reason'] === 'string'),
   outputBytes: outputBytesOf(choices),
-  hasUsage: isRecord(usage),
+  hasUsage: isRecord(usage) && isSet(usage),
   usage: readUsage(usage, tokensMax),
 });
+
+/** Limit of the indexes that a digest lists. No provider generates this many answers at once. */
+const CHOICES_MAX = 2_048;
+
+/** Returns the indexes of the choices that `fits` accepts; the place of a choice without an index. */
+const indexesOf = (
+  choices: readonly unknown[],
+  fits: (choice: Record<string, unknown>) => boolean = () => true,
+): readonly number[] => {
+  const indexes: number[] = [];
+  for (const [place, choice] of choices.slice(0, CHOICES_MAX).entries()) {
+    if (isRecord(choice) && fits(choice)) indexes.push(choiceIndex(choice, place));
+  }
+  return indexes;
+};
+
+/** Returns the index of a choice, or its place in the list if it has none. */
+export const choiceIndex = ({ index }: Record<string, unknown>, place: number): number =>
+  typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : place;
 
 const shortValue = (value: unknown): unknown => {
   if (typeof value === 'string') return value.slice(0, NAME_CHARACTERS_MAX);
@@ -95,9 +128,20 @@ export const countChunk = (tally: StreamTally, chunk: ChunkDigest): void => {
   const { usage, choicesCount } = chunk;
   tally.outputBytes += chunk.outputBytes;
   tally.upstreamModel ??= recordableName(chunk.model);
-  tally.isFinished ||= chunk.isFinished;
+  noteChoices(tally, chunk);
   tally.usage = usage ?? tally.usage;
   const isAtEnd = choicesCount === 0 || tally.isFinished;
   if (!isAtEnd) tally.isUsageFinal = false;
   else if (usage !== undefined) tally.isUsageFinal = true;
+};
+
+const noteChoices = (tally: StreamTally, { choices, finishedChoices }: ChunkDigest): void => {
+  for (const index of finishedChoices) {
+    tally.openChoices.delete(index);
+    if (tally.finishedChoices.size < CHOICES_MAX) tally.finishedChoices.add(index);
+  }
+  for (const index of choices) {
+    if (!tally.finishedChoices.has(index) && tally.openChoices.size < CHOICES_MAX) tally.openChoices.add(index);
+  }
+  tally.isFinished = tally.finishedChoices.size > 0 && tally.openChoices.size === 0;
 };

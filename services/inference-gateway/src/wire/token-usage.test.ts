@@ -8,8 +8,6 @@ test.each([
   ['an embedding', { prompt_tokens: 5, total_tokens: 5 }, { input: 5, output: 0 }],
   ['a total that implies the output', { prompt_tokens: 5, total_tokens: 12 }, { input: 5, output: 7 }],
   ['null beside a total', { prompt_tokens: 5, completion_tokens: null, total_tokens: 12 }, { input: 5, output: 7 }],
-  ['a total that is less than its part', { prompt_tokens: 5, total_tokens: 3 }, { input: 5, output: 0 }],
-  ['the input alone', { prompt_tokens: 5 }, { input: 5, output: 0 }],
   ['a full context', { prompt_tokens: 400, completion_tokens: 600 }, { input: 400, output: 600 }],
   [
     'cached input and reasoning',
@@ -21,15 +19,19 @@ test.each([
     },
     { input: 50, output: 7, cachedInput: 48, reasoning: 5 },
   ],
-  ['details that are null', { prompt_tokens: 5, prompt_tokens_details: null }, { input: 5, output: 0 }],
+  [
+    'details that are null',
+    { prompt_tokens: 5, completion_tokens: 0, prompt_tokens_details: null },
+    { input: 5, output: 0 },
+  ],
   [
     'usage without a part that exceeds its whole',
-    { prompt_tokens: 5, prompt_tokens_details: { cached_tokens: 6 } },
+    { prompt_tokens: 5, completion_tokens: 0, prompt_tokens_details: { cached_tokens: 6 } },
     { input: 5, output: 0 },
   ],
   [
     'usage without a part that is a string',
-    { prompt_tokens: 5, prompt_tokens_details: { cached_tokens: '5' } },
+    { prompt_tokens: 5, completion_tokens: 0, prompt_tokens_details: { cached_tokens: '5' } },
     { input: 5, output: 0 },
   ],
 ])('reads %s', (_, usage, expected) => expect(readUsage(usage, TOKENS_MAX)).toEqual(expected));
@@ -38,11 +40,13 @@ test.each([
   ['undefined', undefined],
   ['null', null],
   ['a list', [{ prompt_tokens: 5 }]],
+  ['the input alone, which would make the output free', { prompt_tokens: 5 }],
   ['no count of the input', { completion_tokens: 7, total_tokens: 12 }],
 ])('reads no usage from %s', (_, usage) => expect(readUsage(usage, TOKENS_MAX)).toBeUndefined());
 
 test.each([
   ['a negative count', { prompt_tokens: -1 }],
+  ['a total that is less than its part', { prompt_tokens: 5, total_tokens: 3 }],
   ['half a token', { prompt_tokens: 5, completion_tokens: 0.5 }],
   ['a string', { prompt_tokens: '5' }],
   ['a sum beyond the context', { prompt_tokens: 401, completion_tokens: 600 }],

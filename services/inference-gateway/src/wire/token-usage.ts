@@ -1,5 +1,5 @@
 import type { PricedTokens } from '@svc/contracts';
-import { isRecord } from './json-value.ts';
+import { isRecord, isSet } from './json-value.ts';
 
 /** Tokens of one request. */
 export interface TokenUsage extends PricedTokens {
@@ -19,12 +19,13 @@ export const USAGE_MEMBERS: readonly string[] = [...USAGE_COUNTS, ...Object.valu
 /** Reads a `usage` object of the common wire format. `tokensMax` limits the sum of input and output. */
 export const readUsage = (value: unknown, tokensMax: number): ReportedUsage => {
   if (!isRecord(value)) return undefined;
-  const counts = USAGE_COUNTS.map((name) => value[name]).filter((count) => count !== undefined && count !== null);
+  const counts = USAGE_COUNTS.map((name) => value[name]).filter(isSet);
   if (!counts.every(isCount)) return 'implausible';
   const { prompt_tokens: input, completion_tokens: output, total_tokens: total } = value;
-  if (!isCount(input)) return undefined;
-  const usage = { input, output: isCount(output) ? output : outputOf(total, input) };
-  if (usage.input + usage.output > tokensMax) return 'implausible';
+  // Without a count of the output, the answer would cost nothing.
+  if (!isCount(input) || (!isCount(output) && !isCount(total))) return undefined;
+  const usage = { input, output: isCount(output) ? output : Number(total) - input };
+  if (usage.output < 0 || usage.input + usage.output > tokensMax) return 'implausible';
   const cachedInput = partOf(value[DETAILS.input], 'cached_tokens', usage.input);
   const reasoning = partOf(value[DETAILS.output], 'reasoning_tokens', usage.output);
   return {
@@ -39,8 +40,5 @@ const partOf = (details: unknown, name: string, whole: number): number => {
   const part = isRecord(details) ? details[name] : undefined;
   return isCount(part) && part <= whole ? part : 0;
 };
-
-/** Returns the output implied by the total. Embeddings have none. */
-const outputOf = (total: unknown, input: number): number => (isCount(total) ? Math.max(0, total - input) : 0);
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;

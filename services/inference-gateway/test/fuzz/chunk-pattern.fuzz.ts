@@ -2,7 +2,7 @@ import { BOUND, damaged, damages } from '@svc/testing/fuzz';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createChunkRewriter } from '../../src/delegated/create-chunk-rewriter.ts';
-import { rewriteEvent } from '../../src/delegated/rewrite-event.ts';
+import { rewriteLargeEvent } from '../../src/delegated/rewrite-event.ts';
 import { type Chunk, createChunkPattern, parseChunk } from '../../src/wire/index.ts';
 
 const text = fc.oneof(
@@ -65,7 +65,12 @@ test('recognizes the same chunk by its bytes as the parser reads', () => {
 
 test('rewrites consecutive chunks the same as each chunk alone', () => {
   const options = { id: 'chatcmpl-1', created: 1, showsUsage: true, tokensMax: 1_000_000 };
-  const open = () => createChunkRewriter({ ...options, rewriteLarge: async (data) => rewriteEvent(data, options) });
+  const open = () =>
+    createChunkRewriter({
+      ...options,
+      proof: undefined,
+      rewriteLarge: async (data, calls) => rewriteLargeEvent(data, { ...options, readsPieces: false, calls }),
+    });
   fc.assert(
     fc.property(template, fc.array(text, { maxLength: 6 }), (write, texts) => {
       const chunks = texts.map(write).filter((data) => parsed(data) !== undefined);

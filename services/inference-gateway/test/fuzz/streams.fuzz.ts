@@ -10,9 +10,9 @@ import { rewriteLargeEvent } from '../../src/delegated/rewrite-event.ts';
 import { createChunkStamper } from '../../src/gateway/create-chunk-stamper.ts';
 import { readLargeEvent } from '../../src/gateway/read-event.ts';
 import { createAttribution } from '../../src/gateway/stream-attribution.ts';
-import { openTextMemory } from '../../src/large-json/index.ts';
+import { openAnswerMemory } from '../../src/large-json/index.ts';
 import type { UpstreamAnswer } from '../../src/providers/index.ts';
-import { relayEvents, type StreamEditor } from '../../src/streaming/index.ts';
+import { ClientWriter, relayEvents, type StreamEditor } from '../../src/streaming/index.ts';
 import { UpstreamFailure } from '../../src/upstream-failure.ts';
 
 // Runs without sockets, to test thousands of streams per second. The conformance tests use real sockets.
@@ -100,13 +100,19 @@ const relay = async (pieces: readonly Buffer[], editor: StreamEditor) => {
     },
   };
   let arrived = false;
+  // Caller has every member of a response that the writer uses.
+  const client = new ClientWriter(caller as unknown as ServerResponse, {
+    idleTimeoutMs: 1_000,
+    keepAliveMs: 15_000,
+    silentMs: 0,
+    sendsComments: true,
+  });
   const ended = await relayEvents({
     answer,
     editor,
-    limits: { eventBytesMax: 1_000_000, clientIdleTimeoutMs: 1_000 },
-    // Caller has every member of a response that the relay uses.
-    res: caller as unknown as ServerResponse,
-    owner: { memory: openTextMemory(), account: 'usr_1' },
+    limits: { eventBytesMax: 1_000_000, clientIdleTimeoutMs: 1_000, keepAliveMs: 15_000 },
+    client,
+    owner: { memory: openAnswerMemory(), account: 'usr_1' },
     beforeEnd: () => Promise.resolve(),
     clock: () => 0,
   }).catch((error: unknown) => ({ failure: error }));
@@ -129,8 +135,9 @@ const stamper = (mode: 'full' | 'headers') => (): StreamEditor =>
     mode,
     showsUsage: true,
     tokensMax: TOKENS_MAX,
-    attribution: createAttribution({ namesModelLate: false, attribute: () => metadata, covers: () => true }),
-    readLarge: async (data) => readLargeEvent(data, { tokensMax: TOKENS_MAX }),
+    attribution: createAttribution({ attributeHead: () => metadata, attribute: () => metadata, covers: () => true }),
+    proof: undefined,
+    readLarge: async (data) => readLargeEvent(data, { tokensMax: TOKENS_MAX, readsPieces: false }),
   });
 /** Splits a stream into lines. Ignores empty ones, because a CRLF may be split, and its LF missing at the end. */
 const inLines = (sent: string): string[] => sent.split(/\r\n?|\n/).filter((line) => line !== '');
@@ -140,7 +147,12 @@ const editors: [string, () => StreamEditor][] = [
   ['unchanged', stamper('headers')],
   [
     'delegated',
-    () => createChunkRewriter({ ...REWRITE, rewriteLarge: async (data) => rewriteLargeEvent(data, REWRITE) }),
+    () =>
+      createChunkRewriter({
+        ...REWRITE,
+        proof: undefined,
+        rewriteLarge: async (data, calls) => rewriteLargeEvent(data, { ...REWRITE, readsPieces: false, calls }),
+      }),
   ],
 ];
 

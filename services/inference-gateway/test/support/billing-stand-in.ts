@@ -1,10 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type Admission,
-  type AdmissionRequest,
   admissionsRequestSchema,
+  type DelegatedAdmissionRequest,
   holderRenewalSchema,
   internalRoutes,
+  type LeaseAnswer,
+  type LeaseAsk,
+  type LeaseDecision,
+  leasesRequestSchema,
   type RequestOutcome,
   type RequestState,
   type ReservationState,
@@ -13,22 +17,56 @@ import {
 import { listen } from '@svc/service-kit';
 import { internalCredential } from '@svc/testing';
 
+/** An admission of an app's request, or a need of an API-key request. */
+export type StandInAdmission =
+  | (DelegatedAdmissionRequest & { readonly kind: 'delegated' })
+  | ({
+      readonly kind: 'api_key';
+      readonly request_id: string;
+      readonly holder_id: string;
+      readonly hold_micros: number;
+      readonly estimate_micros: number;
+      readonly tokens: number;
+      readonly tokens_least: number;
+      readonly micros_least?: number | undefined;
+      readonly idempotency_key?: string | undefined;
+    } & Pick<LeaseAsk, 'svc_user_id' | 'key_id' | 'limits' | 'lease_id'>);
+
+/** A decision on either, with the rest of a key's limits. */
+export interface StandInDecision extends Omit<Admission, 'verdict'> {
+  readonly verdict: Admission['verdict'] | LeaseDecision['verdict'];
+  readonly requests_left?: number;
+  readonly tokens_left?: number;
+  readonly minute_ends_in_ms?: number;
+  readonly micros?: number;
+  readonly available_micros?: number;
+}
+
 /** Stand-in for billing's internal routes, by their contract. Keeps the requests that it receives. */
 export interface BillingStandIn {
   readonly url: string;
-  readonly admissions: AdmissionRequest[];
+  /** Requests that were asked about, in their order. */
+  readonly admissions: StandInAdmission[];
+  /** Asks of leases, in their order. */
+  readonly asks: LeaseAsk[];
+  /** Milliseconds for which leases may be spent in memory. Default: 0, so that the gateway asks for each request. */
+  leaseMs: number;
+  /** Amounts granted ahead of need by lease. Default: none. */
+  ahead: (ask: LeaseAsk) => LeaseAsk['wanted'];
   /** Last reported outcome of each request. */
   readonly outcomes: Map<string, RequestOutcome>;
   readonly states: Map<string, ReservationState>;
   /** Lease renewals, and below the holders that ended their lease. */
-  readonly renewals: { readonly holderId: string; readonly estimates: Readonly<Record<string, number>> }[];
+  readonly renewals: { readonly holderId: string; readonly internalUrl: string }[];
   readonly endedHolders: string[];
   /** Final states of uncertain requests, known only to billing. */
   readonly ended: Map<string, RequestState>;
   /** Decides the next admissions. Default: admits all. */
-  decide: (request: AdmissionRequest) => Admission;
-  /** Decides the standing of a key before its body is read. Default: `admitted`. */
-  standing: (userId: string) => Admission;
+  decide: (request: StandInAdmission) => StandInDecision;
+  /** Delegated requests that are left undecided, as if their accounts were locked, before others are decided. */
+  undecidedCount: number;
+  /** Decides on the probe of a key before a large body is read. Default: `admitted`. */
+  standing: (userId: string) => StandInDecision;
   /** Spending of keys this month. */
   readonly spent: Map<string, number>;
   services: { chat: boolean; audio_transcription: boolean };
@@ -50,12 +88,16 @@ export const startBilling = async (): Promise<BillingStandIn> => {
   const billing: BillingStandIn = {
     url: listener.url,
     admissions: [],
+    asks: [],
+    leaseMs: 0,
+    ahead: () => ({ micros: 0, requests: 0, tokens: 0 }),
     outcomes: new Map(),
     states: new Map(),
     renewals: [],
     endedHolders: [],
     ended: new Map(),
     decide: () => ({ verdict: 'admitted' }),
+    undecidedCount: 0,
     standing: () => ({ verdict: 'admitted' }),
     spent: new Map(),
     services: { chat: true, audio_transcription: true },
@@ -89,7 +131,15 @@ const answer = async (billing: BillingStandIn, req: IncomingMessage, res: Server
     billing.waiting += requests.length;
     await billing.hold?.();
     billing.waiting -= requests.length;
-    return send(res, 200, { decisions: requests.map((request) => admit(billing, request)) });
+    return send(res, 200, { decisions: requests.map((request) => admitDelegated(billing, request)) });
+  }
+  if (path === internalRoutes.askLeases.path) {
+    const { holder_id, asks } = leasesRequestSchema.parse(JSON.parse(text));
+    const count = asks.flatMap(({ needs }) => needs).length;
+    billing.waiting += count;
+    if (count > 0) await billing.hold?.();
+    billing.waiting -= count;
+    return send(res, 200, { answers: asks.map((ask) => answerAsk(billing, holder_id, ask)) });
   }
   if (path === '/internal/settlements') {
     await billing.holdSettlement?.();
@@ -102,9 +152,7 @@ const answer = async (billing: BillingStandIn, req: IncomingMessage, res: Server
     return void res.writeHead(204).end();
   }
   if (holderId !== undefined) {
-    const { in_flight } = holderRenewalSchema.parse(JSON.parse(text));
-    const estimates = in_flight.map(({ request_id, estimate_micros }) => [request_id, estimate_micros]);
-    billing.renewals.push({ holderId, estimates: Object.fromEntries(estimates) });
+    billing.renewals.push({ holderId, internalUrl: holderRenewalSchema.parse(JSON.parse(text)).internal_url });
     return send(res, 200, { lease_seconds: 10 });
   }
   const spender = /^\/internal\/accounts\/([^/]+)\/key-spending$/.exec(path)?.[1];
@@ -115,17 +163,74 @@ const answer = async (billing: BillingStandIn, req: IncomingMessage, res: Server
       wallet: { available_micros: 1_000_000, currency: 'EUR' },
     });
   }
-  const account = /^\/internal\/accounts\/([^/]+)\/key-standing$/.exec(path)?.[1];
-  if (account !== undefined) return send(res, 200, billing.standing(account));
   if (/^\/internal\/accounts\/[^/]+\/entitlements$/.test(path)) return send(res, 200, { services: billing.services });
   return send(res, 404, {});
 };
 
-const admit = (billing: BillingStandIn, request: AdmissionRequest): Admission => {
+const admitDelegated = (billing: BillingStandIn, request: DelegatedAdmissionRequest): StandInDecision | null => {
+  if (billing.undecidedCount === 0) return admit(billing, { kind: 'delegated', ...request });
+  billing.undecidedCount -= 1;
+  return null;
+};
+
+const admit = (billing: BillingStandIn, request: StandInAdmission): StandInDecision => {
   billing.admissions.push(request);
   const decision = billing.decide(request);
-  if (decision.verdict === 'admitted') billing.states.set(request.request_id, 'reserved');
+  if (isGranted(decision)) billing.states.set(request.request_id, 'reserved');
   return decision;
+};
+
+const isGranted = ({ verdict }: StandInDecision): boolean => verdict === 'admitted' || verdict === 'granted';
+
+/** Amounts granted so far, by lease, and by lease and minute. */
+const granted = new Map<string, number>();
+const minutes = new Map<string, { requests: number; tokens: number }>();
+
+const answerAsk = (billing: BillingStandIn, holder_id: string, ask: LeaseAsk): LeaseAnswer => {
+  billing.asks.push(ask);
+  let micros = granted.get(ask.lease_id) ?? 0;
+  const grantedNow = { requests: 0, tokens: 0 };
+  const { svc_user_id, key_id, limits, lease_id } = ask;
+  const decided = ask.needs.map(({ micros: hold_micros, known_micros: estimate_micros, is_probe, ...need }) => {
+    if (is_probe === true) return billing.standing(svc_user_id);
+    const owner = { svc_user_id, key_id, limits, lease_id, holder_id };
+    const decision = admit(billing, { kind: 'api_key', hold_micros, estimate_micros, ...need, ...owner });
+    if (isGranted(decision)) {
+      micros += decision.micros ?? hold_micros;
+      grantedNow.requests += 1;
+      grantedNow.tokens += need.tokens;
+    }
+    return decision;
+  });
+  const ahead = billing.ahead(ask);
+  micros += ahead.micros;
+  grantedNow.requests += ahead.requests;
+  grantedNow.tokens += ahead.tokens;
+  granted.set(ask.lease_id, micros);
+  const last = decided.at(-1);
+  // Each end of a minute is another minute.
+  const minute = last?.minute_ends_in_ms ?? 0;
+  const ofMinute = minutes.get(`${ask.lease_id} ${minute}`) ?? { requests: 0, tokens: 0 };
+  minutes.set(`${ask.lease_id} ${minute}`, ofMinute);
+  ofMinute.requests += grantedNow.requests;
+  ofMinute.tokens += grantedNow.tokens;
+  return {
+    state: ask.report.is_ended ? 'ended' : 'held',
+    granted_micros: micros,
+    granted_in_minute: { id: minute, ...ofMinute },
+    minute_ends_in_ms: last?.minute_ends_in_ms ?? 60_000,
+    month_ends_in_ms: billing.leaseMs,
+    requests_left: limits.requests_per_minute === null ? null : (last?.requests_left ?? 0),
+    tokens_left: limits.tokens_per_minute === null ? null : (last?.tokens_left ?? 0),
+    decisions: decided.map((decision) => ({
+      // A test's decision names a verdict of its kind of request.
+      verdict: (isGranted(decision) ? 'granted' : decision.verdict) as LeaseDecision['verdict'],
+      ...(decision.micros === undefined ? {} : { micros: decision.micros }),
+      ...(decision.available_micros === undefined ? {} : { available_micros: decision.available_micros }),
+      ...(decision.resets_at === undefined ? {} : { resets_at: decision.resets_at }),
+      ...(decision.duplicate_of === undefined ? {} : { duplicate_of: decision.duplicate_of }),
+    })),
+  };
 };
 
 const settle = (

@@ -2,17 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createSandboxProvider, type SandboxProvider } from '@svc/sandbox-provider';
+import { newId } from '@svc/contracts';
+import { type TestNats, testNats } from '@svc/messaging/testing';
+import { createSandboxProvider, type SandboxProvider } from '@svc/sandbox/provider';
 import { createLifecycle, createLogger, loadConfig } from '@svc/service-kit';
-import {
-  internalCredentials,
-  type TestDatabase,
-  type TestNats,
-  type TestTokens,
-  testDatabase,
-  testNats,
-  testTokens,
-} from '@svc/testing';
+import { internalCredentials, type TestDatabase, type TestTokens, testDatabase, testTokens } from '@svc/testing';
 import { startApp } from '../../src/app.ts';
 import { configSchema } from '../../src/config.ts';
 import { providerKeysFrom } from '../../src/routes/index.ts';
@@ -56,6 +50,19 @@ export interface TestGatewayOptions {
   readonly canFail?: boolean;
 }
 
+/** Creates an API key, by default of a new account and without limits. */
+export const createKey = async (
+  { url, tokens }: Pick<TestGateway, 'url' | 'tokens'>,
+  { userId = newId('usr'), settings = {} }: { readonly userId?: string; readonly settings?: object } = {},
+): Promise<string> => {
+  const created = await fetch(`${url}/v1/gateway/keys`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${await tokens.consoleSession({ userId })}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Test', ...settings }),
+  });
+  return JSON.parse(await created.text()).key;
+};
+
 export const startGateway = async (options: TestGatewayOptions = {}): Promise<TestGateway> => {
   const [database, nats, tokens, billing, provider] = await Promise.all([
     testDatabase({ migrations: MIGRATIONS }),
@@ -87,7 +94,8 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     AUTH_INTERNAL_URL: new URL(tokens.jwksUrl).origin,
     BILLING_INTERNAL_URL: billing.url,
     ROUTES_FILE: routesFile,
-    API_KEY_PEPPER: 'pepper'.repeat(8),
+    API_KEY_PEPPER: 'ab'.repeat(32),
+    PROVENANCE_KEY_SECRET: Buffer.alloc(32, 5).toString('base64'),
     INGRESS_REGION: 'test-region',
     RESPONSE_VALIDATION: 'true',
     // Disables pauses for tests with many failures of a provider.

@@ -36,18 +36,20 @@ export const deleteActivity = async (trx: Knex.Transaction, clientId: string): P
   await trx('app_activity').where({ client_id: clientId }).delete();
 };
 
-const LIST_APP_DAYS = `
+const DAY_MS = 86_400_000;
+export const LIST_APP_DAYS = `
   WITH days AS (
     SELECT day::date FROM generate_series(:from::date, :to::date, interval '1 day') AS day
   ), made AS (
     SELECT (connected_at AT TIME ZONE 'UTC')::date AS day, count(*) AS connections
-    FROM connections WHERE client_id = :clientId GROUP BY 1
+    FROM connections
+    WHERE client_id = :clientId AND connected_at >= :startsAt AND connected_at < :endsAt
+    GROUP BY 1
   ), sent AS (
     SELECT (at AT TIME ZONE 'UTC')::date AS day, count(*) AS deliveries,
       count(*) FILTER (WHERE error IS NOT NULL) AS deliveries_failed
     FROM delivery_attempts
-    WHERE client_id = :clientId
-      AND at >= :from::date::timestamp AT TIME ZONE 'UTC' AND at < (:to::date + 1)::timestamp AT TIME ZONE 'UTC'
+    WHERE owner_id = :clientId AND at >= :startsAt AND at < :endsAt
     GROUP BY 1
   )
   SELECT to_char(d.day, 'YYYY-MM-DD') AS day, coalesce(m.connections, 0)::int AS connections,
@@ -64,6 +66,8 @@ export const listAppDays = async (
   database: Knex,
   range: { readonly clientId: string; readonly from: string; readonly to: string },
 ): Promise<AppDay[]> => {
-  const { rows } = await database.raw<{ rows: AppDay[] }>(LIST_APP_DAYS, range);
+  const startsAt = new Date(range.from);
+  const endsAt = new Date(Date.parse(range.to) + DAY_MS);
+  const { rows } = await database.raw<{ rows: AppDay[] }>(LIST_APP_DAYS, { ...range, startsAt, endsAt });
   return rows;
 };

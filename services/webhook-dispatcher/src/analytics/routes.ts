@@ -12,10 +12,9 @@ export interface AnalyticsRoutesDeps {
 }
 
 export const analyticsRoutes = ({ database, auth, clock }: AnalyticsRoutesDeps): Binding[] => [
-  bind(routes.getAppAnalytics, async ({ params, query, caller, requestId, signal }) => {
-    const clientId = params.client_id;
-    await auth.requireOwner({ clientId, userId: caller.userId, requestId, signal });
-    const data = await listAppDays(database, { clientId, ...readRange(query, clock()) });
+  bind(routes.getAppAnalytics, async (context) => {
+    const { ownerId: clientId } = await auth.ownerOf(context);
+    const data = await listAppDays(database, { clientId, ...readRange(context.query, clock()) });
     return { status: 200, body: { data } };
   }),
 ];

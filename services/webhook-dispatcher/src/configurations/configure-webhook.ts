@@ -10,7 +10,7 @@ import { type Clock, invalidField } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { beginGeneration } from '../events/index.ts';
 import { newSigningSecret, type SecretBox } from '../signatures/index.ts';
-import { type Configuration, NO_PREVIOUS_SECRET } from './configuration.ts';
+import { type Configuration, NO_PREVIOUS_SECRET, type WebhookOwner } from './configuration.ts';
 import { upsertConfiguration } from './queries.ts';
 
 export interface ConfigureDeps {
@@ -38,24 +38,25 @@ const FAULTS: Readonly<Record<DestinationFault, string>> = {
 };
 
 /**
- * Sets an app's destination and starts a generation with a new secret, which cancels the open events of the old one. Throws a 422
+ * Sets an owner's destination and starts a generation with a new secret, which cancels the open events of the old one. Throws a 422
  * fault on `url` if the destination is not allowed.
  */
 export const configureWebhook = async (
-  { clientId, url }: { clientId: string; url: string },
+  { ownerId, accountId, url }: WebhookOwner & { readonly url: string },
   deps: ConfigureDeps,
 ): Promise<ConfiguredWebhook> => {
   await checkUrl(url, deps);
   const signingSecret = newSigningSecret();
   const configuration = await deps.database.transaction(async (trx) => {
-    const generation = await beginGeneration(trx, clientId);
-    const secret = deps.secretBox.seal(signingSecret, { clientId, generation });
+    const generation = await beginGeneration(trx, ownerId);
+    const sealed = deps.secretBox.seal(signingSecret, { ownerId, generation });
     const created: Configuration = {
-      clientId,
+      ownerId,
+      accountId,
       url,
       generation,
       createdAt: deps.clock(),
-      ...secret,
+      sealed,
       ...NO_PREVIOUS_SECRET,
     };
     await upsertConfiguration(trx, created);

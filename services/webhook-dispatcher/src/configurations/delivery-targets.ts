@@ -2,9 +2,9 @@ import type { Knex } from 'knex';
 import type { SecretBox } from '../signatures/index.ts';
 import { listConfigurations, type VersionedConfiguration } from './queries.ts';
 
-/** The destination of an app's events and the secrets that sign them. */
+/** The destination of an owner's events and the secrets that sign them. */
 export interface DeliveryTarget {
-  readonly clientId: string;
+  readonly ownerId: string;
   readonly generation: number;
   readonly secretVersion: number;
   readonly url: string;
@@ -14,14 +14,14 @@ export interface DeliveryTarget {
 }
 
 export interface DeliveryTargets {
-  readonly recall: (request: GenerationOfApp) => DeliveryTarget | undefined;
+  readonly recall: (request: GenerationOfOwner) => DeliveryTarget | undefined;
   /** Returns one entry for each request, in order: undefined if the generation is over or its secret cannot be opened. */
-  readonly find: (requests: readonly GenerationOfApp[]) => Promise<(DeliveryTarget | undefined)[]>;
+  readonly find: (requests: readonly GenerationOfOwner[]) => Promise<(DeliveryTarget | undefined)[]>;
 }
 
 /** Within a generation a cached target stays valid until the secret is rotated. */
-export interface GenerationOfApp {
-  readonly clientId: string;
+export interface GenerationOfOwner {
+  readonly ownerId: string;
   readonly generation: number;
   readonly secretVersion: number;
 }
@@ -32,12 +32,12 @@ const CACHED_MAX = 10_000;
 export const createDeliveryTargets = (
   database: Knex,
   secretBox: SecretBox,
-  onUnreadable: (clientId: string, error: unknown) => void,
+  onUnreadable: (ownerId: string, error: unknown) => void,
 ): DeliveryTargets => {
   const cached = new Map<string, DeliveryTarget>();
   const cache = (target: DeliveryTarget) => {
-    cached.delete(target.clientId);
-    cached.set(target.clientId, target);
+    cached.delete(target.ownerId);
+    cached.set(target.ownerId, target);
     const oldest = cached.keys().next();
     if (cached.size > CACHED_MAX && oldest.done !== true) cached.delete(oldest.value);
   };
@@ -45,11 +45,11 @@ export const createDeliveryTargets = (
     try {
       cache(openTarget(configuration, secretBox));
     } catch (error) {
-      onUnreadable(configuration.clientId, error);
+      onUnreadable(configuration.ownerId, error);
     }
   };
-  const recall = ({ clientId, generation, secretVersion }: GenerationOfApp) => {
-    const target = cached.get(clientId);
+  const recall = ({ ownerId, generation, secretVersion }: GenerationOfOwner) => {
+    const target = cached.get(ownerId);
     const isCurrent = target?.generation === generation && target.secretVersion >= secretVersion;
     return isCurrent ? target : undefined;
   };
@@ -57,7 +57,7 @@ export const createDeliveryTargets = (
     recall,
     async find(requests) {
       const missing = new Set<string>();
-      for (const request of requests) if (recall(request) === undefined) missing.add(request.clientId);
+      for (const request of requests) if (recall(request) === undefined) missing.add(request.ownerId);
       if (missing.size > 0) {
         for (const configuration of await listConfigurations(database, [...missing])) open(configuration);
       }
@@ -67,20 +67,14 @@ export const createDeliveryTargets = (
 };
 
 const openTarget = (configuration: VersionedConfiguration, secretBox: SecretBox): DeliveryTarget => {
-  const { clientId, generation, url, keyId, sealed, secretVersion } = configuration;
-  const { previousKeyId, previousSealed, previousExpiresAt } = configuration;
-  const owner = { clientId, generation };
-  const hasPrevious = previousKeyId !== null && previousSealed !== null && previousExpiresAt !== null;
+  const { ownerId, generation, url, sealed, secretVersion, previousSealed, previousExpiresAt } = configuration;
+  const owner = { ownerId, generation };
+  const hasPrevious = previousSealed !== null && previousExpiresAt !== null;
   return {
     ...owner,
     secretVersion,
     url,
-    secret: secretBox.open({ keyId, sealed }, owner),
-    previous: hasPrevious
-      ? {
-          secret: secretBox.open({ keyId: previousKeyId, sealed: previousSealed }, owner),
-          expiresAt: previousExpiresAt,
-        }
-      : undefined,
+    secret: secretBox.open(sealed, owner),
+    previous: hasPrevious ? { secret: secretBox.open(previousSealed, owner), expiresAt: previousExpiresAt } : undefined,
   };
 };

@@ -1,4 +1,4 @@
-export { deleteConfiguration } from './delete-configuration.ts';
 export { createDeliveryTargets, type DeliveryTarget, type DeliveryTargets } from './delivery-targets.ts';
-export { configurationOperatorRoutes } from './operator-routes.ts';
+export { deleteConfiguration, listConfigurations } from './queries.ts';
 export { configurationRoutes } from './routes.ts';
+export { signingSecretUse } from './signing-secrets.ts';

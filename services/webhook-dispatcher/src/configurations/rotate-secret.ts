@@ -2,7 +2,7 @@ import { AppError, type Clock } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { raiseSecretVersion } from '../events/index.ts';
 import { newSigningSecret, type SecretBox } from '../signatures/index.ts';
-import { findConfigurationByClientId, updateConfiguration } from './queries.ts';
+import { findConfigurationByOwnerId, updateConfiguration } from './queries.ts';
 
 export interface RotateDeps {
   readonly database: Knex;
@@ -17,24 +17,25 @@ export interface RotatedSecret {
 }
 
 /**
- * Gives an app a new signing secret within its generation; the one before signs as well until the overlap is over. Attempts in
+ * Gives an owner a new signing secret within its generation; the one before signs as well until the overlap is over. Attempts in
  * flight go on. Throws `webhook_not_configured`.
  */
 export const rotateSecret = async (
-  { clientId, overlapSeconds }: { clientId: string; overlapSeconds: number },
+  { ownerId, overlapSeconds }: { ownerId: string; overlapSeconds: number },
   { database, secretBox, clock }: RotateDeps,
 ): Promise<RotatedSecret> => {
   const signingSecret = newSigningSecret();
   const previousExpiresAt = new Date(clock().getTime() + overlapSeconds * 1_000);
   await database.transaction(async (trx) => {
     // The lane's lock keeps other rotations and generations waiting.
-    const isConfigured = await raiseSecretVersion(trx, clientId);
-    const configuration = isConfigured ? await findConfigurationByClientId(trx, clientId) : undefined;
+    const isConfigured = await raiseSecretVersion(trx, ownerId);
+    const configuration = isConfigured ? await findConfigurationByOwnerId(trx, ownerId) : undefined;
     if (configuration === undefined) throw new AppError('webhook_not_configured');
-    const { secretVersion: _kept, keyId, sealed, ...rest } = configuration;
-    const renewed = secretBox.seal(signingSecret, { clientId, generation: configuration.generation });
-    const previous = { previousKeyId: keyId, previousSealed: sealed, previousExpiresAt };
-    await updateConfiguration(trx, { ...rest, ...renewed, ...previous });
+    const { secretVersion: _kept, sealed, ...rest } = configuration;
+    const owner = { ownerId, generation: configuration.generation };
+    const previousSealed = secretBox.renew(sealed, owner);
+    const renewed = { sealed: secretBox.seal(signingSecret, owner), previousSealed, previousExpiresAt };
+    await updateConfiguration(trx, { ...rest, ...renewed });
   });
   return { signingSecret, previousExpiresAt };
 };

@@ -1,10 +1,11 @@
-import { routes } from '@svc/contracts';
+import { type rotateWebhookSecretRequestSchema, routes } from '@svc/contracts';
 import { AppError, type Binding, bind } from '@svc/service-kit';
+import type { z } from 'zod';
 import type { AuthClient } from '../auth-client.ts';
-import { findBlockingEventId } from '../events/index.ts';
-import { toWireConfiguration } from './configuration.ts';
+import { findLaneBlock, turnLaneOff } from '../events/index.ts';
+import { type Configuration, toWireAccountWebhook, toWireConfiguration, type WebhookOwner } from './configuration.ts';
 import { type ConfigureDeps, configureWebhook } from './configure-webhook.ts';
-import { findConfigurationByClientId } from './queries.ts';
+import { deleteConfiguration, findConfigurationByOwnerId } from './queries.ts';
 import { rotateSecret } from './rotate-secret.ts';
 
 export interface ConfigurationRoutesDeps extends ConfigureDeps {
@@ -13,34 +14,62 @@ export interface ConfigurationRoutesDeps extends ConfigureDeps {
 
 /** Overlap of a rotation that names none: a day. */
 const OVERLAP_SECONDS = 86_400;
+/** Of answers with a secret. */
+const HEADERS = { 'cache-control': 'no-store' };
 
-export const configurationRoutes = (deps: ConfigurationRoutesDeps): Binding[] => [
-  bind(routes.configureWebhook, async ({ params, body, caller, requestId, signal }) => {
-    const clientId = params.client_id;
-    await deps.auth.requireOwner({ clientId, userId: caller.userId, requestId, signal });
-    const { configuration, signingSecret } = await configureWebhook({ clientId, url: body.url }, deps);
-    const answer = { ...toWireConfiguration(configuration, undefined), signing_secret: signingSecret };
-    return { status: 200, body: answer, headers: { 'cache-control': 'no-store' } };
-  }),
-  bind(routes.rotateWebhookSecret, async ({ params, body, caller, requestId, signal }) => {
-    const clientId = params.client_id;
-    await deps.auth.requireOwner({ clientId, userId: caller.userId, requestId, signal });
-    const overlapSeconds = body?.overlap_seconds ?? OVERLAP_SECONDS;
-    const { signingSecret, previousExpiresAt } = await rotateSecret({ clientId, overlapSeconds }, deps);
-    return {
-      status: 200,
-      body: { signing_secret: signingSecret, previous_expires_at: previousExpiresAt.toISOString() },
-      headers: { 'cache-control': 'no-store' },
-    };
-  }),
-  bind(routes.getWebhookConfiguration, async ({ params, caller, requestId, signal }) => {
-    const clientId = params.client_id;
-    await deps.auth.requireOwner({ clientId, userId: caller.userId, requestId, signal });
-    const configuration = await findConfigurationByClientId(deps.database, clientId);
-    if (configuration === undefined) throw new AppError('not_found', 'The app has no webhook configuration.');
-    return {
-      status: 200,
-      body: toWireConfiguration(configuration, await findBlockingEventId(deps.database, clientId)),
-    };
-  }),
-];
+/** Binds the routes of an app's webhook, whose owner auth knows, and of an account's own. */
+export const configurationRoutes = (deps: ConfigurationRoutesDeps): Binding[] => {
+  const { auth, database } = deps;
+  return [
+    bind(routes.configureWebhook, async ({ body, ...context }) => {
+      const { configuration, signingSecret } = await configureWebhook(
+        { ...(await auth.ownerOf(context)), ...body },
+        deps,
+      );
+      const answer = { ...toWireConfiguration(configuration, undefined), signing_secret: signingSecret };
+      return { status: 200, body: answer, headers: HEADERS };
+    }),
+    bind(routes.configureAccountWebhook, async ({ body, caller }) => {
+      const { configuration, signingSecret } = await configureWebhook({ ...ownOf(caller.userId), ...body }, deps);
+      const answer = { ...toWireAccountWebhook(configuration, undefined), signing_secret: signingSecret };
+      return { status: 200, body: answer, headers: HEADERS };
+    }),
+    bind(routes.rotateWebhookSecret, async ({ body, ...context }) => rotate(deps, await auth.ownerOf(context), body)),
+    bind(routes.rotateAccountWebhookSecret, async ({ body, caller }) => rotate(deps, ownOf(caller.userId), body)),
+    bind(routes.getWebhookConfiguration, async (context) => {
+      const [configuration, block] = await readConfiguration(deps, await auth.ownerOf(context));
+      return { status: 200, body: toWireConfiguration(configuration, block) };
+    }),
+    bind(routes.getAccountWebhook, async ({ caller }) => {
+      const [configuration, block] = await readConfiguration(deps, ownOf(caller.userId));
+      return { status: 200, body: toWireAccountWebhook(configuration, block) };
+    }),
+    bind(routes.deleteAccountWebhook, async ({ caller }) => {
+      await database.transaction(async (trx) => {
+        await turnLaneOff(trx, caller.userId);
+        await deleteConfiguration(trx, caller.userId);
+      });
+      return { status: 204 };
+    }),
+  ];
+};
+
+const ownOf = (userId: string): WebhookOwner => ({ ownerId: userId, accountId: userId });
+
+const rotate = async (
+  deps: ConfigurationRoutesDeps,
+  { ownerId }: WebhookOwner,
+  body: z.output<typeof rotateWebhookSecretRequestSchema> | undefined,
+) => {
+  const overlapSeconds = body?.overlap_seconds ?? OVERLAP_SECONDS;
+  const { signingSecret, previousExpiresAt } = await rotateSecret({ ownerId, overlapSeconds }, deps);
+  const answer = { signing_secret: signingSecret, previous_expires_at: previousExpiresAt.toISOString() };
+  return { status: 200 as const, body: answer, headers: HEADERS };
+};
+
+/** Returns a configuration with the event that blocks it. Throws `not_found` without one. */
+const readConfiguration = async ({ database }: ConfigurationRoutesDeps, { ownerId }: WebhookOwner) => {
+  const configuration: Configuration | undefined = await findConfigurationByOwnerId(database, ownerId);
+  if (configuration === undefined) throw new AppError('not_found', 'There is no webhook configuration.');
+  return [configuration, await findLaneBlock(database, ownerId)] as const;
+};

@@ -78,8 +78,17 @@ export const updateToldRevision = async (
   return rows.map((row) => row.client_id).sort();
 };
 
-export const deleteConnectionsOfApp = async (trx: Knex.Transaction, clientId: string): Promise<void> => {
-  await trx('connections').where({ client_id: clientId }).delete();
+/** Deletes up to `limit` connections to an app and returns their number. */
+export const deleteConnectionsOfApp = async (
+  trx: Knex.Transaction,
+  clientId: string,
+  limit: number,
+): Promise<number> => {
+  const chosen = trx('connections').where({ client_id: clientId }).orderBy('svc_user_id').limit(limit).forUpdate();
+  return await trx('connections')
+    .where({ client_id: clientId })
+    .whereIn('svc_user_id', chosen.select('svc_user_id'))
+    .delete();
 };
 
 /** Deletes the ended connections of a user. Returns the number of those that still stand. */

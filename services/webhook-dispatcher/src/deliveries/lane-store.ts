@@ -51,9 +51,9 @@ const loadAll = async (
   lanes: readonly ClaimedLane[],
 ): Promise<(LaneWork | undefined)[]> => {
   const [contents, found] = await Promise.all([listQueuedContents(database, lanes), targets.find(lanes)]);
-  const byClient = new Map(contents.map((content) => [content.clientId, content]));
+  const byOwner = new Map(contents.map((content) => [content.ownerId, content]));
   return lanes.map((lane, index) => {
-    const content = byClient.get(lane.clientId);
+    const content = byOwner.get(lane.ownerId);
     const target = found[index];
     const isCurrent = content?.generation === lane.generation && content.sequence === lane.sequence;
     return isCurrent && target !== undefined ? { content, target } : undefined;
@@ -65,8 +65,8 @@ const recordAll = async (
   outcomes: readonly AttemptOutcome[],
 ): Promise<(RecordedOutcome | undefined)[]> => {
   const recorded = await withRetries(() => recordOutcomes(database, outcomes));
-  const byClient = new Map(recorded.map((outcome) => [outcome.clientId, outcome]));
-  return outcomes.map(({ lane }) => byClient.get(lane.clientId));
+  const byOwner = new Map(recorded.map((outcome) => [outcome.ownerId, outcome]));
+  return outcomes.map(({ lane }) => byOwner.get(lane.ownerId));
 };
 
 const withRetries = async <T>(work: () => Promise<T>): Promise<T> => {

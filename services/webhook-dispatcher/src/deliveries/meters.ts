@@ -9,7 +9,7 @@ const ATTEMPT_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 export interface DeliveryReadings {
   readonly inUse: () => number;
   readonly openSockets: () => number;
-  readonly laneHealth: () => Promise<{ blockedApps: number; oldestDueSeconds: number }>;
+  readonly laneHealth: () => Promise<{ blocked: number; oldestDueSeconds: number }>;
 }
 
 export const createDeliveryMeters = (metrics: Metrics, read: DeliveryReadings): DeliveryMeters => {
@@ -27,15 +27,15 @@ export const createDeliveryMeters = (metrics: Metrics, read: DeliveryReadings): 
   metrics.gauge({ name: 'webhook_attempts_in_flight', help: 'Lanes in delivery in this process.', read: read.inUse });
   metrics.gauge({ name: 'webhook_receiver_sockets', help: 'Open connections to receivers.', read: read.openSockets });
   // If the database is down, the other metrics must still be readable.
-  const health = (field: 'blockedApps' | 'oldestDueSeconds') => () =>
+  const health = (field: 'blocked' | 'oldestDueSeconds') => () =>
     read.laneHealth().then(
       (found) => found[field],
       () => Number.NaN,
     );
   metrics.gauge({
-    name: 'webhook_blocked_apps',
-    help: 'Apps whose events wait behind a failed one, in the whole service.',
-    read: health('blockedApps'),
+    name: 'webhook_blocked_lanes',
+    help: 'Lanes whose events wait behind a failed one, in the whole service.',
+    read: health('blocked'),
   });
   metrics.gauge({
     name: 'webhook_oldest_due_seconds',

@@ -109,7 +109,7 @@ const deliver = async (held: HeldLane, database: Knex, deps: WorkLaneDeps): Prom
     deps.onGivenBack();
   } catch (error) {
     // The lease expires, and another claim repeats the attempt.
-    const fields = { component: 'worker', client_id: held.lane.clientId, err: error };
+    const fields = { component: 'worker', owner_id: held.lane.ownerId, err: error };
     deps.logger.error(fields, 'a lane could not be delivered');
   }
 };

@@ -40,7 +40,7 @@ export interface HeldLane {
 /** `held`: the caller must give the lane back. `gone`: the lane has no more work, or is no longer ours. */
 export type LaneEnd = 'held' | 'gone';
 
-/** After so many events the lane is due again behind the others, so that a busy app does not keep a slot to itself. */
+/** After so many events the lane is due again behind the others, so that a busy lane does not keep a slot to itself. */
 const EVENTS_PER_CLAIM_MAX = 50;
 /** An attempt that outlasts these steps counts as slow. */
 const SLOW_STEP_MS = 100;
@@ -147,7 +147,7 @@ const report = (outcome: AttemptOutcome, { content }: LaneWork, isRecorded: bool
   const { lane, attempt, result, statusCode, error, durationMs, retryDelayMs: delayMs } = outcome;
   deps.meters.attempted(isRecorded ? result : 'lease_lost', durationMs);
   const fields = {
-    client_id: lane.clientId,
+    owner_id: lane.ownerId,
     event_id: content.eventId,
     event: content.event,
     sequence: lane.sequence,
@@ -159,7 +159,7 @@ const report = (outcome: AttemptOutcome, { content }: LaneWork, isRecorded: bool
     duration_ms: durationMs,
   };
   if (!isRecorded) deps.logger.warn(fields, 'an attempt ended after its lease was lost');
-  else if (result === 'failed') deps.logger.error(fields, 'an event failed and blocks the later ones of its app');
+  else if (result === 'failed') deps.logger.error(fields, 'an event failed and blocks the later ones of its lane');
   else if (result === 'retry') {
     deps.logger.info({ ...fields, delay_ms: delayMs }, 'an attempt failed; retrying later');
     deps.onRetryIn(delayMs);

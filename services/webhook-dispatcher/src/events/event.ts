@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto';
 import {
+  type AccountEvent,
+  accountEventSchema,
   idOf,
+  isId,
   WEBHOOK_API_VERSION,
   type WebhookEvent,
   type WebhookEventStatus,
@@ -8,26 +11,27 @@ import {
 } from '@svc/contracts';
 import { recordColumns } from '@svc/database';
 
-export type EventName = WebhookEvent['event'];
+export type EventName = WebhookEvent['event'] | AccountEvent['event'];
 
-/** An event without its place in the app's sequence. */
+/** An event without its place in the lane of its owner: an app, by its `client_id`, or an account, by its `svc_user_id`. */
 export interface EventDraft {
-  readonly clientId: string;
+  readonly ownerId: string;
+  /** The user whom an app's event is about; the account itself for its own events. */
   readonly userId: string;
   readonly event: EventName;
-  readonly data: WebhookEvent['data'];
+  readonly data: WebhookEvent['data'] | AccountEvent['data'];
   /** The fact that caused it; null for test events. */
   readonly factId: string | null;
 }
 
 export interface StoredEvent {
-  readonly clientId: string;
+  readonly ownerId: string;
   readonly eventId: string;
   readonly sequence: number;
 }
 
-/** Stored states. A queued event at the head of a leased lane is shown as `delivering`. */
-export type StoredStatus = Exclude<WebhookEventStatus, 'delivering'>;
+/** States without `delivering`, as which a queued event at the head of a leased lane is shown. */
+export type EventStatus = Exclude<WebhookEventStatus, 'delivering'>;
 
 /** The part of an event that a delivery needs. */
 export interface EventContent {
@@ -69,27 +73,37 @@ export interface EventPlace {
  * breaks the contract.
  */
 export const encodeEnvelope = (draft: EventDraft, place: EventPlace): Buffer => {
-  const envelope = webhookEventSchema.parse({
+  const members = {
     api_version: WEBHOOK_API_VERSION,
     event_id: place.eventId,
     event: draft.event,
-    integration_id: draft.clientId,
     sequence: place.sequence,
     created: place.createdSeconds,
-    user: { svc_user_id: draft.userId },
     data: draft.data,
-  } satisfies { [K in keyof WebhookEvent]: unknown });
+  };
+  const envelope = isAccount(draft.ownerId)
+    ? accountEventSchema.parse({ ...members, account_id: draft.ownerId } satisfies {
+        [K in keyof AccountEvent]: unknown;
+      })
+    : webhookEventSchema.parse({
+        ...members,
+        integration_id: draft.ownerId,
+        user: { svc_user_id: draft.userId },
+      } satisfies { [K in keyof WebhookEvent]: unknown });
   return Buffer.from(JSON.stringify(envelope), 'utf8');
 };
+
+/** Tells lanes of accounts from those of apps. */
+export const isAccount = (ownerId: string): boolean => isId('usr', ownerId);
 
 /** Hexadecimal digits with which a UUID of version 7 (RFC 9562 section 5.7) tells its milliseconds. */
 const TIME_DIGITS = 12;
 
 /**
- * Returns the id of the event that a fact causes for an app. A dispatcher that reads the fact again after a restore
+ * Returns the id of the event that a fact causes for an owner. A dispatcher that reads the fact again after a restore
  * derives the same id, by which receivers know the event. Ids sort like their facts, which keeps the index compact.
  */
-export const eventIdOf = (factId: string, clientId: string, event: string): string => {
+export const eventIdOf = (factId: string, ownerId: string, event: string): string => {
   const timeMs = Number.parseInt(factId.replaceAll('-', '').slice(0, TIME_DIGITS), 16);
-  return idOf('evt', timeMs, hash('sha256', `${factId} ${clientId} ${event}`, 'buffer'));
+  return idOf('evt', timeMs, hash('sha256', `${factId} ${ownerId} ${event}`, 'buffer'));
 };

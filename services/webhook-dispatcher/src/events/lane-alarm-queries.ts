@@ -3,53 +3,81 @@ import type { Knex } from 'knex';
 
 /** A change of a lane that its owner is to be mailed about. */
 export interface LaneAlarm {
-  readonly clientId: string;
+  readonly ownerId: string;
+  readonly sequence: number;
+  readonly attempts: number;
   readonly change: WebhookNotice['change'];
   readonly eventId: string;
   readonly event: string;
   readonly lastAttemptAt: Date;
 }
 
+/** Longer than auth may take to queue a mail. */
+const CLAIM_SECONDS = 30;
+const UNCLAIMED = '(a.claimed_until IS NULL OR a.claimed_until < now())';
+
 /** Opens alarms for lanes that have blocked. */
 export const openLaneAlarms = async (database: Knex): Promise<void> => {
   await database.raw(
-    `INSERT INTO lane_alarms AS a (client_id, sequence, attempts, change)
-     SELECT l.client_id, l.blocked_sequence, e.attempts, 'blocked'
-     FROM lanes l JOIN events e ON e.client_id = l.client_id AND e.sequence = l.blocked_sequence
-     LEFT JOIN lane_alarms known ON known.client_id = l.client_id
+    `INSERT INTO lane_alarms AS a (owner_id, sequence, attempts, change)
+     SELECT l.owner_id, l.blocked_sequence, e.attempts, 'blocked'
+     FROM lanes l JOIN events e ON e.owner_id = l.owner_id AND e.sequence = l.blocked_sequence
+     LEFT JOIN lane_alarms known ON known.owner_id = l.owner_id
      WHERE l.blocked_sequence IS NOT NULL
        AND (known.sequence, known.attempts) IS DISTINCT FROM (l.blocked_sequence, e.attempts)
-     ON CONFLICT (client_id) DO UPDATE
-       SET sequence = excluded.sequence, attempts = excluded.attempts, change = 'blocked', is_mailed = false`,
+     ON CONFLICT (owner_id) DO UPDATE
+       SET sequence = excluded.sequence, attempts = excluded.attempts, change = 'blocked', is_mailed = false,
+         claimed_until = NULL`,
   );
 };
 
-/** Marks alarms as recovered whose lanes have delivered an event since. Drops them if their owner was not mailed yet. */
+/**
+ * Marks alarms as recovered whose lanes have delivered an event since. Drops them if their owner was not mailed yet; a
+ * claimed alarm may have been, and waits.
+ */
 export const closeLaneAlarms = async (database: Knex): Promise<void> => {
-  const recovered = `EXISTS (SELECT FROM lanes l WHERE l.client_id = a.client_id AND l.blocked_sequence IS NULL)
+  const recovered = `EXISTS (SELECT FROM lanes l WHERE l.owner_id = a.owner_id AND l.blocked_sequence IS NULL)
     AND EXISTS (
-      SELECT FROM events e WHERE e.client_id = a.client_id AND e.sequence >= a.sequence AND e.status = 'delivered')`;
-  await database.raw(`DELETE FROM lane_alarms a WHERE a.change = 'blocked' AND NOT a.is_mailed AND ${recovered}`);
+      SELECT FROM events e WHERE e.owner_id = a.owner_id AND e.sequence >= a.sequence AND e.status = 'delivered')`;
+  await database.raw(
+    `DELETE FROM lane_alarms a WHERE a.change <> 'recovered' AND NOT a.is_mailed AND ${UNCLAIMED} AND ${recovered}`,
+  );
   await database.raw(
     `UPDATE lane_alarms a SET change = 'recovered', is_mailed = false
-     WHERE a.change = 'blocked' AND a.is_mailed AND ${recovered}`,
+     WHERE a.change <> 'recovered' AND a.is_mailed AND ${recovered}`,
   );
 };
 
-/** Locks the next alarm to mail, ordered by app, after the given one. Replicas pass over each other's. */
-export const lockLaneAlarm = async (trx: Knex.Transaction, after: string): Promise<LaneAlarm | undefined> => {
-  const { rows } = await trx.raw<{ rows: LaneAlarm[] }>(
-    `SELECT a.client_id AS "clientId", a.change, e.event_id AS "eventId", e.event,
-       (SELECT max(at) FROM delivery_attempts d WHERE d.client_id = a.client_id AND d.sequence = a.sequence) AS "lastAttemptAt"
-     FROM lane_alarms a JOIN events e USING (client_id, sequence)
-     WHERE NOT a.is_mailed AND a.client_id > ? ORDER BY a.client_id LIMIT 1 FOR UPDATE OF a SKIP LOCKED`,
+/**
+ * Claims the next alarm to mail, ordered by owner, after the given one. Replicas pass over each other's. A claim ends by
+ * itself after the death of its worker.
+ */
+export const claimLaneAlarm = async (database: Knex, after: string): Promise<LaneAlarm | undefined> => {
+  const { rows } = await database.raw<{ rows: LaneAlarm[] }>(
+    `UPDATE lane_alarms c SET claimed_until = now() + make_interval(secs => ${CLAIM_SECONDS})
+     FROM (
+       SELECT a.owner_id FROM lane_alarms a JOIN events e USING (owner_id, sequence)
+       WHERE NOT a.is_mailed AND ${UNCLAIMED} AND a.owner_id > ? ORDER BY a.owner_id LIMIT 1 FOR UPDATE OF a SKIP LOCKED
+     ) next, events e
+     WHERE c.owner_id = next.owner_id AND e.owner_id = c.owner_id AND e.sequence = c.sequence
+     RETURNING c.owner_id AS "ownerId", c.sequence, c.attempts, c.change, e.event_id AS "eventId", e.event,
+       coalesce((SELECT max(at) FROM delivery_attempts d WHERE d.owner_id = c.owner_id AND d.sequence = c.sequence),
+         to_timestamp(e.created)) AS "lastAttemptAt"`,
     [after],
   );
   return rows[0];
 };
 
-/** Marks a locked alarm as mailed. Nothing follows a recovery. */
-export const settleLaneAlarm = async (trx: Knex.Transaction, { clientId, change }: LaneAlarm): Promise<void> => {
-  const alarm = trx('lane_alarms').where({ client_id: clientId });
-  await (change === 'recovered' ? alarm.delete() : alarm.update({ is_mailed: true }));
+/** Ends the claim of an alarm whose mail is still due. */
+export const releaseLaneAlarm = async (database: Knex, alarm: LaneAlarm): Promise<void> => {
+  await sameAlarm(database, alarm).update({ claimed_until: null });
 };
+
+/** Marks a claimed alarm as mailed, unless its lane has blocked again meanwhile. Nothing follows a recovery. */
+export const settleLaneAlarm = async (database: Knex, alarm: LaneAlarm): Promise<void> => {
+  const same = sameAlarm(database, alarm);
+  await (alarm.change === 'recovered' ? same.delete() : same.update({ is_mailed: true, claimed_until: null }));
+};
+
+const sameAlarm = (database: Knex, { ownerId, sequence, attempts, change }: LaneAlarm) =>
+  database('lane_alarms').where({ owner_id: ownerId, sequence, attempts, change });

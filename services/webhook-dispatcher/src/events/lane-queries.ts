@@ -4,7 +4,7 @@ import { contentColumns, type JoinedContent, splitContent } from './event.ts';
 import { type Claim, type ClaimedLane, LEASE, type Pace } from './lane.ts';
 
 export interface LaneHead {
-  readonly clientId: string;
+  readonly ownerId: string;
   readonly generation: number;
   readonly lastSequence: number;
   /** Events that are not done. */
@@ -14,10 +14,12 @@ export interface LaneHead {
   readonly secretVersion: number;
   /** It has nothing to deliver, and no worker holds it. */
   readonly isIdle: boolean;
+  /** Its webhook was deleted: it takes no events. */
+  readonly isOff: boolean;
 }
 
 const headColumns = recordColumns<LaneHead>({
-  clientId: 'client_id text',
+  ownerId: 'owner_id text',
   generation: 'generation integer',
   lastSequence: 'last_sequence bigint',
   waiting: 'waiting bigint',
@@ -25,94 +27,107 @@ const headColumns = recordColumns<LaneHead>({
   pace: 'pace text',
   secretVersion: 'secret_version integer',
   isIdle: 'is_idle boolean',
+  isOff: 'is_off boolean',
 });
 const LOCK_LANES = {
   name: 'lock_lanes',
   text: `SELECT ${headColumns.select('l')} FROM (
       SELECT *, last_sequence - done_sequence AS waiting,
         due_at IS NULL AND blocked_sequence IS NULL AND done_sequence = last_sequence AS is_idle
-      FROM lanes WHERE client_id = ANY($1) ORDER BY client_id FOR NO KEY UPDATE
+      FROM lanes WHERE owner_id = ANY($1) ORDER BY owner_id FOR NO KEY UPDATE
     ) l`,
 };
 
-/** Locks the lanes of these apps in one order, so that transactions which lock several cannot deadlock. */
-export const lockLanes = async (trx: Knex.Transaction, clientIds: readonly string[]): Promise<LaneHead[]> =>
-  await runPrepared<LaneHead>(trx, LOCK_LANES, [clientIds]);
+/** Locks the lanes of these owners in one order, so that transactions which lock several cannot deadlock. */
+export const lockLanes = async (trx: Knex.Transaction, ownerIds: readonly string[]): Promise<LaneHead[]> =>
+  await runPrepared<LaneHead>(trx, LOCK_LANES, [ownerIds]);
 
-export interface StartedGeneration {
-  readonly generation: number;
-  /** The last sequence that was done before. */
-  readonly doneSequence: number;
-}
-
-/** Starts a generation: everything open counts as done, and the lease is void. Creates the lane if there is none. */
-export const startLaneGeneration = async (trx: Knex.Transaction, clientId: string): Promise<StartedGeneration> => {
-  await trx.raw('INSERT INTO lanes (client_id, generation) VALUES (?, 0) ON CONFLICT DO NOTHING', [clientId]);
-  const { rows } = await trx.raw<{ rows: StartedGeneration[] }>(
+/**
+ * Ends the lane's current generation, if there is one, and returns the number of the next. Everything open counts as done and
+ * cancelled. The lease is void, so the outcome of an attempt in flight changes nothing.
+ */
+export const beginGeneration = async (trx: Knex.Transaction, ownerId: string): Promise<number> => {
+  await trx.raw('INSERT INTO lanes (owner_id, generation) VALUES (?, 0) ON CONFLICT DO NOTHING', [ownerId]);
+  const { rows } = await trx.raw<{ rows: { generation: number }[] }>(
     `UPDATE lanes SET generation = generation + 1, done_sequence = last_sequence, blocked_sequence = NULL, due_at = NULL,
-       leased_until = NULL, lease_token = lease_token + 1, pace = 'unknown'
-     WHERE client_id = ? RETURNING generation, old.done_sequence AS "doneSequence"`,
-    [clientId],
+       leased_until = NULL, lease_token = lease_token + 1, pace = 'unknown', paused_at = NULL, is_off = false
+     WHERE owner_id = ? RETURNING generation`,
+    [ownerId],
   );
   const [started] = rows;
   if (started === undefined) throw new Error('The lane was deleted by another transaction.');
-  return started;
+  return started.generation;
+};
+
+/** Turns a lane off, which cancels everything open, until a generation begins. */
+export const turnLaneOff = async (trx: Knex.Transaction, ownerId: string): Promise<void> => {
+  const { length } = await lockLanes(trx, [ownerId]);
+  if (length === 0) return;
+  await beginGeneration(trx, ownerId);
+  await trx('lanes').where({ owner_id: ownerId }).update({ is_off: true });
 };
 
 /** Locks a lane and raises the version of its signing secret. Returns false if there is no such lane. */
-export const raiseSecretVersion = async (trx: Knex.Transaction, clientId: string): Promise<boolean> =>
-  (await trx('lanes').where({ client_id: clientId }).increment('secret_version', 1)) > 0;
+export const raiseSecretVersion = async (trx: Knex.Transaction, ownerId: string): Promise<boolean> =>
+  (await trx('lanes').where({ owner_id: ownerId }).increment('secret_version', 1)) > 0;
 
 /** Makes the next event of a locked lane due at once, unless a worker holds the lane. Returns false if it is blocked. */
-export const hastenLane = async (trx: Knex.Transaction, clientId: string): Promise<boolean> => {
+export const hastenLane = async (trx: Knex.Transaction, ownerId: string): Promise<boolean> => {
   const { rows } = await trx.raw<{ rows: { is_blocked: boolean }[] }>(
     `UPDATE lanes SET due_at = CASE
          WHEN blocked_sequence IS NULL AND done_sequence < last_sequence AND coalesce(leased_until <= now(), true)
          THEN now() ELSE due_at END,
        leased_until = CASE WHEN leased_until > now() THEN leased_until END
-     WHERE client_id = ? RETURNING blocked_sequence IS NOT NULL AS is_blocked`,
-    [clientId],
+     WHERE owner_id = ? RETURNING blocked_sequence IS NOT NULL AS is_blocked`,
+    [ownerId],
   );
   return rows[0]?.is_blocked === false;
 };
 
-/** Returns the generation of an app's webhook; undefined if it has none. */
-export const findGeneration = async (database: Knex, clientId: string): Promise<number | undefined> => {
-  const lane = await database<{ client_id: string; generation: number }>('lanes')
-    .where({ client_id: clientId })
+/** Returns the generation of a webhook; undefined if it has none. */
+export const findGeneration = async (database: Knex, ownerId: string): Promise<number | undefined> => {
+  const lane = await database<{ owner_id: string; is_off: boolean; generation: number }>('lanes')
+    .where({ owner_id: ownerId, is_off: false })
     .first('generation');
   return lane?.generation;
 };
 
-export const findBlockingEventId = async (database: Knex, clientId: string): Promise<string | undefined> => {
-  const { rows } = await database.raw<{ rows: { event_id: string }[] }>(
-    `SELECT event_id FROM lanes JOIN events USING (client_id)
-     WHERE client_id = ? AND events.sequence = lanes.blocked_sequence`,
-    [clientId],
+/** The failed event behind which a lane waits. */
+export interface LaneBlock {
+  readonly eventId: string;
+  readonly pausedAt: Date | null;
+}
+
+export const findLaneBlock = async (database: Knex, ownerId: string): Promise<LaneBlock | undefined> => {
+  const { rows } = await database.raw<{ rows: LaneBlock[] }>(
+    `SELECT event_id AS "eventId", paused_at AS "pausedAt" FROM lanes JOIN events USING (owner_id)
+     WHERE owner_id = ? AND events.sequence = lanes.blocked_sequence`,
+    [ownerId],
   );
-  return rows[0]?.event_id;
+  return rows[0];
 };
 
 /** Lifts the block of a locked lane: `skip` passes over the event, `retry` makes it the next one again. */
-export const unblockLane = async (trx: Knex.Transaction, clientId: string, action: 'retry' | 'skip'): Promise<void> => {
+export const unblockLane = async (trx: Knex.Transaction, ownerId: string, action: 'retry' | 'skip'): Promise<void> => {
   await trx.raw(
     `UPDATE lanes SET
        blocked_sequence = NULL,
+       paused_at = NULL,
        done_sequence = done_sequence + :step::int,
        due_at = CASE WHEN done_sequence + :step::int < last_sequence THEN now() END
-     WHERE client_id = :clientId`,
-    { step: action === 'skip' ? 1 : 0, clientId },
+     WHERE owner_id = :ownerId`,
+    { step: action === 'skip' ? 1 : 0, ownerId },
   );
 };
 
-const leaseColumns = recordColumns<Pick<ClaimedLane, 'clientId' | 'leaseToken'>>({
-  clientId: 'client_id text',
+const leaseColumns = recordColumns<Pick<ClaimedLane, 'ownerId' | 'leaseToken'>>({
+  ownerId: 'owner_id text',
   leaseToken: 'lease_token bigint',
 });
 const RELEASE_LANES = {
   name: 'release_lanes',
   text: `UPDATE lanes SET due_at = now(), leased_until = NULL FROM ${leaseColumns.unnest('given')}
-    WHERE lanes.client_id = given.client_id AND lanes.lease_token = given.lease_token AND lanes.leased_until IS NOT NULL`,
+    WHERE lanes.owner_id = given.owner_id AND lanes.lease_token = given.lease_token AND lanes.leased_until IS NOT NULL`,
 };
 
 /** Gives claimed lanes back unchanged, due at once. */
@@ -121,12 +136,12 @@ export const releaseLanes = async (database: Knex, lanes: readonly ClaimedLane[]
 };
 
 /** Deletes a lane; its lease is void. */
-export const deleteLane = async (trx: Knex.Transaction, clientId: string): Promise<void> => {
-  await trx('lanes').where({ client_id: clientId }).delete();
+export const deleteLane = async (trx: Knex.Transaction, ownerId: string): Promise<void> => {
+  await trx('lanes').where({ owner_id: ownerId }).delete();
 };
 
 const laneColumns = recordColumns<ClaimedLane>({
-  clientId: 'client_id text',
+  ownerId: 'owner_id text',
   generation: 'generation integer',
   sequence: 'sequence bigint',
   leaseToken: 'lease_token bigint',
@@ -135,7 +150,7 @@ const laneColumns = recordColumns<ClaimedLane>({
 });
 
 const claimable = (pace: Pace, limit: string) =>
-  `SELECT client_id, xmin AS locked FROM lanes WHERE pace = '${pace}' AND due_at <= now()
+  `SELECT owner_id, xmin AS locked FROM lanes WHERE pace = '${pace}' AND due_at <= now()
    ORDER BY due_at LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED`;
 const CLAIM_DUE_LANES = {
   name: 'claim_due_lanes',
@@ -144,15 +159,15 @@ const CLAIM_DUE_LANES = {
     due AS (SELECT * FROM prompt UNION ALL SELECT * FROM unknown UNION ALL SELECT * FROM slow),
     claimed AS (
       UPDATE lanes SET due_at = now() + ${LEASE}, leased_until = now() + ${LEASE}, lease_token = lease_token + 1
-      FROM due WHERE lanes.client_id = due.client_id
-      RETURNING lanes.client_id, lanes.generation, lanes.done_sequence + 1 AS sequence, lanes.lease_token, lanes.pace,
+      FROM due WHERE lanes.owner_id = due.owner_id
+      RETURNING lanes.owner_id, lanes.generation, lanes.done_sequence + 1 AS sequence, lanes.lease_token, lanes.pace,
         lanes.secret_version, due.locked
     )
     SELECT ${laneColumns.select('c')}, ${contentColumns.select('e')}
     FROM claimed c
-    LEFT JOIN lanes seen ON seen.client_id = c.client_id AND seen.xmin = c.locked
+    LEFT JOIN lanes seen ON seen.owner_id = c.owner_id AND seen.xmin = c.locked
     LEFT JOIN events e
-      ON e.client_id = seen.client_id AND e.sequence = c.sequence AND e.generation = c.generation AND e.status = 'queued'`,
+      ON e.owner_id = seen.owner_id AND e.sequence = c.sequence AND e.generation = c.generation AND e.status = 'queued'`,
 };
 
 /**

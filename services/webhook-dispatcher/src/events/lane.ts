@@ -1,7 +1,7 @@
 import type { EventContent } from './event.ts';
 
 /**
- * Speed of an app's receiver at its last attempt: soon (prompt), late or not at all (slow). Unknown in a new generation, and
+ * Speed of a lane's receiver at its last attempt: soon (prompt), late or not at all (slow). Unknown in a new generation, and
  * after the first late answer of a prompt receiver. Lanes of each pace have slots of their own in a worker, so receivers that
  * hang do not delay the others.
  */
@@ -9,7 +9,7 @@ export type Pace = 'prompt' | 'unknown' | 'slow';
 
 /** A lane that this process may work on until its lease ends. */
 export interface ClaimedLane {
-  readonly clientId: string;
+  readonly ownerId: string;
   readonly generation: number;
   readonly sequence: number;
   readonly leaseToken: number;

@@ -1,41 +1,39 @@
 import type { OwnWebhookEvent, WebhookEventDetail, WebhookEventRecord, WebhookEventStatus } from '@svc/contracts';
 import { recordColumns, runPrepared } from '@svc/database';
 import type { Knex } from 'knex';
-import { contentColumns, type EventContent, type StoredStatus } from './event.ts';
+import { contentColumns, type EventContent, type EventName, type EventStatus } from './event.ts';
 import type { ClaimedLane } from './lane.ts';
 
-type EventPlace = Pick<ClaimedLane, 'clientId' | 'sequence'>;
+type EventPlace = Pick<ClaimedLane, 'ownerId' | 'sequence'>;
 export type PlacedContent = EventContent & EventPlace & { readonly generation: number };
 
-const placeColumns = recordColumns<EventPlace>({ clientId: 'client_id text', sequence: 'sequence bigint' });
+/**
+ * Status of an event `e` with its lane `l`. A new generation cancels what is open by its number alone, so that it takes no longer
+ * the more events wait.
+ */
+export const EVENT_STATUS = `CASE WHEN e.status IN ('queued', 'failed') AND e.generation < l.generation
+  THEN 'cancelled' ELSE e.status END`;
+
+const placeColumns = recordColumns<EventPlace>({ ownerId: 'owner_id text', sequence: 'sequence bigint' });
 const LIST_QUEUED_CONTENTS = {
   name: 'list_queued_contents',
   text: `SELECT ${placeColumns.select('e')}, e.generation, ${contentColumns.select('e')}
-    FROM ${placeColumns.unnest('given')} JOIN events e USING (client_id, sequence) WHERE e.status = 'queued'`,
+    FROM ${placeColumns.unnest('given')} JOIN events e USING (owner_id, sequence)
+    JOIN lanes l USING (owner_id) WHERE e.status = 'queued' AND e.generation = l.generation`,
 };
 
 export const listQueuedContents = async (database: Knex, places: readonly EventPlace[]): Promise<PlacedContent[]> =>
   await runPrepared<PlacedContent>(database, LIST_QUEUED_CONTENTS, placeColumns.arrays(places));
 
-/** Cancels the events after this sequence that are queued, or failed and blocking. */
-export const cancelOpenEvents = async (
-  trx: Knex.Transaction,
-  clientId: string,
-  afterSequence: number,
-): Promise<void> => {
-  await trx('events')
-    .where({ client_id: clientId })
-    .where('sequence', '>', afterSequence)
-    .whereIn('status', ['queued', 'failed'])
-    .update({ status: 'cancelled' });
-};
-
 export const findEventState = async (
   database: Knex,
-  clientId: string,
+  ownerId: string,
   eventId: string,
-): Promise<{ sequence: number; status: StoredStatus } | undefined> =>
-  await database('events').where({ client_id: clientId, event_id: eventId }).first('sequence', 'status');
+): Promise<{ sequence: number; status: EventStatus } | undefined> =>
+  await database('events AS e')
+    .leftJoin('lanes AS l', 'l.owner_id', 'e.owner_id')
+    .where({ 'e.owner_id': ownerId, 'e.event_id': eventId })
+    .first('e.sequence', database.raw(`${EVENT_STATUS} AS status`));
 
 /** Queues a failed event again with a new round of attempts, or marks it as skipped. */
 export const updateRecoveredEvent = async (
@@ -47,10 +45,13 @@ export const updateRecoveredEvent = async (
   await trx('events').where({ event_id: eventId }).update(change);
 };
 
+/** A stored event of one kind of owner. */
+export type EventRecord<Name extends EventName> = Omit<WebhookEventRecord, 'event'> & { readonly event: Name };
+
 /** An event with its last attempt, as the query returns it. */
-interface RecordRow {
+interface RecordRow<Name extends EventName = EventName> {
   readonly event_id: string;
-  readonly event: WebhookEventRecord['event'];
+  readonly event: Name;
   readonly sequence: number;
   readonly generation: number;
   readonly status: WebhookEventRecord['status'];
@@ -69,7 +70,7 @@ const RECORD_EXPRESSIONS: Readonly<Record<keyof RecordRow, string>> = {
   event: 'e.event',
   sequence: 'e.sequence',
   generation: 'e.generation',
-  status: `CASE WHEN is_next AND l.leased_until > now() THEN 'delivering' ELSE e.status END`,
+  status: `CASE WHEN is_next AND l.leased_until > now() THEN 'delivering' ELSE ${EVENT_STATUS} END`,
   attempts: 'e.attempts',
   created: 'e.created',
   next_attempt_at: 'CASE WHEN is_next AND (l.leased_until IS NULL OR l.leased_until <= now()) THEN l.due_at END',
@@ -82,7 +83,7 @@ const RECORD_EXPRESSIONS: Readonly<Record<keyof RecordRow, string>> = {
 const RECORD_COLUMNS = Object.entries(RECORD_EXPRESSIONS).map(([name, expression]) => `${expression} AS ${name}`);
 
 export interface EventFilter {
-  readonly clientId: string;
+  readonly ownerId: string;
   readonly aboveSequence?: number | undefined;
   readonly belowSequence?: number | undefined;
   readonly eventId?: string | undefined;
@@ -91,24 +92,36 @@ export interface EventFilter {
   readonly limit: number;
 }
 
-/** Returns the app's events with their last attempts, newest first. */
-export const listEventRecords = async (database: Knex, filter: EventFilter): Promise<WebhookEventRecord[]> => {
-  const { rows } = await database.raw<{ rows: RecordRow[] }>(
+/**
+ * Returns the owner's events with their last attempts, newest first. Only events that are not done are queued, and only the first
+ * of them is failed or being delivered, so a page of these does not read the others.
+ */
+export const listEventRecords = async <Name extends EventName>(
+  database: Knex,
+  filter: EventFilter,
+): Promise<EventRecord<Name>[]> => {
+  // A lane holds events of its kind of owner only.
+  const { rows } = await database.raw<{ rows: RecordRow<Name>[] }>(
     `SELECT ${RECORD_COLUMNS.join(', ')}
      FROM events e
-     LEFT JOIN lanes l USING (client_id)
+     LEFT JOIN lanes l USING (owner_id)
      CROSS JOIN LATERAL (SELECT coalesce(e.status = 'queued' AND e.sequence = l.done_sequence + 1, false) AS is_next) n
      LEFT JOIN LATERAL (
        SELECT at, status_code, error, duration_ms FROM delivery_attempts d
-       WHERE d.client_id = e.client_id AND d.sequence = e.sequence ORDER BY d.attempt DESC LIMIT 1
+       WHERE d.owner_id = e.owner_id AND d.sequence = e.sequence ORDER BY d.attempt DESC LIMIT 1
      ) a ON true
-     WHERE e.client_id = :clientId AND e.sequence > :above::bigint AND e.sequence < :below::bigint
+     WHERE e.owner_id = :ownerId
+       AND e.sequence > greatest(:above::bigint, (
+         SELECT done_sequence FROM lanes
+         WHERE owner_id = :ownerId AND :status::text IN ('queued', 'failed', 'delivering')))
+       AND e.sequence < least(:below::bigint, (
+         SELECT done_sequence + 2 FROM lanes WHERE owner_id = :ownerId AND :status::text IN ('failed', 'delivering')))
        AND (:eventId::text IS NULL OR e.event_id = :eventId)
        AND (:event::text IS NULL OR e.event = :event)
        AND (:status::text IS NULL OR ${RECORD_EXPRESSIONS.status} = :status)
      ORDER BY e.sequence DESC LIMIT :limit`,
     {
-      clientId: filter.clientId,
+      ownerId: filter.ownerId,
       above: filter.aboveSequence ?? 0,
       below: filter.belowSequence ?? Number.MAX_SAFE_INTEGER,
       eventId: filter.eventId ?? null,
@@ -117,10 +130,10 @@ export const listEventRecords = async (database: Knex, filter: EventFilter): Pro
       limit: filter.limit,
     },
   );
-  return rows.map(toRecord);
+  return rows.map((row) => toRecord(row));
 };
 
-const toRecord = (row: RecordRow): WebhookEventRecord => {
+const toRecord = <Name extends EventName>(row: RecordRow<Name>): EventRecord<Name> => {
   const { at, status_code, error, duration_ms, next_attempt_at, delivered_at, ...fields } = row;
   return {
     ...fields,
@@ -130,9 +143,9 @@ const toRecord = (row: RecordRow): WebhookEventRecord => {
   };
 };
 
-export const findEventBody = async (database: Knex, clientId: string, eventId: string): Promise<Buffer | undefined> => {
+export const findEventBody = async (database: Knex, ownerId: string, eventId: string): Promise<Buffer | undefined> => {
   const row = await database('events')
-    .where({ client_id: clientId, event_id: eventId })
+    .where({ owner_id: ownerId, event_id: eventId })
     .first<{ body: Buffer } | undefined>('body');
   return row?.body;
 };
@@ -140,11 +153,11 @@ export const findEventBody = async (database: Knex, clientId: string, eventId: s
 /** Lists the attempts of an event, oldest first. */
 export const listAttempts = async (
   database: Knex,
-  clientId: string,
+  ownerId: string,
   sequence: number,
 ): Promise<WebhookEventDetail['attempt_log']> => {
   const rows = await database('delivery_attempts')
-    .where({ client_id: clientId, sequence })
+    .where({ owner_id: ownerId, sequence })
     .orderBy('attempt')
     .select<{ at: Date; status_code: number | null; error: string | null; duration_ms: number }[]>(
       ...['at', 'status_code', 'error', 'duration_ms'],
@@ -152,44 +165,19 @@ export const listAttempts = async (
   return rows.map(({ at, ...attempt }) => ({ at: at.toISOString(), ...attempt }));
 };
 
-/** Lists the app's events behind a sequence with their bodies, ascending. */
+/** Lists the owner's events behind a sequence with their bodies, ascending. */
 export const listEventBodies = async (
   database: Knex,
-  { clientId, afterSequence, limit }: { clientId: string; afterSequence: number; limit: number },
+  { ownerId, afterSequence, limit }: { ownerId: string; afterSequence: number; limit: number },
 ): Promise<OwnWebhookEvent[]> => {
   const { rows } = await database.raw<{ rows: OwnWebhookEvent[] }>(
     `SELECT e.event_id, e.event, e.sequence, e.generation, e.created,
        ${RECORD_EXPRESSIONS.status} AS status, convert_from(e.body, 'UTF8') AS payload
      FROM events e
-     LEFT JOIN lanes l USING (client_id)
+     LEFT JOIN lanes l USING (owner_id)
      CROSS JOIN LATERAL (SELECT coalesce(e.status = 'queued' AND e.sequence = l.done_sequence + 1, false) AS is_next) n
-     WHERE e.client_id = :clientId AND e.sequence > :afterSequence::bigint ORDER BY e.sequence LIMIT :limit`,
-    { clientId, afterSequence, limit },
+     WHERE e.owner_id = :ownerId AND e.sequence > :afterSequence::bigint ORDER BY e.sequence LIMIT :limit`,
+    { ownerId, afterSequence, limit },
   );
   return rows;
-};
-
-const DELETE_DONE_EVENTS = `WITH done AS (
-    SELECT client_id, sequence FROM events
-    WHERE created < ? AND status IN ('delivered', 'skipped', 'cancelled') LIMIT ? FOR UPDATE SKIP LOCKED
-  ), attempts AS (
-    DELETE FROM delivery_attempts d USING done WHERE d.client_id = done.client_id AND d.sequence = done.sequence
-  ), removed AS (
-    DELETE FROM events e USING done WHERE e.client_id = done.client_id AND e.sequence = done.sequence RETURNING 1
-  )
-  SELECT count(*)::int AS count FROM removed`;
-
-/** Deletes up to `limit` done events stored before this time, with their attempts, and returns their number. */
-export const deleteDoneEventsBefore = async (
-  database: Knex,
-  createdSeconds: number,
-  limit: number,
-): Promise<number> => {
-  const { rows } = await database.raw<{ rows: { count: number }[] }>(DELETE_DONE_EVENTS, [createdSeconds, limit]);
-  return rows[0]?.count ?? 0;
-};
-
-export const deleteEvents = async (trx: Knex.Transaction, clientId: string): Promise<void> => {
-  await trx('delivery_attempts').where({ client_id: clientId }).delete();
-  await trx('events').where({ client_id: clientId }).delete();
 };

@@ -22,7 +22,7 @@ export interface AttemptOutcome {
 
 /** The state of a lane after its outcome was recorded. */
 export interface RecordedOutcome {
-  readonly clientId: string;
+  readonly ownerId: string;
   readonly leaseToken: number;
   /** The lane is still leased, and its next event may be attempted. */
   readonly isKept: boolean;
@@ -30,11 +30,11 @@ export interface RecordedOutcome {
   readonly next: EventContent | undefined;
 }
 
-type OutcomeRow = Omit<AttemptOutcome, 'lane'> & Pick<ClaimedLane, 'clientId' | 'leaseToken' | 'sequence'>;
+type OutcomeRow = Omit<AttemptOutcome, 'lane'> & Pick<ClaimedLane, 'ownerId' | 'leaseToken' | 'sequence'>;
 type LaneRow = Omit<RecordedOutcome, 'next'>;
 
 const outcomeColumns = recordColumns<OutcomeRow>({
-  clientId: 'client_id text',
+  ownerId: 'owner_id text',
   leaseToken: 'lease_token bigint',
   sequence: 'sequence bigint',
   attempt: 'attempt integer',
@@ -48,7 +48,7 @@ const outcomeColumns = recordColumns<OutcomeRow>({
   durationMs: 'duration_ms integer',
 });
 const laneColumns = recordColumns<LaneRow>({
-  clientId: 'client_id text',
+  ownerId: 'owner_id text',
   leaseToken: 'lease_token bigint',
   isKept: 'is_kept boolean',
 });
@@ -63,9 +63,9 @@ const RECORD_OUTCOMES = {
   text: `WITH given AS (
       SELECT * FROM ${outcomeColumns.unnest('g')}
     ), held AS (
-      SELECT l.client_id FROM lanes l JOIN given g USING (client_id, lease_token)
+      SELECT l.owner_id FROM lanes l JOIN given g USING (owner_id, lease_token)
       WHERE l.leased_until IS NOT NULL AND l.done_sequence = g.sequence - 1
-      ORDER BY l.client_id FOR NO KEY UPDATE OF l
+      ORDER BY l.owner_id FOR NO KEY UPDATE OF l
     ), moved AS (
       UPDATE lanes l SET
         done_sequence = CASE g.result WHEN 'delivered' THEN g.sequence ELSE l.done_sequence END,
@@ -79,26 +79,26 @@ const RECORD_OUTCOMES = {
         END,
         leased_until = CASE WHEN g.result = 'delivered' AND g.keep AND l.last_sequence > g.sequence THEN ${KEPT_LEASE} END,
         pace = g.pace
-      FROM held JOIN given g USING (client_id)
-      WHERE l.client_id = held.client_id AND l.lease_token = g.lease_token
+      FROM held JOIN given g USING (owner_id)
+      WHERE l.owner_id = held.owner_id AND l.lease_token = g.lease_token
         AND l.leased_until IS NOT NULL AND l.done_sequence = g.sequence - 1
-      RETURNING l.client_id, l.lease_token, l.leased_until IS NOT NULL AS is_kept, l.done_sequence + 1 AS next_sequence
+      RETURNING l.owner_id, l.lease_token, l.leased_until IS NOT NULL AS is_kept, l.done_sequence + 1 AS next_sequence
     ), changed AS (
       UPDATE events e SET
         status = CASE g.result WHEN 'retry' THEN 'queued' ELSE g.result END,
         attempts = g.attempt,
         attempts_in_round = e.attempts_in_round + 1,
         delivered_at = CASE g.result WHEN 'delivered' THEN g.at + g.duration_ms * interval '1 millisecond' END
-      FROM moved m JOIN given g USING (client_id)
-      WHERE e.client_id = g.client_id AND e.sequence = g.sequence
+      FROM moved m JOIN given g USING (owner_id)
+      WHERE e.owner_id = g.owner_id AND e.sequence = g.sequence
     ), logged AS (
-      INSERT INTO delivery_attempts (client_id, sequence, attempt, at, status_code, error, duration_ms)
-      SELECT g.client_id, g.sequence, g.attempt, g.at, g.status_code, g.error, g.duration_ms
-      FROM moved m JOIN given g USING (client_id)
+      INSERT INTO delivery_attempts (owner_id, sequence, attempt, at, status_code, error, duration_ms)
+      SELECT g.owner_id, g.sequence, g.attempt, g.at, g.status_code, g.error, g.duration_ms
+      FROM moved m JOIN given g USING (owner_id)
     )
     SELECT ${laneColumns.select('m')}, ${contentColumns.select('n')}
     FROM moved m LEFT JOIN events n
-      ON m.is_kept AND n.client_id = m.client_id AND n.sequence = m.next_sequence AND n.status = 'queued'`,
+      ON m.is_kept AND n.owner_id = m.owner_id AND n.sequence = m.next_sequence AND n.status = 'queued'`,
 };
 
 /**

@@ -2,18 +2,19 @@ import type { WebhookNotice } from '@svc/contracts';
 import { type Logger, type PeriodicWork, runPeriodically } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import {
+  claimLaneAlarm,
   closeLaneAlarms,
   type LaneAlarm,
-  lockLaneAlarm,
   openLaneAlarms,
+  releaseLaneAlarm,
   settleLaneAlarm,
 } from './lane-alarm-queries.ts';
 
 export interface LaneAlarmDeps {
   readonly database: Knex;
   readonly logger: Logger;
-  /** Mails the owner of an app. Returns normally if the app is gone. */
-  readonly mailOwner: (clientId: string, notice: WebhookNotice) => Promise<void>;
+  /** Mails the owner of a lane. Returns normally if the app or account is gone. */
+  readonly mailOwner: (ownerId: string, notice: WebhookNotice) => Promise<void>;
 }
 
 const INTERVAL_MS = 15_000;
@@ -41,28 +42,31 @@ export const mailLaneAlarms = async (
     const alarm = await mailNext(deps, after);
     if (alarm === undefined) break;
     if (alarm.failure !== undefined) failures.push(alarm.failure);
-    after = alarm.clientId;
+    after = alarm.ownerId;
   }
   if (failures.length > 0) throw failures[0];
 };
 
-/** Returns the app whose owner was due, with the failure if the mail is still due; undefined if none is left. */
-const mailNext = (
+/**
+ * Mails the next owner, without a transaction that would wait for auth. Returns the owner, with the failure if the mail is
+ * still due; undefined if no owner is left.
+ */
+const mailNext = async (
   { database, mailOwner }: Pick<LaneAlarmDeps, 'database' | 'mailOwner'>,
   after: string,
-): Promise<{ readonly clientId: string; readonly failure?: unknown } | undefined> =>
-  database.transaction(async (trx) => {
-    const alarm = await lockLaneAlarm(trx, after);
-    if (alarm === undefined) return undefined;
-    const { clientId } = alarm;
-    try {
-      await mailOwner(clientId, toNotice(alarm));
-    } catch (failure) {
-      return { clientId, failure };
-    }
-    await settleLaneAlarm(trx, alarm);
-    return { clientId };
-  });
+): Promise<{ readonly ownerId: string; readonly failure?: unknown } | undefined> => {
+  const alarm = await claimLaneAlarm(database, after);
+  if (alarm === undefined) return undefined;
+  const { ownerId } = alarm;
+  try {
+    await mailOwner(ownerId, toNotice(alarm));
+  } catch (failure) {
+    await releaseLaneAlarm(database, alarm);
+    return { ownerId, failure };
+  }
+  await settleLaneAlarm(database, alarm);
+  return { ownerId };
+};
 
 const toNotice = ({ change, eventId, event, lastAttemptAt }: LaneAlarm): WebhookNotice => ({
   change,

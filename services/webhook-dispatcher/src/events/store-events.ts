@@ -28,7 +28,8 @@ export interface StoreDeps {
 }
 
 interface NewEvent {
-  readonly clientId: string;
+  readonly ownerId: string;
+  readonly userId: string;
   readonly sequence: number;
   readonly eventId: string;
   readonly generation: number;
@@ -39,14 +40,15 @@ interface NewEvent {
 }
 
 interface LaneAdvance {
-  readonly clientId: string;
+  readonly ownerId: string;
   readonly lastSequence: number;
   /** Leases the lane to this process with the next lease token; only for an idle lane. */
   readonly isLeased: boolean;
 }
 
 const eventColumns = recordColumns<NewEvent>({
-  clientId: 'client_id text',
+  ownerId: 'owner_id text',
+  userId: 'svc_user_id text',
   sequence: 'sequence bigint',
   eventId: 'event_id text',
   generation: 'generation integer',
@@ -56,7 +58,7 @@ const eventColumns = recordColumns<NewEvent>({
   createdSeconds: 'created bigint',
 });
 const advanceColumns = recordColumns<LaneAdvance>({
-  clientId: 'client_id text',
+  ownerId: 'owner_id text',
   lastSequence: 'last_sequence bigint',
   isLeased: 'is_leased boolean',
 });
@@ -77,12 +79,12 @@ const APPEND_EVENTS = {
       lease_token = lease_token + given.is_leased::int
     FROM ${advanceColumns.unnest('given', eventColumns.arrays([]).length + 1)},
       (SELECT clock_timestamp() + ${LEASE} AS ends_at) AS lease
-    WHERE lanes.client_id = given.client_id`,
+    WHERE lanes.owner_id = given.owner_id`,
 };
 
 /**
- * Assigns each event the next sequence of its app and stores its body. Lanes stay locked until `trx` ends, so commits are in the
- * order of sequences. Drops events of apps without a configuration, and returns the stored ones in the given order.
+ * Assigns each event the next sequence of its lane and stores its body. Lanes stay locked until `trx` ends, so commits are in the
+ * order of sequences. Drops events of owners without a configuration, and returns the stored ones in the given order.
  *
  * The same statement leases an idle lane of a prompt receiver to this process if a slot is free, which saves a claim with its
  * commit. The lane is locked and has nothing open, so its next event is the first one stored here. The lease token grows, so
@@ -94,17 +96,18 @@ export const storeEvents = async (
   deps: StoreDeps,
 ): Promise<StoredEvent[]> => {
   if (drafts.length === 0) return [];
-  const lanes = await lockLanes(trx, [...new Set(drafts.map(({ clientId }) => clientId))]);
+  const lanes = await lockLanes(trx, [...new Set(drafts.map(({ ownerId }) => ownerId))]);
   const events = placeEvents(drafts, lanes, deps);
   if (events.length === 0) return [];
-  const byClient = Map.groupBy(events, ({ clientId }) => clientId);
+  const byOwner = Map.groupBy(events, ({ ownerId }) => ownerId);
   const claimedAtMs = performance.now();
   let isHintDue = false;
-  const advances = lanes.map((lane): LaneAdvance => {
-    const own = byClient.get(lane.clientId) ?? [];
+  const advances = lanes.flatMap((lane): LaneAdvance[] => {
+    const own = byOwner.get(lane.ownerId) ?? [];
     const [first] = own;
+    if (first === undefined) return [];
     const reservation = lane.isIdle && lane.pace === 'prompt' ? deps.worker?.reserve() : undefined;
-    if (reservation !== undefined && first !== undefined) {
+    if (reservation !== undefined) {
       afterCommit(
         trx,
         () => reservation.begin({ claim: toClaim(lane, first), claimedAtMs }),
@@ -114,32 +117,32 @@ export const storeEvents = async (
     }
     const isLeased = reservation !== undefined;
     isHintDue ||= lane.isIdle && !isLeased;
-    return { clientId: lane.clientId, lastSequence: lane.lastSequence + own.length, isLeased };
+    return [{ ownerId: lane.ownerId, lastSequence: lane.lastSequence + own.length, isLeased }];
   });
   if (isHintDue) afterCommit(trx, () => deps.worker?.hint());
   await runPrepared(trx, APPEND_EVENTS, [...eventColumns.arrays(events), ...advanceColumns.arrays(advances)]);
-  return events.map(({ clientId, eventId, sequence }) => ({ clientId, eventId, sequence }));
+  return events.map(({ ownerId, eventId, sequence }) => ({ ownerId, eventId, sequence }));
 };
 
 const placeEvents = (drafts: readonly EventDraft[], lanes: readonly LaneHead[], deps: StoreDeps): NewEvent[] => {
   const createdSeconds = Math.floor(deps.clock().getTime() / 1_000);
-  const heads = new Map(lanes.map((lane) => [lane.clientId, { lane, sequence: lane.lastSequence }]));
+  const heads = new Map(lanes.map((lane) => [lane.ownerId, { lane, sequence: lane.lastSequence }]));
   return drafts.flatMap((draft): NewEvent[] => {
-    const head = heads.get(draft.clientId);
-    if (head === undefined) return [];
+    const head = heads.get(draft.ownerId);
+    if (head === undefined || head.lane.isOff) return [];
     head.sequence += 1;
-    const { clientId, event, factId } = draft;
-    const eventId = factId === null ? deps.newId('evt') : eventIdOf(factId, clientId, event);
+    const { ownerId, userId, event, factId } = draft;
+    const eventId = factId === null ? deps.newId('evt') : eventIdOf(factId, ownerId, event);
     const place = { eventId, sequence: head.sequence, createdSeconds };
     const { generation } = head.lane;
-    return [{ ...place, clientId, generation, event, factId, body: encodeEnvelope(draft, place) }];
+    return [{ ...place, ownerId, userId, generation, event, factId, body: encodeEnvelope(draft, place) }];
   });
 };
 
 const toClaim = (lane: LaneHead, { sequence, eventId, event, body }: NewEvent): Claim => {
-  const { clientId, generation, pace, secretVersion } = lane;
+  const { ownerId, generation, pace, secretVersion } = lane;
   return {
-    lane: { clientId, generation, sequence, leaseToken: lane.leaseToken + 1, pace, secretVersion },
+    lane: { ownerId, generation, sequence, leaseToken: lane.leaseToken + 1, pace, secretVersion },
     content: { eventId, event, attempts: 0, attemptsInRound: 0, body },
   };
 };

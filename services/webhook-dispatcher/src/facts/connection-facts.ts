@@ -10,22 +10,20 @@ import {
   type VersionedFact,
 } from '@svc/messaging';
 import type { Knex } from 'knex';
-import { deleteActivity } from '../analytics/index.ts';
-import { deleteConfiguration } from '../configurations/index.ts';
+import type { BillingClient } from '../billing-client.ts';
 import {
   type Connection,
   type ConnectionKey,
-  deleteConnectionsOfApp,
-  lockUsers,
   updateConnectionsEnded,
   upsertConnections,
 } from '../connections/index.ts';
+import { endLane } from '../ended-lanes/index.ts';
 import { type EventDraft, storeEvents } from '../events/index.ts';
 import type { FactDeps } from './fact-deps.ts';
+import { lockSubscriptions, readUserSubscriptions, type UserSubscriptions } from './user-subscriptions.ts';
 
 export interface ConnectionFactDeps extends FactDeps {
-  /** Returns the users' subscriptions in their order, from billing. Rejects if billing is away. */
-  readonly readSnapshots: (userIds: readonly string[]) => Promise<readonly (SubscriptionSnapshot | null)[]>;
+  readonly billing: BillingClient;
 }
 
 const NAME = 'webhook-dispatcher_connections';
@@ -43,7 +41,8 @@ type Fact = EventOf<typeof appDeleted.subject> | ConnectionFact;
 
 /**
  * Consumes facts about connections and deleted apps, many in one transaction. A new connection is sent to its app, followed by
- * the user's subscription; an ended one is sent too. A deleted app takes its configuration, events and connections with it.
+ * the user's subscription; an ended one is sent too. The webhook of a deleted app ends.
+ * While billing is away the consumer waits, so that a connection and its subscription keep their places in the order.
  */
 export const startConnectionConsumer = (deps: ConnectionFactDeps): Consumer =>
   startBatchConsumer({
@@ -52,17 +51,30 @@ export const startConnectionConsumer = (deps: ConnectionFactDeps): Consumer =>
     name: NAME,
     subjects: [connectionCreated.subject, connectionRevoked.subject, appDeleted.subject],
     batch: BATCH,
-    handle: (trx, facts, metas) =>
-      applyFacts(
-        trx,
-        facts.map((fact, index) => ({ ...fact, deliveries: deliveriesOf(metas[index]) })),
-        deps,
-      ),
+    probe: deps.billing.probe,
+    prepare: async (events) => {
+      const subscriptions = await readUserSubscriptions(deps, connectedUsers(events));
+      return (trx, facts, metas) =>
+        applyFacts(
+          trx,
+          facts.map((fact, index) => ({ ...fact, deliveries: deliveriesOf(metas[index]) })),
+          { ...deps, subscriptions },
+        );
+    },
   });
+
+interface ApplyDeps extends ConnectionFactDeps {
+  readonly subscriptions: UserSubscriptions;
+}
+
+const connectedUsers = (facts: readonly EventOf<Fact['subject']>[]): string[] => {
+  const created = facts.filter((fact) => hasSubject(fact, connectionCreated.subject));
+  return [...new Set(created.map(({ data }) => data.svc_user_id))];
+};
 
 const deliveriesOf = (meta: DeliveryMeta | undefined): number => meta?.deliveries ?? 1;
 
-const applyFacts = async (trx: Knex.Transaction, facts: readonly Fact[], deps: ConnectionFactDeps): Promise<void> => {
+const applyFacts = async (trx: Knex.Transaction, facts: readonly Fact[], deps: ApplyDeps): Promise<void> => {
   let run: ConnectionFact[] = [];
   for (const fact of facts) {
     if (!hasSubject(fact, appDeleted.subject)) {
@@ -72,9 +84,7 @@ const applyFacts = async (trx: Knex.Transaction, facts: readonly Fact[], deps: C
     // Earlier facts still concern the app.
     await applyConnectionFacts(trx, run, deps);
     run = [];
-    await deleteConfiguration(trx, fact.data.client_id);
-    await deleteConnectionsOfApp(trx, fact.data.client_id);
-    await deleteActivity(trx, fact.data.client_id);
+    await endLane(trx, fact.data.client_id);
   }
   await applyConnectionFacts(trx, run, deps);
 };
@@ -82,31 +92,19 @@ const applyFacts = async (trx: Knex.Transaction, facts: readonly Fact[], deps: C
 const applyConnectionFacts = async (
   trx: Knex.Transaction,
   facts: readonly ConnectionFact[],
-  deps: ConnectionFactDeps,
+  deps: ApplyDeps,
 ): Promise<void> => {
   if (facts.length === 0) return;
   const fresh = await takeTurns(trx, CONNECTION_TURNS, facts);
   deps.messaging.meters.factsDropped(NAME, facts.length - fresh.length);
-  const snapshots = await readSnapshots(trx, fresh, deps);
+  await lockSubscriptions(trx, deps.subscriptions, connectedUsers(fresh));
+  const { snapshots } = deps.subscriptions;
   await projectConnections(trx, fresh, snapshots);
   await storeEvents(
     trx,
-    fresh.flatMap((fact) => toDrafts(fact, snapshots)),
+    fresh.flatMap((fact) => toDrafts(fact, snapshots.get(fact.data.svc_user_id) ?? null)),
     deps,
   );
-};
-
-const readSnapshots = async (
-  trx: Knex.Transaction,
-  facts: readonly ConnectionFact[],
-  deps: ConnectionFactDeps,
-): Promise<Map<string, SubscriptionSnapshot | null>> => {
-  const created = facts.filter((fact) => hasSubject(fact, connectionCreated.subject));
-  const userIds = [...new Set(created.map(({ data }) => data.svc_user_id))];
-  if (userIds.length === 0) return new Map();
-  await lockUsers(trx, userIds);
-  const snapshots = await deps.readSnapshots(userIds);
-  return new Map(userIds.map((userId, index) => [userId, snapshots[index] ?? null]));
 };
 
 /** Writes the last state of each connection. */
@@ -133,14 +131,13 @@ const projectConnections = async (
   if (ended.size > 0) await updateConnectionsEnded(trx, [...ended.values()]);
 };
 
-const toDrafts = (fact: ConnectionFact, snapshots: ReadonlyMap<string, SubscriptionSnapshot | null>): EventDraft[] => {
-  const origin = { clientId: fact.data.client_id, userId: fact.data.svc_user_id, factId: fact.id };
+const toDrafts = (fact: ConnectionFact, snapshot: SubscriptionSnapshot | null): EventDraft[] => {
+  const origin = { ownerId: fact.data.client_id, userId: fact.data.svc_user_id, factId: fact.id };
   if (hasSubject(fact, connectionRevoked.subject)) {
     const { reason, revoked_at } = fact.data;
     return [{ ...origin, event: 'integration.revoked', data: { reason, revoked_at } }];
   }
   const { scope, connected_at } = fact.data;
   const connected: EventDraft = { ...origin, event: 'integration.connected', data: { scope, connected_at } };
-  const snapshot = snapshots.get(origin.userId) ?? null;
   return snapshot === null ? [connected] : [connected, { ...origin, event: 'subscription.updated', data: snapshot }];
 };

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { connectionAggregate, events } from '@svc/contracts';
-import { type Consumer, type DeliveryMeta, type EventOf, startConsumer, takeTurns } from '@svc/messaging';
+import { type Consumer, type DeliveryMeta, type EventOf, startBatchConsumer, takeTurns } from '@svc/messaging';
 import type { Knex } from 'knex';
 import { updateConnectionsEnded } from '../connections/index.ts';
 import { type EventDraft, storeEvents } from '../events/index.ts';
-import { CONNECTION_TURNS } from './connection-facts.ts';
+import { CONNECTION_TURNS, type ConnectionFactDeps } from './connection-facts.ts';
 import type { FactDeps } from './fact-deps.ts';
 
 const NAME = 'webhook-dispatcher_disconnections';
@@ -16,13 +16,21 @@ type DisconnectionFact = EventOf<typeof appDisconnected.subject>;
  * consumer is separate, so that other apps do not wait for an app with very many connections. Versions keep the facts of each
  * connection in order over both consumers.
  */
-export const startDisconnectionConsumer = (deps: FactDeps): Consumer =>
-  startConsumer({
+export const startDisconnectionConsumer = (deps: ConnectionFactDeps): Consumer =>
+  startBatchConsumer({
     messaging: deps.messaging,
     database: deps.database,
     name: NAME,
     subjects: [appDisconnected.subject],
-    handle: (trx, fact, meta) => applyFact(trx, { fact, meta }, deps),
+    batch: 1,
+    probe: deps.billing.probe,
+    prepare: async (_, metas) => {
+      // It may wait for a connection whose consumer waits for billing. That must not use up the deliveries of this fact.
+      if (metas.some(({ deliveries }) => deliveries > 1)) await deps.billing.probe();
+      return async (trx, [fact], [meta]) => {
+        if (fact !== undefined && meta !== undefined) await applyFact(trx, { fact, meta }, deps);
+      };
+    },
   });
 
 const applyFact = async (
@@ -44,7 +52,13 @@ const applyFact = async (
   await updateConnectionsEnded(trx, fresh);
   const drafts = fresh.map(({ userId }): EventDraft => {
     const factId = partId(fact.id, userId);
-    return { clientId, userId, factId, event: 'integration.revoked', data: { reason: 'app_suspended', revoked_at } };
+    return {
+      ownerId: clientId,
+      userId,
+      factId,
+      event: 'integration.revoked',
+      data: { reason: 'app_suspended', revoked_at },
+    };
   });
   await storeEvents(trx, drafts, deps);
 };

@@ -2,9 +2,10 @@ import { events } from '@svc/contracts';
 import { type Consumer, startConsumer } from '@svc/messaging';
 import { AppError } from '@svc/service-kit';
 import { deleteEndedConnectionsOfUser, lockUsers } from '../connections/index.ts';
+import { endLane } from '../ended-lanes/index.ts';
 import type { FactDeps } from './fact-deps.ts';
 
-/** Starts the consumer that forgets the connections of erased accounts, once their ends have been sent to the apps. */
+/** Starts the consumer that ends the webhooks of erased accounts, and forgets their connections once the apps know their ends. */
 export const startErasureConsumer = ({ messaging, database }: FactDeps): Consumer =>
   startConsumer({
     messaging,
@@ -13,6 +14,7 @@ export const startErasureConsumer = ({ messaging, database }: FactDeps): Consume
     subjects: [events.accountErased.subject],
     handle: async (trx, { data }) => {
       await lockUsers(trx, [data.svc_user_id]);
+      await endLane(trx, data.svc_user_id);
       // Another consumer ends the connections, and may be behind.
       if ((await deleteEndedConnectionsOfUser(trx, data.svc_user_id)) > 0) throw new AppError('service_unavailable');
     },

@@ -1,20 +1,26 @@
 import type { ExportSection } from '@svc/database';
+import { EVENT_STATUS } from '../events/index.ts';
 
-/** Returns what the dispatcher holds about a person. The events are those of apps that the person has connected. */
+/**
+ * Returns what the dispatcher holds about a person. The webhooks are those of the account, without `client_id`, and of its apps.
+ * The events are those that name the person.
+ */
 export const sectionsWith = ({ retentionDays }: { retentionDays: number }): readonly ExportSection[] => [
   {
     name: 'connections',
     sql: `SELECT client_id, is_connected, scope, connected_at FROM connections WHERE svc_user_id = $1 ORDER BY client_id`,
   },
   {
+    name: 'webhooks',
+    sql: `SELECT nullif(owner_id, account_id) AS client_id, url, generation, created_at FROM configurations
+      WHERE account_id = $1 ORDER BY owner_id`,
+  },
+  {
     name: 'events',
-    // Comparing bytes is cheap, so that only the person's own bodies are parsed.
-    sql: `SELECT e.client_id, e.event_id, e.event, e.sequence, e.status, to_timestamp(e.created) AS created,
+    sql: `SELECT nullif(e.owner_id, e.svc_user_id) AS client_id, e.event_id, e.event, e.sequence, ${EVENT_STATUS} AS status, to_timestamp(e.created) AS created,
         convert_from(e.body, 'UTF8')::jsonb AS body
-      FROM connections c JOIN events e ON e.client_id = c.client_id
-      WHERE c.svc_user_id = $1 AND position(convert_to($1, 'UTF8') IN e.body) > 0
-        AND convert_from(e.body, 'UTF8')::jsonb #>> '{user,svc_user_id}' = $1
-      ORDER BY e.client_id, e.sequence`,
+      FROM events e LEFT JOIN lanes l ON l.owner_id = e.owner_id
+      WHERE e.svc_user_id = $1 ORDER BY e.owner_id, e.sequence`,
   },
   {
     name: 'event_retention',

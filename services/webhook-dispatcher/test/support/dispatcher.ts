@@ -4,23 +4,23 @@ import { newId } from '@svc/contracts';
 import { createDatabase } from '@svc/database';
 import type { Lookup } from '@svc/destinations';
 import { connectMessaging, type EventOf, type EventSubject, type Messaging } from '@svc/messaging';
+import { type TestNats, testNats } from '@svc/messaging/testing';
+import { openSecretKeys } from '@svc/secrets';
 import { createLifecycle, createLogger, createMetrics, type Logger, loadConfig, type Metrics } from '@svc/service-kit';
 import {
   createTestAuthority,
   internalCredentials,
   type TestAuthority,
   type TestDatabase,
-  type TestNats,
   type TestTokens,
   testDatabase,
-  testNats,
   testTokens,
 } from '@svc/testing';
 import type { Knex } from 'knex';
 import { createApp } from '../../src/app.ts';
 import { configSchema } from '../../src/config.ts';
 import { storeEvents } from '../../src/events/index.ts';
-import { createSecretBox, newSigningSecret, parseEncryptionKeys } from '../../src/signatures/index.ts';
+import { createSecretBox, newSigningSecret } from '../../src/signatures/index.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { SERVICE_TOKEN, type StandIns, startStandIns } from './stand-ins.ts';
 
@@ -108,7 +108,11 @@ export const startDispatcher = async (
   life.onStop('database', () => database.destroy());
   const messaging = await connectMessaging({ url: config.NATS_URL, name: 'webhook-dispatcher', logger, metrics });
   life.onStop('messaging', () => messaging.close());
-  const app = await createApp({ config, database, messaging, logger, metrics, life, lookup: choices.lookup });
+  const starting = createApp({ config, database, messaging, logger, metrics, life, lookup: choices.lookup });
+  const app = await starting.catch(async (error: unknown) => {
+    await life.stop();
+    throw error;
+  });
   const listener = await life.listen(app.publicApp, { port: 0, host: '127.0.0.1' });
   const internal = await life.listen(app.internalApp, { port: 0, host: '127.0.0.1', internal: true });
   const stop = async () => {
@@ -141,15 +145,15 @@ export interface Answer {
 
 /** Inserts `count` configured apps with this receiver and returns their client ids. */
 export const seedApps = async (world: World, count: number, url = world.receiver.url): Promise<string[]> => {
-  const secretBox = createSecretBox(parseEncryptionKeys([environmentOf(world)['WEBHOOK_ENCRYPTION_KEY'] ?? '']));
+  const secretBox = createSecretBox(openSecretKeys('KEYS', [environmentOf(world)['WEBHOOK_ENCRYPTION_KEY'] ?? '']));
   const clientIds = Array.from({ length: count }, () => newId('app'));
   const rows = clientIds.map((clientId) => {
-    const { keyId, sealed } = secretBox.seal(newSigningSecret(), { clientId, generation: 1 });
+    const sealed = secretBox.seal(newSigningSecret(), { ownerId: clientId, generation: 1 });
     return {
-      client_id: clientId,
+      owner_id: clientId,
+      account_id: newId('usr'),
       url,
       generation: 1,
-      secret_key_id: keyId,
       secret_sealed: sealed,
       created_at: new Date(),
     };
@@ -157,7 +161,7 @@ export const seedApps = async (world: World, count: number, url = world.receiver
   await world.database.knex.batchInsert('configurations', rows);
   await world.database.knex.batchInsert(
     'lanes',
-    clientIds.map((client_id) => ({ client_id, generation: 1 })),
+    clientIds.map((owner_id) => ({ owner_id, generation: 1 })),
   );
   return clientIds;
 };
@@ -166,8 +170,8 @@ export const seedApps = async (world: World, count: number, url = world.receiver
 export const seedEvents = async (world: World, clientIds: readonly string[]): Promise<void> => {
   const data = { message: 'x' };
   const userId = newId('usr');
-  const drafts = clientIds.map((clientId) => ({
-    clientId,
+  const drafts = clientIds.map((ownerId) => ({
+    ownerId,
     userId,
     event: 'integration.test' as const,
     data,
@@ -179,7 +183,7 @@ export const seedEvents = async (world: World, clientIds: readonly string[]): Pr
 /** Stores a test event with one attempt left and returns its id. */
 export const seedLastAttempt = async (world: World, clientId: string): Promise<string> => {
   const draft = {
-    clientId,
+    ownerId: clientId,
     userId: newId('usr'),
     event: 'integration.test',
     data: { message: 'x' },
@@ -194,12 +198,25 @@ export const seedLastAttempt = async (world: World, clientId: string): Promise<s
 };
 
 /** Calls a webhook endpoint of the owner's app. */
-export const call = async (
+export const call = (
   dispatcher: Dispatcher,
   owner: { clientId: string; token?: string },
+  request: [string, string, unknown?],
+): Promise<Answer> => send(`${dispatcher.url}/v1/integrations/apps/${owner.clientId}/webhook`, owner, request);
+
+/** Calls an endpoint of an account's own webhook. */
+export const callAccount = (
+  dispatcher: Dispatcher,
+  owner: { token?: string },
+  request: [string, string, unknown?],
+): Promise<Answer> => send(`${dispatcher.url}/v1/console/account/webhook`, owner, request);
+
+const send = async (
+  address: string,
+  owner: { token?: string },
   [method, path, body]: [string, string, unknown?],
 ): Promise<Answer> => {
-  const response = await fetch(`${dispatcher.url}/v1/integrations/apps/${owner.clientId}/webhook${path}`, {
+  const response = await fetch(`${address}${path}`, {
     method,
     headers: {
       ...(owner.token === undefined ? {} : { authorization: `Bearer ${owner.token}` }),

@@ -25,7 +25,7 @@ export interface Pair {
 /** Publishes the facts of auth and billing, and reads the events that they cause. */
 export const createFacts = (world: World, dispatcher: Dispatcher) => {
   const sentTo = async (clientId: string): Promise<string[]> => {
-    const rows = await world.database.knex('events').where({ client_id: clientId }).orderBy('sequence').select('body');
+    const rows = await world.database.knex('events').where({ owner_id: clientId }).orderBy('sequence').select('body');
     return rows.map(({ body }) => {
       const { event, data } = JSON.parse(body.toString());
       return data.revision === undefined ? event : `${event} ${data.revision}`;
@@ -81,7 +81,7 @@ export const createFacts = (world: World, dispatcher: Dispatcher) => {
         subject: 'billing.subscription.ended.v1',
         aggregate: `subscription:${userId}`,
         version: revision,
-        data: { svc_user_id: userId, status: 'canceled', ended_at: endedAt, revision },
+        data: { svc_user_id: userId, status: 'canceled', ended_at: endedAt, revision, current_period_end: endedAt },
       }),
     /** Publishes the last fact of a subject again, without a message id, so that the broker does not deduplicate it. */
     publishAgain: async (subject: string) => {

@@ -2,17 +2,17 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TlsOptions } from 'node:tls';
-import { type WebhookEvent, webhookEventSchema } from '@svc/contracts';
+import { type AccountEvent, accountEventSchema, type WebhookEvent, webhookEventSchema } from '@svc/contracts';
 import type { Identity } from '@svc/testing';
 
 /** A request as the receiver got it. */
-export interface Received {
+export interface Received<Event = WebhookEvent> {
   readonly atMs: number;
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly raw: Buffer;
-  readonly event: WebhookEvent;
+  readonly event: Event;
   readonly serverName: string | false | null;
   readonly protocol: string | null;
   /** Number of the connection. */
@@ -20,13 +20,16 @@ export interface Received {
 }
 
 /** A status, or a function that writes the answer. */
-export type Behavior = number | ((response: ServerResponse, received: Received) => void);
+export type Behavior = number | ((response: ServerResponse, received: Received<unknown>) => void);
 
 /** A partner's receiver over real TLS. */
 export interface Receiver {
   readonly port: number;
   readonly url: string;
+  /** Events of apps. */
   readonly received: Received[];
+  /** Events of accounts. */
+  readonly receivedByAccounts: Received<AccountEvent>[];
   /** Answers of the next requests. `otherwise` follows. */
   readonly next: Behavior[];
   otherwise: Behavior;
@@ -46,18 +49,23 @@ export const startReceiver = async (identity: Identity, tls: TlsOptions = {}): P
       const raw = Buffer.concat(chunks);
       // An HTTPS server's requests come on TLS sockets.
       const socket = request.socket as import('node:tls').TLSSocket & { servername?: string | false | null };
-      const entry: Received = {
+      const body: object = JSON.parse(raw.toString('utf8'));
+      const exchange = {
         atMs: performance.now(),
         method: request.method ?? '',
         path: request.url ?? '',
         headers: request.headers,
         raw,
-        event: webhookEventSchema.parse(JSON.parse(raw.toString('utf8'))),
         serverName: socket.servername ?? null,
         protocol: socket.getProtocol(),
         connection: numbers.get(socket) ?? 0,
       };
-      receiver.received.push(entry);
+      const entry =
+        'account_id' in body
+          ? { ...exchange, event: accountEventSchema.parse(body) }
+          : { ...exchange, event: webhookEventSchema.parse(body) };
+      if ('account_id' in entry.event) receiver.receivedByAccounts.push({ ...entry, event: entry.event });
+      else receiver.received.push({ ...entry, event: entry.event });
       const behavior = receiver.next.shift() ?? receiver.otherwise;
       if (typeof behavior === 'number') response.writeHead(behavior).end('thanks');
       else behavior(response, entry);
@@ -74,6 +82,7 @@ export const startReceiver = async (identity: Identity, tls: TlsOptions = {}): P
     port,
     url: `https://localhost:${port}/hook`,
     received: [],
+    receivedByAccounts: [],
     next: [],
     otherwise: 204,
     connections: () => state.connections,

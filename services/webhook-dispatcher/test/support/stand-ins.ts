@@ -15,10 +15,12 @@ export interface StandIns {
   readonly snapshots: Map<string, SubscriptionSnapshot>;
   /** Client secret of each confidential app. */
   readonly clientSecrets: Map<string, string>;
-  /** Notices that owners were mailed, by app. */
+  /** Notices that owners were mailed, by app or account. */
   readonly notices: Map<string, WebhookNotice[]>;
   /** Apps whose owners cannot be mailed. */
   readonly unmailed: Set<string>;
+  /** Runs after billing has read snapshots and before it answers with them. */
+  beforeAnswer: () => Promise<void>;
   /** Answers every request with 503 while true. */
   isDown: boolean;
   readonly stop: () => Promise<void>;
@@ -32,6 +34,7 @@ export const startStandIns = async (): Promise<StandIns> => {
     clientSecrets: new Map<string, string>(),
     notices: new Map<string, WebhookNotice[]>(),
     unmailed: new Set<string>(),
+    beforeAnswer: async () => undefined,
     isDown: false,
   };
   const server = createServer((request, response) => {
@@ -44,10 +47,12 @@ export const startStandIns = async (): Promise<StandIns> => {
     const [, root, kind, id = ''] = (request.url ?? '').split('/').map(decodeURIComponent);
     if (root !== 'internal') return refuse(404, 'not_found');
     if (request.method === 'POST' && kind === 'subscription-snapshots') {
-      void json(request).then((asked) => {
+      void json(request).then(async (asked) => {
         // The contract's request body.
         const { svc_user_ids: userIds } = asked as { svc_user_ids: string[] };
-        answer(200, { snapshots: userIds.map((userId) => standIns.snapshots.get(userId) ?? null) });
+        const snapshots = userIds.map((userId) => standIns.snapshots.get(userId) ?? null);
+        await standIns.beforeAnswer();
+        answer(200, { snapshots });
       });
       return;
     }
@@ -59,7 +64,7 @@ export const startStandIns = async (): Promise<StandIns> => {
       });
       return;
     }
-    if (request.method === 'POST' && kind === 'apps' && (request.url ?? '').endsWith('/webhook-notices')) {
+    if (request.method === 'POST' && kind === 'webhook-owners') {
       if (standIns.unmailed.has(id)) return refuse(500, 'internal_error');
       void json(request).then((notice) => {
         // The contract's request body.

@@ -108,8 +108,9 @@ const applyPatch = (
   return manifests.map((manifest) => {
     if (!isTarget(manifest)) return manifest;
     if (Array.isArray(patch)) return applyOperations(manifest, patch);
-    const { metadata: _name, ...rest } = patch;
-    return toManifest(mergeStrategically(manifest, rest), path);
+    // The name of a patch is that of its target, or stands for any.
+    const { name: _name, ...metadata } = fieldsAt(patch, 'metadata');
+    return toManifest(mergeStrategically(manifest, { ...patch, metadata }), path);
   });
 };
 

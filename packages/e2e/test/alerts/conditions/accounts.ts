@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, request as httpRequest } from 'node:http';
+import { waitFor } from '@svc/testing';
 import { expect } from 'vitest';
 import { call } from '../../support/api.ts';
 import { beginAuthorize, connect, decide, discoverPartner, redeem } from '../../support/partner.ts';
@@ -13,6 +14,8 @@ const SIGN_IN_MINUTES = [1, 5, 9];
 /** Above the limit per address, so that both kinds of refusal have been counted before. */
 const FIRST_SIGN_INS = 12;
 const REUSES = 25;
+/** A step waits for a lock for some seconds. */
+const WAIT_MS = 30_000;
 
 /** Many failed sign-ins. */
 export const guessedPasswords: Condition = {
@@ -73,7 +76,7 @@ export const reportedApp: Condition = {
 export const suspensionThatIsStuck = (): Condition => {
   let release = async (): Promise<void> => undefined;
   return {
-    alerts: ['SuspensionsWaiting'],
+    alerts: ['SuspensionsWaiting', 'AccountWorkFailing'],
     async begin(product) {
       const owner = await signUp('business');
       const app = await registerApp(owner);
@@ -82,7 +85,25 @@ export const suspensionThatIsStuck = (): Condition => {
       const path = `/v1/integrations/apps/${app.clientId}`;
       const suspended = await call('PATCH', path, { token: owner.token, body: { active: false } });
       expect(suspended.status, suspended.text).toBe(200);
+      const failing = () => product.watch.read('auth', 'auth_work_items_failing', { work: 'suspensions' });
+      await waitFor(async () => (await failing()) > 0 || undefined, { timeoutMs: WAIT_MS });
     },
     end: () => release(),
   };
+};
+
+/** Mails that no mail server takes. */
+export const mailsThatStay: Condition = {
+  alerts: ['MailsWaiting'],
+  async begin(product) {
+    await product.sql(
+      'auth',
+      `INSERT INTO mails (id, user_id, kind, recipient, locale, sealed_data, created_at, due_at)
+       SELECT 'stays_' || n, (SELECT id FROM accounts LIMIT 1), 'stays', 'a@example.com', 'en', '\\x00', now(), now() + interval '1 day'
+       FROM generate_series(1, 30) AS n`,
+    );
+  },
+  async end(product) {
+    await product.sql('auth', "DELETE FROM mails WHERE kind = 'stays'");
+  },
 };

@@ -3,8 +3,12 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { waitFor } from '@svc/testing';
 import { inject } from 'vitest';
+import type { Caller } from '../callers.ts';
 import type { Condition } from '../condition.ts';
+import { times } from '../product.ts';
 
+/** More than one segment of the journal holds. */
+const SEGMENT_REQUESTS = 1_050;
 const WAIT_MS = 30_000;
 const journals = (): string => join(inject('dataDir'), 'usage-journal');
 
@@ -14,7 +18,7 @@ export const gatewayThatDied: Condition = {
   async begin(product) {
     const expired = () => product.watch.read('billing', 'billing_holders_expired_total');
     const before = await expired();
-    const lease = "INSERT INTO holders (holder_id, expires_at) VALUES ($1, now() - interval '1 hour')";
+    const lease = "INSERT INTO holders VALUES ($1, 'http://127.0.0.1:9', now() - interval '1 hour')";
     await product.sql('billing', lease, [randomUUID()]);
     await waitFor(async () => (await expired()) > before || undefined, { timeoutMs: WAIT_MS });
   },
@@ -40,12 +44,13 @@ export const journalOfALaterRelease = (): Condition => {
  * A missing journal directory, so that the next segment cannot be opened. Requires more requests than one segment
  * holds.
  */
-export const journalThatCannotBeWritten: Condition = {
+export const journalThatCannotBeWritten = (caller: Caller): Condition => ({
   alerts: ['UsageJournalFailing'],
   async begin() {
     await rename(journals(), `${journals()}-away`);
+    await times(SEGMENT_REQUESTS, 16, () => caller.complete('Hello. [[status=503]]'));
   },
   async end() {
     await rename(`${journals()}-away`, journals());
   },
-};
+});

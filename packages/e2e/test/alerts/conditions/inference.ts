@@ -1,9 +1,11 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { waitFor } from '@svc/testing';
-import { expect } from 'vitest';
+import { expect, inject } from 'vitest';
 import { call } from '../../support/api.ts';
 import type { Caller } from '../callers.ts';
 import type { Condition } from '../condition.ts';
-import { times } from '../product.ts';
+import { type Product, times } from '../product.ts';
 
 /** More than one per ten seconds. */
 const FAILURES_A_MINUTE = 8;
@@ -26,6 +28,42 @@ export const failingProvider = (caller: Caller): Condition => ({
     });
   },
 });
+
+/** A provider that reports more output than the request allows. */
+export const lyingProvider = (caller: Caller): Condition => ({
+  alerts: ['ImplausibleUsage'],
+  async eachMinute(_product, minute) {
+    if (minute === 1) expect((await caller.complete('Hello. [[completion_tokens=5000]]')).status).toBe(200);
+  },
+});
+
+const DAY_MS = 86_400_000;
+
+/** A certification that expires in two days. */
+export const expiringCertification = (): Condition => {
+  let file = '';
+  let text = '';
+  return {
+    alerts: ['CertificationExpiring', 'CertificationExpiresSoon'],
+    async begin(product) {
+      file = join(inject('dataDir'), 'routes.yaml');
+      text = await readFile(file, 'utf8');
+      const soon = new Date(Date.now() + 2 * DAY_MS).toISOString();
+      await writeFile(file, text.replace(/expires_at: [0-9-]+/, `expires_at: ${soon}`));
+      await waitForSeconds(product, (seconds) => seconds < 3 * (DAY_MS / 1000));
+    },
+    async end(product) {
+      await writeFile(file, text);
+      await waitForSeconds(product, (seconds) => seconds > 30 * (DAY_MS / 1000));
+    },
+  };
+};
+
+const waitForSeconds = async (product: Product, isReached: (seconds: number) => boolean): Promise<void> => {
+  const seconds = () =>
+    product.watch.read('inference-gateway', 'route_certification_expires_seconds', { route: 'chat-eu' });
+  await waitFor(async () => isReached(await seconds()) || undefined, { timeoutMs: WAIT_MS });
+};
 
 /** A locked table of usage records; failed requests leave records too. */
 export const lockedUsageRecords = (caller: Caller): Condition => {
@@ -63,6 +101,8 @@ export const billingWithoutAccounts = (caller: Caller): Condition => ({
   alerts: ['AdmissionsFailing', 'InternalErrors', 'HighErrorRate'],
   async begin(product) {
     await product.sql('billing', 'REVOKE ALL ON accounts, wallets FROM CURRENT_USER');
+    // A lease that the key has is spent for some seconds.
+    await waitFor(async () => (await caller.complete('Hello.')).status === 503 || undefined, { timeoutMs: WAIT_MS });
   },
   async eachMinute() {
     await times(FAILURES_A_MINUTE, 4, async () => {
@@ -95,3 +135,16 @@ export const lockedAccounts = (caller: Caller): Condition => ({
     await Promise.all([admitted, read]);
   },
 });
+
+const REFUSALS_A_MINUTE = 60;
+
+/** Callers whose keys the gateway does not know. */
+export const unknownKeys: Condition = {
+  alerts: ['CallersRefused'],
+  async eachMinute() {
+    const body = { model: 'svc-chat', messages: [{ role: 'user', content: 'Hello.' }] };
+    await times(REFUSALS_A_MINUTE, 4, async () => {
+      expect((await call('POST', '/v1/chat/completions', { token: 'svc_sk_unknown', body })).status).toBe(401);
+    });
+  },
+};

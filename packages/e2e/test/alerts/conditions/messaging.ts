@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
-import { connectToBroker } from '@svc/broker';
 import { newId } from '@svc/contracts';
+import { connectToBroker } from '@svc/messaging/broker';
 import { waitFor } from '@svc/testing';
 import { registerApp, signUp } from '../../support/people.ts';
 import type { Condition } from '../condition.ts';
@@ -90,7 +90,40 @@ export const streamThatIsLost: Condition = {
     replica.publish('outbox_reconcile.auth');
     await replica.drain();
     await until(async () => (await seen()) > before);
+    // Facts that are published again are old while they wait.
+    await until(async () => (await product.watch.read('auth', 'outbox_oldest_unpublished_seconds')) === 0);
   },
+};
+
+/** A stream whose size barely holds its messages. */
+export const streamThatFills = (): Condition => {
+  const stream = 'KV_revocations';
+  let before = 0;
+  const resize = async (product: Product, max_bytes: number): Promise<void> => {
+    await (await product.nats.jetstreamManager()).streams.update(stream, { max_bytes });
+  };
+  /** Fills as each service has measured them, at its own times. */
+  const fills = (product: Product): Promise<number[]> =>
+    Promise.all(
+      ['auth', 'inference-gateway'].map(
+        async (service) =>
+          (await product.watch.read(service, 'stream_bytes', { stream })) /
+          (await product.watch.read(service, 'stream_bytes_max', { stream })),
+      ),
+    );
+  return {
+    alerts: ['StreamFilling'],
+    async begin(product) {
+      const { state, config } = await (await product.nats.jetstreamManager()).streams.info(stream);
+      before = config.max_bytes;
+      await resize(product, Math.ceil(state.bytes * 1.2));
+      await until(async () => (await fills(product)).every((fill) => fill > 0.7));
+    },
+    async end(product) {
+      await resize(product, before);
+      await until(async () => (await fills(product)).every((fill) => fill < 0.7));
+    },
+  };
 };
 
 /** A dispatcher consumer that fails on every message because its tables refuse access. */
@@ -112,6 +145,20 @@ export const consumerThatFails = (): Condition => {
       await product.sql('webhook-dispatcher', 'GRANT ALL ON inbox TO CURRENT_USER');
     },
   };
+};
+
+/** Billing cannot read subscriptions, for which the dispatcher asks when a user connects an app. */
+export const subscriptionsThatCannotBeRead: Condition = {
+  alerts: ['ConsumerPaused'],
+  async begin(product) {
+    await product.sql('billing', 'REVOKE ALL ON subscriptions FROM CURRENT_USER');
+    await publishFact(product, connectionFact());
+    const paused = { consumer: 'webhook-dispatcher_connections', requirement: 'dependency' };
+    await until(async () => (await product.watch.read('webhook-dispatcher', 'consumer_paused', paused)) === 1);
+  },
+  async end(product) {
+    await product.sql('billing', 'GRANT ALL ON subscriptions TO CURRENT_USER');
+  },
 };
 
 /** A stalled consumer while events arrive, one of which becomes a dead letter. */

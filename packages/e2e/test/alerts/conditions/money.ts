@@ -1,69 +1,94 @@
-import { newId } from '@svc/contracts';
+import { randomUUID } from 'node:crypto';
+import { newId, type RequestOutcome } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
+import { expect } from 'vitest';
 import { call } from '../../support/api.ts';
 import { type Caller, fundedCaller } from '../callers.ts';
 import type { Condition } from '../condition.ts';
 import { publishFact, usageFact } from '../facts.ts';
-import { type Product, times } from '../product.ts';
+import type { Product } from '../product.ts';
 
 /** Above the alert's threshold of ten thousand. */
 const OPEN = 10_050;
-const SETTLEMENTS_A_CALL = 500;
-const CALLERS = 4;
 /** Above the alert's threshold of fifty. */
 const UNKNOWN = 60;
 const WAIT_MS = 30_000;
 
-/** Admits requests that never end, and returns their ids. */
-const admit = async (product: Product, caller: Caller, count: number): Promise<string[]> => {
+/** Requests of a key on one lease. */
+interface Leased {
+  readonly caller: Caller;
+  readonly leaseId: string;
+  readonly ids: readonly string[];
+}
+
+const HOLD_MICROS = 10;
+
+/** Leases what requests need that never end by themselves. */
+const lease = async (product: Product, caller: Caller, count: number): Promise<Leased> => {
   const ids = Array.from({ length: count }, () => newId('req'));
-  await product.admit(
-    ids.map((id) => ({
-      kind: 'api_key',
-      request_id: id,
-      svc_user_id: caller.userId,
-      key_id: caller.keyId,
-      hold_micros: 10,
-      requests_per_minute: null,
-      monthly_limit_micros: null,
-    })),
-  );
-  return ids;
+  const leaseId = randomUUID();
+  const answer = await product.internal('billing', '/internal/leases', {
+    holder_id: randomUUID(),
+    asks: [
+      {
+        lease_id: leaseId,
+        svc_user_id: caller.userId,
+        key_id: caller.keyId,
+        limits: { requests_per_minute: null, tokens_per_minute: null, monthly_limit_micros: null },
+        report: { returned_micros: 0, known_micros: 0, returned_in_minute: null, is_ended: false },
+        needs: ids.map((request_id) => ({
+          request_id,
+          micros: HOLD_MICROS,
+          known_micros: HOLD_MICROS,
+          tokens: 0,
+          tokens_least: 0,
+        })),
+        wanted: { micros: 0, requests: 0, tokens: 0 },
+      },
+    ],
+  });
+  expect(await answer.json()).toMatchObject({ answers: [{ state: 'held' }] });
+  return { caller, leaseId, ids };
+};
+
+const settle = async (product: Product, { caller, leaseId, ids }: Leased, result: RequestOutcome): Promise<void> => {
+  const key = {
+    lease_id: leaseId,
+    key_id: caller.keyId,
+    hold_micros: HOLD_MICROS,
+    estimate_micros: HOLD_MICROS,
+    started_at: new Date().toISOString(),
+  };
+  const settlements = ids.map((request_id) => ({ request_id, svc_user_id: caller.userId, result, key }));
+  await product.internal('billing', '/internal/settlements', { settlements });
 };
 
 const openIn = (product: Product, state: string) =>
   product.watch.read('billing', 'billing_open_reservations', { state });
 
-/** Ten thousand open requests at once. */
-export const manyOpenRequests = (): Condition => {
-  const ids: string[] = [];
-  return {
-    alerts: ['OpenReservations'],
-    async begin(product) {
-      // Spread over several users, since requests of one user are admitted one after another.
-      await times(CALLERS, CALLERS, async () => {
-        ids.push(...(await admit(product, await fundedCaller(), Math.ceil(OPEN / CALLERS))));
-      });
-      await waitFor(async () => (await openIn(product, 'reserved')) >= OPEN || undefined, { timeoutMs: WAIT_MS });
-    },
-    async end(product) {
-      const calls = Math.ceil(ids.length / SETTLEMENTS_A_CALL);
-      await times(calls, 2, (index) => {
-        const some = ids.slice(index * SETTLEMENTS_A_CALL, (index + 1) * SETTLEMENTS_A_CALL);
-        const settlements = some.map((id) => ({ request_id: id, result: { outcome: 'released' } }));
-        return product.internal('billing', '/internal/settlements', { settlements });
-      });
-    },
-  };
-};
+/** Ten thousand open requests at once, of people without a plan. Too young for a sweep. */
+export const manyOpenRequests = (): Condition => ({
+  alerts: ['OpenReservations'],
+  async begin(product) {
+    await product.sql(
+      'billing',
+      `INSERT INTO reservations (request_id, kind, svc_user_id, client_id, service, estimate_micros, week_start, month_start, created_at)
+       SELECT 'alert_' || n, 'delegated', 'usr_' || n, 'app', 'chat', 1, now(), now(), now() + interval '1 hour'
+       FROM generate_series(1, $1::int) AS n`,
+      [OPEN],
+    );
+    await waitFor(async () => (await openIn(product, 'reserved')) >= OPEN || undefined, { timeoutMs: WAIT_MS });
+  },
+  async end(product) {
+    await product.sql('billing', "DELETE FROM reservations WHERE request_id LIKE 'alert_%'");
+  },
+});
 
-/** Open requests of dead gateways; their rows are backdated instead of waiting. */
+/** Requests whose outcome is unknown. */
 export const unknownOutcomes = (caller: Caller): Condition => ({
   alerts: ['UncertainReservations'],
   async begin(product) {
-    const ids = await admit(product, caller, UNKNOWN);
-    const earlier = "UPDATE reservations SET created_at = created_at - interval '2 hours' WHERE request_id = ANY($1)";
-    await product.sql('billing', earlier, [ids]);
+    await settle(product, await lease(product, caller, UNKNOWN), { outcome: 'uncertain' });
     await waitFor(async () => (await openIn(product, 'uncertain')) >= UNKNOWN || undefined, { timeoutMs: WAIT_MS });
   },
 });
@@ -72,9 +97,7 @@ export const unknownOutcomes = (caller: Caller): Condition => ({
 export const outcomesThatNeverCame: Condition = {
   alerts: ['SettledAtEstimate'],
   async begin(product) {
-    const longAgo =
-      "UPDATE reservations SET uncertain_at = uncertain_at - interval '60 days' WHERE state = 'uncertain'";
-    await product.sql('billing', longAgo);
+    await product.sql('billing', "UPDATE uncertain_key_requests SET uncertain_at = uncertain_at - interval '60 days'");
     await waitFor(async () => (await openIn(product, 'uncertain')) === 0 || undefined, { timeoutMs: WAIT_MS });
   },
 };
@@ -83,11 +106,8 @@ export const outcomesThatNeverCame: Condition = {
 export const twoEnds = (caller: Caller): Condition => ({
   alerts: ['SettlementConflict'],
   async begin(product) {
-    const [id] = await admit(product, caller, 1);
-    for (const cost of [5, 7]) {
-      const result = { outcome: 'settled', cost_micros: cost };
-      await product.internal('billing', '/internal/settlements', { settlements: [{ request_id: id, result }] });
-    }
+    const leased = await lease(product, caller, 1);
+    for (const cost_micros of [5, 7]) await settle(product, leased, { outcome: 'settled', cost_micros });
   },
 });
 
@@ -95,9 +115,8 @@ export const twoEnds = (caller: Caller): Condition => ({
 export const costBeyondWallet = (): Condition => ({
   alerts: ['CostWrittenOff'],
   async begin(product) {
-    const [id] = await admit(product, await fundedCaller(), 1);
-    const result = { outcome: 'settled', cost_micros: 1_000_000_000 };
-    await product.internal('billing', '/internal/settlements', { settlements: [{ request_id: id, result }] });
+    const leased = await lease(product, await fundedCaller(), 1);
+    await settle(product, leased, { outcome: 'settled', cost_micros: 1_000_000_000 });
   },
 });
 

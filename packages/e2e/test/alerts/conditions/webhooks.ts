@@ -82,7 +82,7 @@ export const workersWithoutLanes: Condition = {
     await call('POST', `${hookPath(clientId)}/test`, { token: owner.token });
     await product.sql(
       'webhook-dispatcher',
-      `UPDATE lanes SET due_at = now() - make_interval(secs => ${OVERDUE_SECONDS}) WHERE client_id = $1`,
+      `UPDATE lanes SET due_at = now() - make_interval(secs => ${OVERDUE_SECONDS}) WHERE owner_id = $1`,
       [clientId],
     );
   },

@@ -151,6 +151,8 @@ const calculation = (operator: SyntaxNode, context: Context): Calculation => {
       return (a, b) => a - b;
     case 'Gtr':
       return (a, b) => (a > b ? a : undefined);
+    case 'Lss':
+      return (a, b) => (a < b ? a : undefined);
     case 'Eql':
       return (a, b) => (a === b ? a : undefined);
     default:

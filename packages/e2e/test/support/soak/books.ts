@@ -47,9 +47,11 @@ export const readBooks = async (userIds: readonly string[]): Promise<Books> => {
   );
   const reservations = await query(
     'billing',
-    `SELECT state, count(*) AS count, sum(coalesce(cost_micros, estimate_micros)) AS micros,
-       coalesce(sum(estimate_micros) FILTER (WHERE kind = 'api_key'), 0) AS holds
-     FROM reservations WHERE svc_user_id = ANY ($1) GROUP BY state`,
+    `SELECT state, count(*) AS count, sum(micros) AS micros, coalesce(sum(micros) FILTER (WHERE is_key), 0) AS holds FROM (
+       SELECT state, coalesce(cost_micros, estimate_micros) AS micros, svc_user_id, false AS is_key FROM reservations
+       UNION ALL SELECT state, cost_micros, svc_user_id, true FROM key_requests
+       UNION ALL SELECT 'uncertain', held_micros, svc_user_id, true FROM uncertain_key_requests) AS requests
+     WHERE svc_user_id = ANY ($1) GROUP BY state`,
     userIds,
   );
   const [wallets] = await query(

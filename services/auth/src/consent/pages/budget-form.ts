@@ -1,10 +1,10 @@
-import { type BudgetLimit, budgetLimitSchema, MICROS_PER_UNIT } from '@svc/contracts';
+import { type BudgetLimit, budgetLimitSchema, type Locale, MICROS_PER_UNIT } from '@svc/contracts';
 import { type Html, html } from '@svc/pages';
-import type { ConnectionRecord } from '../../connections/index.ts';
+import type { Clock } from '@svc/service-kit';
+import { type ConnectionRecord, hasPassed } from '../../connections/index.ts';
 import { formatAmount, formatDay, MICRO_DIGITS } from '../../format-amount.ts';
 import { readBudgetProposal } from '../budget-proposal.ts';
-import type { AskedQuery } from './asked-query.ts';
-import type { PageContext } from './page-context.ts';
+import type { PageText } from './page-text.ts';
 
 /** The limit initially shown on the consent page. */
 export interface BudgetForm {
@@ -21,13 +21,15 @@ type KnownBudget = Pick<ConnectionRecord, 'budgetLimitMicros' | 'budgetPeriod' |
 
 /** Returns the connection's current limit, else the app's proposal. */
 export const budgetForm = (
-  { currency }: { readonly currency: string },
-  query: Pick<AskedQuery, 'authorization_details'>,
+  { currency, clock }: { readonly currency: string; readonly clock: Clock },
+  authorizationDetails: string | undefined,
   connection: KnownBudget | undefined,
 ): Omit<BudgetForm, 'typicalPercent'> => {
   const present = connection?.endedAt === null ? toLimit(connection) : undefined;
-  const proposal = readBudgetProposal(query.authorization_details, currency);
-  const limit = present ?? (proposal === 'malformed' ? undefined : proposal);
+  const proposal = readBudgetProposal(authorizationDetails, { currency, clock });
+  const known = present ?? (proposal === 'malformed' ? undefined : proposal);
+  // An end that has passed is not offered again.
+  const limit = known && hasPassed(known, clock()) ? { ...known, expires_at: undefined } : known;
   return { limit, isPresent: present !== undefined, currency };
 };
 
@@ -41,9 +43,12 @@ const PERIODS: readonly BudgetLimit['period'][] = ['week', 'month', 'total'];
 const AMOUNT = /^(\d{1,9})(?:[.,](\d{1,6}))?$/;
 
 /** Renders the fields for the limit. They need no script. */
-export const budgetFields = ({ text, query }: PageContext, form: BudgetForm): Html => {
+export const budgetFields = (
+  { text, locale }: { readonly text: PageText; readonly locale: Locale },
+  form: BudgetForm,
+): Html => {
   const { limit, currency, typicalPercent, typed } = form;
-  const amount = limit && formatAmount(limit.limit_micros, { currency, locale: query.locale });
+  const amount = limit && formatAmount(limit.limit_micros, { currency, locale });
   const words = form.isPresent ? text.budgetPresent : text.budgetAsked;
   const isInvalid = typed !== undefined;
   return html`
@@ -52,12 +57,12 @@ ${typicalPercent === null ? undefined : html`<p class="soft">${text.typicalUse(t
 ${amount === undefined || limit === undefined ? undefined : html`<p class="soft">${words(amount, limit.period)}</p>`}
 <div class="budget" role="group" aria-labelledby="budget">
 <div><label for="limit">${text.budgetLimit(currency)}</label>
-<input id="limit" name="limit" type="text" inputmode="decimal" autocomplete="off" maxlength="16" value="${typed ?? plainAmount(limit?.limit_micros, query.locale)}" aria-describedby="limit-hint"${isInvalid ? html` aria-invalid="true"` : undefined}></div>
+<input id="limit" name="limit" type="text" inputmode="decimal" autocomplete="off" maxlength="16" value="${typed ?? plainAmount(limit?.limit_micros, locale)}" aria-describedby="limit-hint"${isInvalid ? html` aria-invalid="true"` : undefined}></div>
 <div><label for="period">${text.budgetPeriod}</label>
 <select id="period" name="period">${PERIODS.map((period) => html`<option value="${period}"${period === (limit?.period ?? 'week') ? html` selected` : undefined}>${text.budgetPeriods[period]}</option>`)}</select></div>
 </div>
 <p class="${isInvalid ? 'alert near' : 'hint'}" id="limit-hint"${isInvalid ? html` role="alert"` : undefined}>${isInvalid ? text.budgetInvalid : text.budgetNone}</p>
-${limit?.expires_at == null ? undefined : html`<label class="check"><input type="checkbox" name="expires_at" value="${limit.expires_at}" checked> ${text.budgetUntil(formatDay(limit.expires_at, query.locale))}</label>`}`;
+${limit?.expires_at == null ? undefined : html`<label class="check"><input type="checkbox" name="expires_at" value="${limit.expires_at}" checked> ${text.budgetUntil(formatDay(limit.expires_at, locale))}</label>`}`;
 };
 
 /** Parses the fields. Returns undefined if the form has none, and `invalid` for an invalid amount. */

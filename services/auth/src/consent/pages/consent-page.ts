@@ -1,13 +1,34 @@
-import type { PlanServices, Scope } from '@svc/contracts';
+import type { Locale, Scope } from '@svc/contracts';
 import { arrows, cross, type Html, html, productMark, shield, tick } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
-import { type Icon, toRedirectHost } from '../../apps/index.ts';
+import { type AppRecord, type Icon, toRedirectHost } from '../../apps/index.ts';
+import type { PaidPlan } from '../../billing-client.ts';
 import type { BrowserSession } from '../../sessions/index.ts';
 import type { Publisher } from '../get-consent.ts';
 import { scopeText } from '../scope.ts';
 import { type BudgetForm, budgetFields } from './budget-form.ts';
-import { isolated, type PageContext, pageFooter, pageForm } from './page-context.ts';
+import { isolated, type PageContext, pageFooter, pageForm, withoutSteering } from './page-context.ts';
 import { renderPage } from './page-layout.ts';
+import type { PageText } from './page-text.ts';
+import { planBox } from './plan-box.ts';
+
+/** Surroundings of the consent page: an app's request in this browser, or that of a device. */
+export interface ConsentFrame {
+  readonly locale: Locale;
+  readonly text: PageText;
+  readonly app: AppRecord;
+  /** Wraps the fields of a form. */
+  readonly form: (name: 'decision' | 'sign-out', fields: Html) => Html;
+  readonly footer: (links: readonly (Html | undefined)[]) => Html;
+  /** Path of this page, to which the choice of a plan leads back. Undefined if it is too long. */
+  readonly path: string | undefined;
+  /** The device that asks. */
+  readonly device?: Html;
+  /** Line that names the next place after the decision. */
+  readonly goesTo: Html;
+  /** Another source that the forms lead to. */
+  readonly formTarget?: string;
+}
 
 export interface ConsentView {
   readonly session: BrowserSession;
@@ -16,65 +37,83 @@ export interface ConsentView {
   readonly icon: Icon;
   readonly isConnected: boolean;
   readonly budget: BudgetForm;
-  /** Services of the person's plan; undefined if they are unknown. */
-  readonly services: PlanServices | undefined;
+  /** The rest of the person's plan. Null without one, undefined if billing did not respond. */
+  readonly plan: PaidPlan | null | undefined;
   readonly notice: string | undefined;
 }
 
-/** Renders the consent page of an app. */
-export const consentPage = (context: PageContext, view: ConsentView): ReplyContent => {
+/** Returns the surroundings of an app's request on the authorize page. */
+export const authorizeConsentFrame = (context: PageContext): ConsentFrame => {
   const { text, app, query } = context;
-  const title = text.consentTitle(context.appName);
+  return {
+    locale: query.locale,
+    text,
+    app,
+    form: (name, fields) => pageForm(context, name, fields),
+    footer: (links) => pageFooter(context, links),
+    path: context.returnPath,
+    goesTo: html`${text.goesTo} <strong>${isolated(toRedirectHost(query.redirect_uri))}</strong>.`,
+    formTarget: context.formTarget,
+  };
+};
+
+/** Renders the consent page of an app. */
+export const consentPage = (frame: ConsentFrame, view: ConsentView): ReplyContent => {
+  const { text, app, locale } = frame;
+  const title = text.consentTitle(titleName(app, view.publisher));
   const content = html`
 <div class="parties"><img src="data:${view.icon.contentType};base64,${view.icon.bytes.toString('base64')}" alt="">${arrows()}${productMark()}</div>
 <h1>${title}</h1>
 ${view.notice === undefined ? undefined : html`<p class="alert" role="alert">${view.notice}</p>`}
-<p class="soft wrap">${text.publishedBy} <strong>${isolated(view.publisher.name)}</strong></p>
-${publisherMark(context, view.publisher)}
+${view.publisher.isRegistered ? publisherLines(text, view.publisher) : unregisteredLines(text, view.publisher)}
+${frame.device}
 ${view.isConnected ? html`<p class="soft">${text.alreadyConnected}</p>` : undefined}
-${whoForm(context, view.session)}
+${whoForm(frame, view.session)}
 <h2 id="asks">${text.asks}</h2>
-<ul aria-labelledby="asks">${view.scopes.map((scope) => scopeItem(context, scope, view.services))}</ul>
-${paysBox(context, view)}
+<ul aria-labelledby="asks">${view.scopes.map((scope) => scopeItem(locale, scope, view.plan))}</ul>
+${planBox(frame, { ...view, currency: view.budget.currency })}
 <h2 id="never">${text.never}</h2>
 <ul aria-labelledby="never">${text.neverList.map((line) => html`<li class="never">${cross()}<span class="soft">${line}</span></li>`)}</ul>
-${pageForm(
-  context,
+${frame.form(
   'decision',
-  html`${view.scopes.includes('inference') ? budgetFields(context, view.budget) : undefined}
+  html`${view.scopes.includes('inference') ? budgetFields(frame, view.budget) : undefined}
 <div class="choice">
 <button type="submit" name="decision" value="approve">${text.approve}</button>
 <button class="second" type="submit" name="decision" value="deny">${text.deny}</button>
 </div>`,
 )}
-<p class="soft wrap">${text.goesTo} <strong>${isolated(toRedirectHost(query.redirect_uri))}</strong>. ${text.revocable}</p>
-${pageFooter(context, [link(app.homepageUrl, text.homepage), link(app.privacyPolicyUrl, text.privacy)])}`;
-  return renderPage(200, { locale: query.locale, title, content, formTarget: context.formTarget });
+<p class="soft wrap">${frame.goesTo} ${text.revocable}</p>
+${frame.footer([link(app.homepageUrl, text.homepage), link(app.privacyPolicyUrl, text.privacy)])}`;
+  return renderPage(200, { locale, title, content, formTarget: frame.formTarget });
 };
 
-/** Renders the publisher's verified domain, or that it has none. The symbol only repeats the text. */
-const publisherMark = ({ text }: PageContext, { verifiedDomain }: Publisher): Html =>
+/** Returns the app's name. That of an unregistered one is its own claim, so its host stands beside it. */
+const titleName = ({ name }: AppRecord, publisher: Publisher): string =>
+  publisher.isRegistered ? withoutSteering(name) : `${withoutSteering(name)} (${publisher.name})`;
+
+/** Renders the host of an app that no business registered, in place of a publisher. */
+const unregisteredLines = (text: PageText, { name }: Publisher): Html => html`
+<p class="alert wrap"><strong>${text.unregistered}</strong> ${text.unregisteredHost} <strong dir="ltr">${name}</strong>. ${text.unregisteredHint}</p>`;
+
+/** Renders the publisher, and its verified domain or that it has none. The symbol only repeats the text. */
+const publisherLines = (text: PageText, { name, verifiedDomain }: Publisher): Html => html`
+<p class="soft wrap">${text.publishedBy} <strong>${isolated(name)}</strong></p>
+${
   verifiedDomain === null
     ? html`<p class="proof soft"><strong>${text.publisherUnverified}</strong> ${text.publisherUnverifiedHint}</p>`
-    : html`<p class="proof wrap">${shield()}<span>${text.publisherVerified} <strong dir="ltr">${verifiedDomain}</strong></span></p>`;
+    : html`<p class="proof wrap">${shield()}<span>${text.publisherVerified} <strong dir="ltr">${verifiedDomain}</strong></span></p>`
+}`;
 
-const scopeItem = ({ query }: PageContext, scope: Scope, services: PlanServices | undefined): Html => {
-  const { title, description } = scopeText(scope, query.locale, services);
+const scopeItem = (locale: Locale, scope: Scope, plan: ConsentView['plan']): Html => {
+  const { title, description } = scopeText(scope, locale, plan?.services);
   // The box below explains in detail who pays for inference.
   const more = scope === 'inference' ? undefined : html`<span class="soft">${description}</span>`;
   return html`<li>${tick()}<strong>${title}</strong>${more}</li>`;
 };
 
-/** Renders who pays for the app's use, and the limit. */
-const paysBox = ({ text }: PageContext, { scopes, services }: Pick<ConsentView, 'scopes' | 'services'>): Html => {
-  const hasPlan = services === undefined || services.chat || services.audio_transcription;
-  const { title, line } = scopes.includes('inference') ? (hasPlan ? text.paysUser : text.noPlan) : text.paysNobody;
-  return html`<p class="pays"><strong>${title}</strong>${line}</p>`;
-};
-
-const whoForm = (context: PageContext, { account }: BrowserSession): Html => html`
-<div class="who"><span class="wrap">${context.text.signedInAs} <strong>${isolated(account.email)}</strong></span>
-${pageForm(context, 'sign-out', html`<button class="link" type="submit">${context.text.notYou}</button>`)}</div>`;
+const whoForm = ({ text, form }: ConsentFrame, { account }: BrowserSession): Html => html`
+<div class="who"><span class="wrap">${text.signedInAs} <strong>${isolated(account.email)}</strong></span>
+${form('sign-out', html`<button class="link" type="submit">${text.notYou}</button>`)}</div>`;
 
 const link = (url: string | null, label: string): Html | undefined =>
   url === null ? undefined : html`<a href="${url}" target="_blank" rel="noopener noreferrer">${label}</a>`;

@@ -1,8 +1,11 @@
+import { createMacs, openSecretKeys } from '@svc/secrets';
 import { describe, expect, test } from 'vitest';
+import { askedQuerySchema } from './asked-query.ts';
 import { createFormTokens } from './form-token.ts';
 
+const macsOf = (byte: string) => createMacs(openSecretKeys('KEY', [byte.repeat(32)]), 'authorize-forms');
 let now = new Date('2026-10-01T12:00:00Z');
-const tokens = createFormTokens(Buffer.alloc(32, 1), () => now);
+const tokens = createFormTokens(macsOf('11'), () => now, askedQuerySchema);
 const query = {
   client_id: 'app_x',
   redirect_uri: 'https://app.example/cb',
@@ -31,7 +34,7 @@ describe('form tokens', () => {
     for (const wrong of ['', '.', payload, `${payload}.`, `${forged}.${signature}`, `${token}x`, 'x'.repeat(20_000)]) {
       expect(tokens.read(wrong, 'browser')).toBeUndefined();
     }
-    const others = createFormTokens(Buffer.alloc(32, 2), () => now);
+    const others = createFormTokens(macsOf('22'), () => now, askedQuerySchema);
     expect(others.read(token, 'browser')).toBeUndefined();
   });
 

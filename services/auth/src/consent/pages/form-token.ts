@@ -1,8 +1,8 @@
-import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
+import type { Macs } from '@svc/secrets';
 import type { Clock } from '@svc/service-kit';
 import { z } from 'zod';
 import { later, MINUTE_MS } from '../../time.ts';
-import { type AskedQuery, askedQuerySchema } from './asked-query.ts';
+import type { AskedQuery } from './asked-query.ts';
 
 /** Lifetime of an open form. */
 export const FORM_MS = 30 * MINUTE_MS;
@@ -10,8 +10,8 @@ export const FORM_MS = 30 * MINUTE_MS;
 const TOKEN_CHARACTERS_MAX = 16_384;
 
 /** Content that a form returns unchanged: the app's request, and its browser and session. */
-export interface FormContext {
-  readonly query: AskedQuery;
+export interface FormContext<Query = AskedQuery> {
+  readonly query: Query;
   /** Browser that the form was made for. The cookie of another one does not match. */
   readonly browserId: string;
   /** Session of the person asked; undefined if signed out. */
@@ -23,8 +23,8 @@ export interface FormContext {
 }
 
 /** Signs and reads the hidden field of the forms, which also protects against CSRF. */
-export interface FormTokens {
-  readonly sign: (context: FormContext) => string;
+export interface FormTokens<Query = AskedQuery> {
+  readonly sign: (context: FormContext<Query>) => string;
   /**
    * Returns undefined for a field that is not ours, was changed, or was made for another browser. If `isExpired`, only
    * the query is usable.
@@ -32,41 +32,39 @@ export interface FormTokens {
   readonly read: (
     token: string,
     browserId: string | undefined,
-  ) => { context: FormContext; isExpired: boolean } | undefined;
+  ) => { context: FormContext<Query>; isExpired: boolean } | undefined;
 }
 
 const payloadSchema = z.object({
-  query: askedQuerySchema,
+  query: z.unknown(),
   browser: z.string(),
   session: z.string().optional(),
-  // Forms of the previous release omit it.
-  pushed: z.boolean().default(false),
+  pushed: z.boolean(),
   nonce: z.string(),
   expires: z.number(),
 });
 
-/** Creates the signer. */
-export const createFormTokens = (key: Buffer, clock: Clock): FormTokens => {
-  const macKey = createSecretKey(key);
-  const mac = (payload: string): Buffer => createHmac('sha256', macKey).update(payload).digest();
-  return {
-    sign: ({ query, browserId, sessionId, isPushed, nonce }) => {
-      const expires = later(clock(), FORM_MS).getTime();
-      const data = { query, browser: browserId, session: sessionId, pushed: isPushed, nonce, expires };
-      const payload = Buffer.from(JSON.stringify(data)).toString('base64url');
-      return `${payload}.${mac(payload).toString('base64url')}`;
-    },
-    read: (token, browserId) => {
-      if (token.length > TOKEN_CHARACTERS_MAX || browserId === undefined) return undefined;
-      const [payload = '', signature = ''] = token.split('.', 2);
-      const expected = mac(payload);
-      const given = Buffer.from(signature, 'base64url');
-      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
-      const parsed = payloadSchema.parse(JSON.parse(Buffer.from(payload, 'base64url').toString()));
-      if (parsed.browser !== browserId) return undefined;
-      const { query, browser, session, pushed, nonce, expires } = parsed;
-      const context = { query, browserId: browser, sessionId: session, isPushed: pushed, nonce };
-      return { context, isExpired: expires <= clock().getTime() };
-    },
-  };
-};
+/** Creates the signer of forms about a kind of query. */
+export const createFormTokens = <Query>(
+  macs: Macs,
+  clock: Clock,
+  querySchema: z.ZodType<Query>,
+): FormTokens<Query> => ({
+  sign: ({ query, browserId, sessionId, isPushed, nonce }) => {
+    const expires = later(clock(), FORM_MS).getTime();
+    const data = { query, browser: browserId, session: sessionId, pushed: isPushed, nonce, expires };
+    const payload = Buffer.from(JSON.stringify(data)).toString('base64url');
+    return `${payload}.${macs.sign(payload).toString('base64url')}`;
+  },
+  read: (token, browserId) => {
+    if (token.length > TOKEN_CHARACTERS_MAX || browserId === undefined) return undefined;
+    const [payload = '', signature = ''] = token.split('.', 2);
+    if (!macs.verify(payload, Buffer.from(signature, 'base64url'))) return undefined;
+    const parsed = payloadSchema.parse(JSON.parse(Buffer.from(payload, 'base64url').toString()));
+    if (parsed.browser !== browserId) return undefined;
+    const { browser, session, pushed, nonce, expires } = parsed;
+    const query = querySchema.parse(parsed.query);
+    const context = { query, browserId: browser, sessionId: session, isPushed: pushed, nonce };
+    return { context, isExpired: expires <= clock().getTime() };
+  },
+});

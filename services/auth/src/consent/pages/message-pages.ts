@@ -2,7 +2,7 @@ import type { Locale, ValidationIssue } from '@svc/contracts';
 import { html } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
 import type { AuthorizeFault } from '../authorize-request.ts';
-import { renderPage } from './page-layout.ts';
+import { type PageStatus, renderPage } from './page-layout.ts';
 import { pageText } from './page-text.ts';
 
 interface Message {
@@ -10,13 +10,15 @@ interface Message {
   readonly lines: readonly string[];
   /** Faults for the app's developers. */
   readonly faults?: readonly string[];
-  readonly status?: 400 | 422 | 503;
+  readonly status?: PageStatus;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
-const messagePage = (locale: Locale, { title, lines, faults, status = 400 }: Message): ReplyContent => {
+/** Renders a page of a few lines. */
+export const messagePage = (locale: Locale, { title, lines, faults, status = 400, headers }: Message): ReplyContent => {
   const content = html`<h1>${title}</h1>${lines.map((line) => html`<p>${line}</p>`)}
 ${faults === undefined ? undefined : html`<ul class="soft faults" lang="en">${faults.map((fault) => html`<li class="wrap">${fault}</li>`)}</ul>`}`;
-  return renderPage(status, { locale, title, content });
+  return renderPage(status, { locale, title, content, headers });
 };
 
 /** Renders the page for a malformed query, with its faults but without the sent values. */

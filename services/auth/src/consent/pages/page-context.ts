@@ -24,6 +24,8 @@ export interface PageContext {
   readonly formTarget: string;
   /** The hidden field of every form. */
   readonly formToken: string;
+  /** Path of this page, in the form in which others lead back to it. Undefined if it is too long. */
+  readonly returnPath: string | undefined;
   /** Path that starts single sign-on and returns here; undefined if it is off. */
   readonly ssoPath: string | undefined;
   readonly ssoName: string | undefined;
@@ -45,11 +47,12 @@ export const createPageContext = (
   const nonce = randomBytes(NONCE_BYTES).toString('base64url');
   return {
     app,
-    appName: app.name.replace(STEERING_CHARACTERS, ''),
+    appName: withoutSteering(app.name),
     query,
     text: pageText(query.locale),
     formTarget: toFormActionSource(query.redirect_uri),
     formToken: deps.formTokens.sign({ query, browserId, sessionId: session?.session.id, isPushed, nonce }),
+    returnPath: returnToSchema.safeParse(authorizePath(deps, input)).data,
     ssoPath: deps.sso === undefined ? undefined : ssoPath(authorizePath(deps, input)),
     ssoName: deps.sso?.name,
     passkeyOptions: createSignInOptions(deps),
@@ -92,6 +95,9 @@ export const pageFooter = (context: PageContext, links: readonly (Html | undefin
   const other = context.query.locale === 'it' ? 'en' : 'it';
   return html`<footer>${links}<a href="${context.authorizePath({ locale: other })}" hreflang="${other}" lang="${other}">${context.text.otherLanguage}</a></footer>`;
 };
+
+/** Removes control and format characters from a name. */
+export const withoutSteering = (name: string): string => name.replace(STEERING_CHARACTERS, '');
 
 /** Isolates a name chosen by another person, so that it cannot change the text direction around it. */
 export const isolated = (name: string): Html => html`<bdi>${name}</bdi>`;

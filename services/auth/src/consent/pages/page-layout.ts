@@ -16,14 +16,17 @@ export interface Page {
   readonly script?: string | undefined;
   /** Path of an optional module. It may start workers of this origin. */
   readonly modulePath?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Default: `no-referrer`. */
   readonly referrerPolicy?: 'no-referrer' | 'same-origin' | undefined;
 }
 
+export type PageStatus = 200 | 400 | 422 | 429 | 503;
+
 /** Renders a page that is not cached and cannot be framed by other sites. */
 export const renderPage = (
-  status: 200 | 400 | 422 | 503,
-  { locale, title, content, formTarget, script, modulePath, referrerPolicy = 'no-referrer' }: Page,
+  status: PageStatus,
+  { locale, title, content, formTarget, script, modulePath, headers, referrerPolicy = 'no-referrer' }: Page,
 ): ReplyContent => {
   const hasScript = script !== undefined || modulePath !== undefined;
   const nonce = hasScript ? randomBytes(NONCE_BYTES).toString('base64') : undefined;
@@ -34,6 +37,7 @@ export const renderPage = (
     contentType: 'text/html; charset=utf-8',
     body: renderDocument({ locale, title, style: PAGE_STYLE, body }),
     headers: {
+      ...headers,
       'cache-control': 'no-store',
       'content-language': locale,
       'content-security-policy': nonce === undefined ? policy : `${policy}; ${scriptSources(nonce, modulePath)}`,

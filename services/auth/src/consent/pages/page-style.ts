@@ -37,7 +37,7 @@ fieldset.types{border:0;margin:1rem 0 0;padding:0}fieldset.types legend{font-siz
 .strength-verdict{font-weight:600}.strength-reason{color:var(--text-soft)}
 .strength:is([data-score="0"],[data-score="1"]) .strength-step:first-child{background:var(--bad)}.strength[data-score="2"] .strength-step:nth-child(-n+2){background:var(--warn-fill)}.strength[data-score="3"] .strength-step:nth-child(-n+3),.strength[data-score="4"] .strength-step{background:var(--good)}
 .visually-hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
-.other{margin-top:1.25rem;text-align:center}
+.user-code{font-size:1.75rem;letter-spacing:.08em;text-align:center;margin:1rem 0}.other{margin-top:1.25rem;text-align:center}
 main footer{margin-top:1.25rem;padding-top:.875rem;border-top:1px solid var(--line);display:flex;flex-wrap:wrap;gap:.25rem 1rem;font-size:.9375rem}main footer [hreflang]{margin-left:auto}
 @media (forced-colors:active){.who,.pays,.strength-step{border:1px solid}}
 `,

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Macs } from '@svc/secrets';
 import type { AskedQuery } from './asked-query.ts';
 
 /** A request in one browser. */
@@ -18,20 +18,14 @@ export interface PushedMarks {
 }
 
 /** Creates the signer of marks. */
-export const createPushedMarks = (key: Buffer): PushedMarks => {
-  const macOf = ({ query, browserId }: MarkedRequest): Buffer => {
+export const createPushedMarks = (macs: Macs): PushedMarks => {
+  const signed = ({ query, browserId }: MarkedRequest): string => {
     const { locale: _free, ...fixed } = query;
     const pairs = Object.entries(fixed).sort(([a], [b]) => (a < b ? -1 : 1));
-    return createHmac('sha256', key)
-      .update(JSON.stringify([browserId, pairs]))
-      .digest();
+    return JSON.stringify([browserId, pairs]);
   };
   return {
-    make: (request) => macOf(request).toString('base64url'),
-    holds: (mark, request) => {
-      const given = Buffer.from(mark, 'base64url');
-      const expected = macOf(request);
-      return given.length === expected.length && timingSafeEqual(given, expected);
-    },
+    make: (request) => macs.sign(signed(request)).toString('base64url'),
+    holds: (mark, request) => macs.verify(signed(request), Buffer.from(mark, 'base64url')),
   };
 };

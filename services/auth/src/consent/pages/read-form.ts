@@ -25,7 +25,7 @@ export const readForm = async (deps: PagesDeps, req: IncomingMessage): Promise<R
   const holdsNul = [...fields.values()].some((value) => value.includes('\0'));
   if (read === undefined || holdsNul) return { isTaken: false, reply: refusedFormPage(preferredLocale(req)) };
   const { query } = read.context;
-  const judged = await judgeQuery(deps, read.context);
+  const judged = await judgeQuery(deps, read.context, null);
   if (!judged.isValid) return { isTaken: false, reply: faultPage(query.locale, judged.faults[0] ?? 'unknown_app') };
   // Renders the page again with a fresh form for the same request.
   if (read.isExpired) return { isTaken: false, reply: backToAuthorize(deps, read.context) };

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AuthorizeQuery, errorCodes, type Locale } from '@svc/contracts';
 import type { ReplyContent } from '@svc/service-kit';
 import { addToRedirectUri, getIcon } from '../../apps/index.ts';
+import type { FetchSource } from '../../client-documents/index.ts';
 import { findConnection, isConnected } from '../../connections/index.ts';
 import { findParameterFault, isPushedRequest } from '../../oidc/index.ts';
 import { type BrowserSession, findBrowserSession, readPagesCookie } from '../../sessions/index.ts';
@@ -13,10 +14,10 @@ import { acceptsOnlyJson } from './accepted-type.ts';
 import { type AskedQuery, toAskedQuery, toAuthorizeRequest } from './asked-query.ts';
 import { ensureBrowserId, readBrowserId } from './browser-cookie.ts';
 import { budgetForm } from './budget-form.ts';
-import { consentPage } from './consent-page.ts';
+import { authorizeConsentFrame, type ConsentFrame, consentPage } from './consent-page.ts';
 import { faultPage, type PageFault } from './message-pages.ts';
 import { type AskedRequest, createPageContext, type PageContext } from './page-context.ts';
-import type { PagesDeps } from './pages-deps.ts';
+import type { ConsentPageDeps, PagesDeps } from './pages-deps.ts';
 import { preferredLocale } from './preferred-locale.ts';
 import { seeOther } from './see-other.ts';
 import { authorizeFrame } from './sign-in-frame.ts';
@@ -27,6 +28,7 @@ export interface PageRequest {
   readonly query: AuthorizeQuery;
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
+  readonly clientAddress: string;
 }
 
 /**
@@ -34,10 +36,10 @@ export interface PageRequest {
  * the app (RFC 6749 section 4.1.2.1). `prompt=none` always redirects.
  */
 export const showAuthorizePage = async (deps: PagesDeps, request: PageRequest): Promise<ReplyContent> => {
-  const { query: sent, req, res } = request;
+  const { query: sent, req, res, clientAddress } = request;
   const query = toAskedQuery(sent);
   const isPushed = wasPushed(deps, query, req);
-  const judged = await judgeQuery(deps, { query, isPushed });
+  const judged = await judgeQuery(deps, { query, isPushed }, clientAddress);
   const [refusal] = judged.isValid ? [] : judged.faults;
   if (refusal === 'invalid_authorization_details') return redirectError(deps, query, { error: refusal });
   if (refusal !== undefined && refusal !== 'unknown_scope') return answerFault(query.locale, refusal, req);
@@ -80,13 +82,14 @@ const redirectError = (
 export const judgeQuery = async (
   deps: PagesDeps,
   { query, isPushed }: Pick<AskedRequest, 'query' | 'isPushed'>,
+  source: FetchSource,
 ): Promise<JudgedAuthorizeRequest> => {
-  const judged = judgeAuthorizeRequest(await deps.findApp(query.client_id), {
+  const judged = judgeAuthorizeRequest(await deps.findApp(query.client_id, source), {
     redirectUri: query.redirect_uri,
     scope: query.scope,
     isPushed,
   });
-  const isMalformed = readBudgetProposal(query.authorization_details, deps.currency) === 'malformed';
+  const isMalformed = readBudgetProposal(query.authorization_details, deps) === 'malformed';
   return judged.isValid && isMalformed ? { isValid: false, faults: ['invalid_authorization_details'] } : judged;
 };
 
@@ -124,7 +127,7 @@ const wantsSignUp = ({ prompt = '' }: AuthorizeQuery): boolean => prompt.split('
 export interface ConsentInput {
   readonly context: PageContext;
   readonly session: BrowserSession;
-  readonly judged: Extract<JudgedAuthorizeRequest, { isValid: true }>;
+  readonly judged: Pick<Extract<JudgedAuthorizeRequest, { isValid: true }>, 'app' | 'scopes'>;
   /** Submitted limit that is invalid. */
   readonly typedLimit?: string;
   /** Reason why the app is not connected yet. */
@@ -132,19 +135,30 @@ export interface ConsentInput {
 }
 
 /** Renders the consent page, or renders it again with its error. */
-export const showConsent = async (deps: PagesDeps, input: ConsentInput): Promise<ReplyContent> => {
-  const { context, session, judged, typedLimit, notice } = input;
+export const showConsent = (deps: PagesDeps, { context, ...input }: ConsentInput): Promise<ReplyContent> =>
+  renderConsent(deps, {
+    ...input,
+    frame: authorizeConsentFrame(context),
+    authorizationDetails: context.query.authorization_details,
+  });
+
+/** As `showConsent`, for any surroundings. */
+export const renderConsent = async (
+  deps: ConsentPageDeps,
+  input: Omit<ConsentInput, 'context'> & { frame: ConsentFrame; authorizationDetails: string | undefined },
+): Promise<ReplyContent> => {
+  const { frame, session, judged, authorizationDetails, typedLimit, notice } = input;
   const { app, scopes } = judged;
   const key = { userId: session.account.id, clientId: app.clientId };
-  const [publisher, icon, connected, connection, typicalPercent, services] = await Promise.all([
+  const [publisher, icon, connected, connection, typicalPercent, plan] = await Promise.all([
     findPublisher(deps, app),
     getIcon(deps, app.clientId),
     isConnected(deps.database, key),
     findConnection(deps.database, key),
     scopes.includes('inference') ? deps.findTypicalUse(app.clientId) : null,
-    deps.billing.readServices(session.account.id).catch(() => undefined),
+    deps.billing.readPlan(session.account.id).catch(() => undefined),
   ]);
-  const form = { ...budgetForm(deps, context.query, connection), typicalPercent };
+  const form = { ...budgetForm(deps, authorizationDetails, connection), typicalPercent };
   const budget = typedLimit === undefined ? form : { ...form, typed: typedLimit };
-  return consentPage(context, { session, scopes, publisher, icon, isConnected: connected, budget, services, notice });
+  return consentPage(frame, { session, scopes, publisher, icon, isConnected: connected, budget, plan, notice });
 };

@@ -1,9 +1,9 @@
-import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Macs } from '@svc/secrets';
 import { AppError, type ReplyContent } from '@svc/service-kit';
 import { requestVerification } from '../../accounts/index.ts';
 import { originOf } from '../../connections/index.ts';
-import { digestOpaqueValue, findCode, newOpaqueValue } from '../../oidc/index.ts';
+import { digestOpaqueValue, findCodeState, newCode } from '../../oidc/index.ts';
 import { type BrowserSession, findBrowserSession, readPagesCookie } from '../../sessions/index.ts';
 import { later } from '../../time.ts';
 import { approvalRedirect, approve, DecidedBefore, type Decision, deny } from '../decide-consent.ts';
@@ -48,7 +48,7 @@ const askAgain = async (
   { form, fields, app }: Extract<ReadForm, { isTaken: true }>,
   { session, notice }: { session: BrowserSession; notice?: string },
 ): Promise<ReplyContent> => {
-  const judged = await judgeQuery(deps, form);
+  const judged = await judgeQuery(deps, form, null);
   if (!judged.isValid) return backToAuthorize(deps, form);
   const context = createPageContext(deps, { ...form, app, session });
   const again = { context, session, judged, typedLimit: fields.get('limit') ?? '' };
@@ -68,14 +68,20 @@ const denyForGood = async (
   // A form without a session cannot approve anything, and visitors who are not signed in must not make us store
   // anything.
   if (form.sessionId === undefined) return seeOther(target);
-  const digest = digestOpaqueValue(codeOf(deps.decisionKey, form));
-  await insertDeniedForm(deps.database, { digest, expiresAt: later(deps.clock(), FORM_MS) });
+  const [code] = codesOf(deps.decisionMacs, form);
+  await insertDeniedForm(deps.database, { digest: digestOpaqueValue(code), expiresAt: later(deps.clock(), FORM_MS) });
   return seeOther(target);
 };
 
 const approveOnce = async (deps: PagesDeps, decision: Decision, form: FormContext): Promise<ReplyContent> => {
-  const code = codeOf(deps.decisionKey, form);
-  if (await isDeniedForm(deps.database, digestOpaqueValue(code))) return decidedPage(form.query.locale);
+  const [code, ...others] = codesOf(deps.decisionMacs, form);
+  if (await isDeniedForm(deps.database, [code, ...others].map(digestOpaqueValue)))
+    return decidedPage(form.query.locale);
+  // A replica with another current key may have issued the code of this form.
+  for (const other of others) {
+    const answer = await repeatAnswer(deps, { ...decision, code: other }, form);
+    if (answer !== undefined) return answer;
+  }
   try {
     return seeOther(await approve(deps, decision, code));
   } catch (error) {
@@ -83,17 +89,27 @@ const approveOnce = async (deps: PagesDeps, decision: Decision, form: FormContex
     if (error instanceof AppError && error.code === 'service_unavailable') return unavailablePage(form.query.locale);
     if (!(error instanceof DecidedBefore)) throw error;
   }
-  // A double click: the first answer did not arrive. But a code that the app has used must not be sent to it again.
-  const issued = await findCode(deps.database, digestOpaqueValue(code));
-  const isFresh = issued !== undefined && issued.consumedAt === null && issued.expiresAt > deps.clock();
-  return isFresh ? seeOther(approvalRedirect(deps, { ...decision, code })) : decidedPage(form.query.locale);
+  return (await repeatAnswer(deps, { ...decision, code }, form)) ?? decidedPage(form.query.locale);
 };
 
-/** Derives the code from the form, so that a repeated form gets the same answer without storing the code. */
-const codeOf = (key: Buffer, form: FormContext): string =>
-  newOpaqueValue(
-    'authorization_code',
-    createHmac('sha256', key)
-      .update(`${form.nonce}.${form.sessionId ?? ''}.${form.browserId}`)
-      .digest(),
-  );
+/** Answers a double click, whose first answer did not arrive, as before. Returns undefined if the code was never issued. */
+const repeatAnswer = async (
+  deps: PagesDeps,
+  decided: Decision & { readonly code: string },
+  form: FormContext,
+): Promise<ReplyContent | undefined> => {
+  const state = await findCodeState(deps.database, digestOpaqueValue(decided.code));
+  if (state === undefined) return undefined;
+  // A code that the app has used must not be sent to it again.
+  return state === 'redeemable' ? seeOther(approvalRedirect(deps, decided)) : decidedPage(form.query.locale);
+};
+
+/**
+ * Derives the code from the form, so that a repeated form gets the same answer without storing the code. Returns the code of the
+ * current key first, then those of the others.
+ */
+const codesOf = (macs: Macs, form: FormContext): readonly [string, ...string[]] => {
+  const data = `${form.nonce}.${form.sessionId ?? ''}.${form.browserId}`;
+  const codes = macs.candidates(data).map((mac) => newCode(mac));
+  return [newCode(macs.sign(data)), ...codes.slice(1)];
+};

@@ -1,7 +1,7 @@
 import { secondFactorRequestSchema } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
 import type { FactorClaim } from '../../factors/index.ts';
-import { finishSignIn, reopenChallenge, type StartSessionDeps } from '../../sessions/index.ts';
+import { finishSignIn, reopenChallenge, type SecondProof, type StartSessionDeps } from '../../sessions/index.ts';
 import { readAssertion } from './assertion-field.ts';
 import type { PageText } from './page-text.ts';
 import type { AskedStep } from './second-factor-page.ts';
@@ -18,10 +18,13 @@ const TOTP_CODE = /^\s*(\d\s*){6}$/;
 export const finishByForm = async (
   deps: StartSessionDeps,
   { fields, text, origin }: SubmittedForm,
+  more: Pick<SecondProof, 'complete'> = {},
 ): Promise<SignInOutcome> => {
   const challenge = fields.get('challenge') ?? '';
   try {
-    return { started: await finishSignIn(deps, { challenge, claim: readClaim(challenge, fields) }, origin) };
+    const { complete } = more;
+    const proof = { challenge, claim: readClaim(challenge, fields), ...(complete === undefined ? {} : { complete }) };
+    return { started: await finishSignIn(deps, proof, origin) };
   } catch (error) {
     const message = messageFor(error, text);
     if (message === undefined) throw error;

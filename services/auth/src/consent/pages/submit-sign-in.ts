@@ -2,11 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createSessionRequestSchema } from '@svc/contracts';
 import { AppError, type ReplyContent } from '@svc/service-kit';
 import {
-  pagesCookies,
   reopenChallenge,
   type SignInOrigin,
   type StartedSession,
   type StartSessionDeps,
+  sessionCookies,
   signIn,
   signInOriginOf,
 } from '../../sessions/index.ts';
@@ -35,7 +35,7 @@ export const answerSignInForm = async (
   const origin = signInOriginOf({ req, clientAddress: source }, deps.publicBaseUrl);
   const outcome = await signInBy(deps, { fields, text: pageText(form.query.locale), origin });
   if ('started' in outcome) {
-    res.appendHeader('set-cookie', pagesCookies(outcome.started, deps.publicBaseUrl));
+    res.appendHeader('set-cookie', sessionCookies(outcome.started, deps.publicBaseUrl));
     return backToAuthorize(deps, form);
   }
   const frame = authorizeFrame(createPageContext(deps, { ...form, app, session: undefined }));

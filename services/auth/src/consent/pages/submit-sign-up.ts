@@ -3,9 +3,9 @@ import { createAccountRequestSchema, type Locale } from '@svc/contracts';
 import { AppError, type ReplyContent } from '@svc/service-kit';
 import { createAccount } from '../../accounts/index.ts';
 import {
-  pagesCookies,
   type SignInOrigin,
   type StartedSession,
+  sessionCookies,
   signInOriginOf,
   startSession,
 } from '../../sessions/index.ts';
@@ -33,7 +33,7 @@ export const submitSignUp = async (
     const context = createPageContext(deps, { ...form, app, session: undefined });
     return signUpPage(authorizeFrame(context), outcome.refused);
   }
-  res.appendHeader('set-cookie', pagesCookies(outcome.started, deps.publicBaseUrl));
+  res.appendHeader('set-cookie', sessionCookies(outcome.started, deps.publicBaseUrl));
   return backToAuthorize(deps, form);
 };
 

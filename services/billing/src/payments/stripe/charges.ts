@@ -1,104 +1,121 @@
-import type { Locale } from '@svc/contracts';
-import type { Knex } from 'knex';
+import type { AutoTopUpFailure } from '@svc/contracts';
 import { Stripe } from 'stripe';
-import type { ChargeFailure, ChargeState, SavedCharge } from '../index.ts';
+import { findCustomer } from './customers.ts';
 import { idOf } from './id-of.ts';
 import { localeOf, TOP_UP_NAMES } from './language.ts';
-import { MICROS_PER_MINOR_UNIT, toMinorUnits } from './minor-units.ts';
+import { type Payment, toMinorUnits, toPayment } from './minor-units.ts';
 import { findCustomerId } from './queries.ts';
-import { askStripe } from './stripe-client.ts';
+import { askForOne, askStripe, isMissing, type StripeDeps } from './stripe-client.ts';
 
-export interface ChargeDeps {
-  readonly database: Knex;
-  readonly stripe: Stripe;
+/** A charge of the saved payment method, without the customer. `chargeId` is the idempotency key. */
+export interface SavedCharge extends Payment {
+  readonly chargeId: string;
+  readonly userId: string;
+  readonly startedAt: Date;
 }
+
+/** Reason of a failed charge. */
+export type ChargeFailure = AutoTopUpFailure['reason'];
+
+/** Progress of a charge. A failed one stays failed: it cannot be paid later. */
+export type ChargeState =
+  | { readonly status: 'open' }
+  | { readonly status: 'failed'; readonly reason: ChargeFailure }
+  | {
+      readonly status: 'complete';
+      /** Id of the payment at Stripe. */
+      readonly providerSessionId: string;
+      readonly paid: Payment | null;
+      readonly subscription: null;
+    };
 
 /** Metadata key of a payment, holding the id of its charge. */
 export const CHARGE_KEY = 'svc_charge_id';
-/** Payments of one customer since the start of a charge. */
-const PAYMENTS_MAX = 100;
+/** Payments of one customer since the start of a charge, or of a month. */
+export const PAYMENTS_MAX = 1_000;
+const CARDS_MAX = 100;
 /** Maximum difference between Stripe's clock and ours. */
 export const CLOCK_SKEW_SECONDS = 600;
 
+/** Returns the time from which to list objects at Stripe, in its seconds. */
+export const secondsBefore = (moment: Date): number => Math.floor(moment.getTime() / 1000) - CLOCK_SKEW_SECONDS;
+
 /** Returns true if the customer has a card that can be charged without them. */
-export const hasPaymentMethod = async (deps: ChargeDeps, userId: string): Promise<boolean> =>
-  (await findPaymentMethod(deps, userId)) !== undefined;
+export const hasPaymentMethod = async (deps: StripeDeps, userId: string): Promise<boolean> =>
+  (await findCard(deps, userId)) !== undefined;
 
 /**
- * Charges the saved card once per charge id, no matter how late this is retried. A payment that failed is cancelled, so
- * that nothing can complete it later.
+ * Finds the payment of a charge and returns its state; undefined if Stripe knows none. A payment that failed is cancelled,
+ * so that nothing can complete it later. An idempotency key expires after a day, the list of payments does not.
  */
-export const chargeSaved = async (deps: ChargeDeps, charge: SavedCharge): Promise<ChargeState> => {
-  const payment = (await findPayment(deps, charge)) ?? (await createPayment(deps, charge));
-  if (typeof payment === 'string') return { status: 'failed', reason: payment };
-  return toChargeState(deps, payment);
-};
-
-/** Finds the customer's default card, or the one saved last. */
-const findPaymentMethod = async (
-  { database, stripe }: ChargeDeps,
-  userId: string,
-): Promise<{ customer: string; method: string; locale: Locale } | undefined> => {
-  const customerId = await findCustomerId(database, userId);
-  if (customerId === undefined) return undefined;
-  const customer = await askStripe(() => stripe.customers.retrieve(customerId));
-  if (customer.deleted === true) return undefined;
-  const locale = localeOf(customer);
-  const preferred = customer.invoice_settings.default_payment_method;
-  if (preferred !== null) return { customer: customerId, method: idOf(preferred), locale };
-  const cards = await askStripe(() => stripe.customers.listPaymentMethods(customerId, { type: 'card', limit: 1 }));
-  const [card] = cards.data;
-  return card && { customer: customerId, method: card.id, locale };
-};
-
-/** Finds the payment of a charge. An idempotency key expires after a day, the list of payments does not. */
-const findPayment = async (
-  { database, stripe }: ChargeDeps,
-  { chargeId, userId, startedAt }: SavedCharge,
-): Promise<Stripe.PaymentIntent | undefined> => {
-  const customer = await findCustomerId(database, userId);
+export const findCharge = async (deps: StripeDeps, charge: SavedCharge): Promise<ChargeState | undefined> => {
+  const customer = await findCustomerId(deps.database, charge.userId);
   if (customer === undefined) return undefined;
-  const since = Math.floor(startedAt.getTime() / 1000) - CLOCK_SKEW_SECONDS;
-  const payments = await askStripe(() =>
-    stripe.paymentIntents.list({ customer, created: { gte: since }, limit: PAYMENTS_MAX }),
+  const query = { customer, created: { gte: secondsBefore(charge.startedAt) }, limit: 100 };
+  const payments = await askForOne(() =>
+    deps.stripe.paymentIntents.list(query).autoPagingToArray({ limit: PAYMENTS_MAX }),
   );
-  return payments.data.find(({ metadata }) => metadata[CHARGE_KEY] === chargeId);
+  const payment = payments?.find(({ metadata }) => metadata?.[CHARGE_KEY] === charge.chargeId);
+  return payment && toChargeState(deps, payment);
 };
 
-const createPayment = async (
-  deps: ChargeDeps,
-  { chargeId, userId, amountMicros, currency }: SavedCharge,
-): Promise<Stripe.PaymentIntent | ChargeFailure> => {
-  const saved = await findPaymentMethod(deps, userId);
+/**
+ * Charges the saved card, once per charge id within a day. A request that Stripe refuses is a charge that failed: it would
+ * be refused again.
+ */
+export const chargeSaved = async (deps: StripeDeps, charge: SavedCharge): Promise<ChargeState> => {
+  const payment = await createPayment(deps, charge);
+  return typeof payment === 'string' ? { status: 'failed', reason: payment } : toChargeState(deps, payment);
+};
+
+/** Finds the customer's default payment method if it is a card, or without a default the card saved last. */
+const findCard = async (
+  deps: StripeDeps,
+  userId: string,
+): Promise<{ customer: Stripe.Customer; method: string } | undefined> => {
+  const customer = await findCustomer(deps, userId);
+  if (customer === undefined) return undefined;
+  const cards = await askStripe(() =>
+    deps.stripe.customers.listPaymentMethods(customer.id, { type: 'card', limit: CARDS_MAX }),
+  );
+  const preferred = customer.invoice_settings?.default_payment_method ?? null;
+  const card = cards.data.find(({ id }) => preferred === null || id === idOf(preferred));
+  return card && { customer, method: card.id };
+};
+
+const createPayment = async (deps: StripeDeps, charge: SavedCharge): Promise<Stripe.PaymentIntent | ChargeFailure> => {
+  const { chargeId, userId, currency } = charge;
+  const saved = await findCard(deps, userId);
   if (saved === undefined) return 'payment_method_missing';
   try {
     return await askStripe(() =>
       deps.stripe.paymentIntents.create(
         {
-          amount: toMinorUnits(amountMicros),
+          amount: toMinorUnits(charge),
           currency: currency.toLowerCase(),
-          customer: saved.customer,
+          customer: saved.customer.id,
           payment_method: saved.method,
           allowed_payment_method_types: ['card'],
           off_session: true,
           confirm: true,
-          description: TOP_UP_NAMES.automatic[saved.locale],
+          description: TOP_UP_NAMES.automatic[localeOf(saved.customer)],
           metadata: { svc_user_id: userId, [CHARGE_KEY]: chargeId },
         },
         { idempotencyKey: `charge-${chargeId}` },
       ),
     );
   } catch (error) {
+    if (isMissing(error)) return 'payment_method_missing';
+    if (error instanceof Stripe.errors.StripeInvalidRequestError) return 'declined';
     if (!(error instanceof Stripe.errors.StripeCardError)) throw error;
     return error.payment_intent ?? failureOf(error.code);
   }
 };
 
-const toChargeState = async (deps: ChargeDeps, payment: Stripe.PaymentIntent): Promise<ChargeState> => {
+const toChargeState = async (deps: StripeDeps, payment: Stripe.PaymentIntent): Promise<ChargeState> => {
   const { id, status, amount_received: amount, currency } = payment;
   if (status === 'succeeded') {
-    const paid = { amountMicros: amount * MICROS_PER_MINOR_UNIT, currency: currency.toUpperCase() };
-    return { status: 'complete', providerSessionId: id, paid, subscription: null };
+    return { status: 'complete', providerSessionId: id, paid: toPayment(amount, currency), subscription: null };
   }
   if (status === 'processing') return { status: 'open' };
   if (status !== 'canceled') return toChargeState(deps, await cancelPayment(deps, payment));
@@ -107,7 +124,7 @@ const toChargeState = async (deps: ChargeDeps, payment: Stripe.PaymentIntent): P
 
 /** Cancels a payment and returns its final state: it may have succeeded in the meantime. */
 const cancelPayment = async (
-  { stripe }: ChargeDeps,
+  { stripe }: StripeDeps,
   { id, last_payment_error }: Stripe.PaymentIntent,
 ): Promise<Stripe.PaymentIntent> => {
   try {

@@ -1,12 +1,6 @@
-import type { Knex } from 'knex';
 import type { Stripe } from 'stripe';
 import { deleteCustomer, findCustomerId } from './queries.ts';
-import { askForOne } from './stripe-client.ts';
-
-interface StripeDeps {
-  readonly database: Knex;
-  readonly stripe: Stripe;
-}
+import { askForOne, type StripeDeps } from './stripe-client.ts';
 
 const isOver = ({ status }: Stripe.Subscription): boolean => status === 'canceled' || status === 'incomplete_expired';
 

@@ -1,69 +1,82 @@
+import type { Invoice } from '@svc/contracts';
 import type { Stripe } from 'stripe';
 import { z } from 'zod';
-import type { InvoicePage, InvoicesPage, ProviderInvoice, SavedCharge } from '../index.ts';
-import { CHARGE_KEY, type ChargeDeps, CLOCK_SKEW_SECONDS } from './charges.ts';
-import { findLocale, TOP_UP_NAMES } from './language.ts';
-import { MICROS_PER_MINOR_UNIT, toMinorUnits } from './minor-units.ts';
+import { CHARGE_KEY, type SavedCharge, secondsBefore } from './charges.ts';
+import { findCustomer } from './customers.ts';
+import { localeOf, TOP_UP_NAMES } from './language.ts';
+import { toMinorUnits, toPayment } from './minor-units.ts';
 import { findCustomerId } from './queries.ts';
-import { askForOne, askStripe } from './stripe-client.ts';
+import { askForOne, askStripe, type StripeDeps } from './stripe-client.ts';
+
+/** A page of an account's invoices to list. `after` is the last id of the previous page. */
+interface InvoicePage {
+  readonly userId: string;
+  readonly after: string | undefined;
+  readonly limit: number;
+}
 
 /** Invoices of one customer since the start of a charge. */
 const INVOICES_MAX = 100;
 
 const statusSchema = z.enum(['open', 'paid', 'uncollectible', 'void']);
 
-/** Lists a customer's invoices. Leaves out drafts, which have no number. */
+/** Lists a page of a customer's invoices, newest first. Leaves out drafts, which have no number, and amounts in an unknown currency. */
 export const listInvoices = async (
-  { database, stripe }: ChargeDeps,
+  { database, stripe }: StripeDeps,
   { userId, after, limit }: InvoicePage,
-): Promise<InvoicesPage> => {
+): Promise<{ data: Invoice[]; has_more: boolean }> => {
   const customer = await findCustomerId(database, userId);
-  if (customer === undefined) return { data: [], hasMore: false };
+  if (customer === undefined) return { data: [], has_more: false };
   const page = await askForOne(() =>
     stripe.invoices.list({ customer, limit, ...(after === undefined ? {} : { starting_after: after }) }),
   );
-  return { data: page?.data.flatMap(toInvoice) ?? [], hasMore: page?.has_more ?? false };
+  return { data: page?.data.flatMap(toInvoice) ?? [], has_more: page?.has_more ?? false };
 };
 
-const toInvoice = (invoice: Stripe.Invoice): ProviderInvoice[] => {
-  const { id, number, total, total_excluding_tax: net, currency, created, effective_at: effectiveAt } = invoice;
+const toInvoice = (invoice: Stripe.Invoice): Invoice[] => {
+  const { id, number, currency, created, effective_at: effectiveAt } = invoice;
   const status = statusSchema.safeParse(invoice.status);
-  if (!status.success || number === null) return [];
+  const total = toPayment(invoice.total, currency);
+  const net = toPayment(invoice.total_excluding_tax, currency) ?? total;
+  if (!status.success || number == null || total === null || net === null) return [];
   return [
     {
       id,
       number,
-      description: invoice.description ?? invoice.lines.data[0]?.description ?? '',
-      netMicros: (net ?? total) * MICROS_PER_MINOR_UNIT,
-      taxMicros: (total - (net ?? total)) * MICROS_PER_MINOR_UNIT,
-      totalMicros: total * MICROS_PER_MINOR_UNIT,
-      currency: currency.toUpperCase(),
+      description: invoice.description ?? invoice.lines?.data[0]?.description ?? '',
+      net_micros: net.amountMicros,
+      tax_micros: total.amountMicros - net.amountMicros,
+      total_micros: total.amountMicros,
+      currency: total.currency,
       status: status.data,
-      issuedAt: new Date((effectiveAt ?? created) * 1000),
+      issued_at: new Date((effectiveAt ?? created) * 1000).toISOString(),
       url: invoice.hosted_invoice_url ?? null,
-      pdfUrl: invoice.invoice_pdf ?? null,
+      pdf_url: invoice.invoice_pdf ?? null,
     },
   ];
 };
 
-/** Creates the invoice of a charge and attaches its payment, once per charge. Every step may be repeated. */
+/**
+ * Creates the invoice of a charge and attaches its payment, once per charge. Every step may be repeated. Returns false if
+ * the customer is gone, because Stripe writes no invoice without one.
+ */
 export const invoiceCharge = async (
-  deps: ChargeDeps,
+  deps: StripeDeps,
   charge: SavedCharge & { readonly providerSessionId: string },
-): Promise<void> => {
+): Promise<boolean> => {
   const { stripe } = deps;
   const { chargeId } = charge;
-  const customer = await findCustomerId(deps.database, charge.userId);
-  if (customer === undefined) throw new Error('a charge was made without a customer');
+  const customer = await findCustomer(deps, charge.userId);
+  if (customer === undefined) return false;
   let invoice = (await findInvoice(deps, customer, charge)) ?? (await createInvoice(deps, customer, charge));
   if (invoice.status === 'draft') {
     const { id, lines, description } = invoice;
-    if (lines.data.length === 0) await addItem(deps, customer, { ...charge, invoiceId: id, description });
+    if (lines.data.length === 0) await addItem(deps, customer.id, { ...charge, invoiceId: id, description });
     invoice = await askStripe(() =>
       stripe.invoices.finalizeInvoice(id, { auto_advance: false }, { idempotencyKey: `finalize-${chargeId}` }),
     );
   }
-  if (invoice.status !== 'open') return;
+  if (invoice.status !== 'open') return true;
   await askStripe(() =>
     stripe.invoices.attachPayment(
       invoice.id,
@@ -71,42 +84,39 @@ export const invoiceCharge = async (
       { idempotencyKey: `attach-${chargeId}` },
     ),
   );
+  return true;
 };
 
 /** Finds the invoice of a charge. An idempotency key expires after a day, the list of invoices does not. */
 const findInvoice = async (
-  { stripe }: ChargeDeps,
-  customer: string,
+  { stripe }: StripeDeps,
+  { id: customer }: Stripe.Customer,
   { chargeId, startedAt }: SavedCharge,
 ): Promise<Stripe.Invoice | undefined> => {
-  const since = Math.floor(startedAt.getTime() / 1000) - CLOCK_SKEW_SECONDS;
-  const invoices = await askStripe(() =>
-    stripe.invoices.list({ customer, created: { gte: since }, limit: INVOICES_MAX }),
-  );
+  const created = { gte: secondsBefore(startedAt) };
+  const invoices = await askStripe(() => stripe.invoices.list({ customer, created, limit: INVOICES_MAX }));
   return invoices.data.find(({ metadata }) => metadata?.[CHARGE_KEY] === chargeId);
 };
 
-const createInvoice = async ({ stripe }: ChargeDeps, customer: string, { chargeId, currency }: SavedCharge) => {
-  const description = TOP_UP_NAMES.automatic[await findLocale(stripe, customer)];
-  return await askStripe(() =>
+const createInvoice = ({ stripe }: StripeDeps, customer: Stripe.Customer, { chargeId, currency }: SavedCharge) =>
+  askStripe(() =>
     stripe.invoices.create(
       {
-        customer,
+        customer: customer.id,
         currency: currency.toLowerCase(),
         collection_method: 'charge_automatically',
         auto_advance: false,
         pending_invoice_items_behavior: 'exclude',
         automatic_tax: { enabled: true },
-        description,
+        description: TOP_UP_NAMES.automatic[localeOf(customer)],
         metadata: { [CHARGE_KEY]: chargeId },
       },
       { idempotencyKey: `invoice-${chargeId}` },
     ),
   );
-};
 
 const addItem = (
-  { stripe }: ChargeDeps,
+  { stripe }: StripeDeps,
   customer: string,
   {
     chargeId,
@@ -122,7 +132,7 @@ const addItem = (
         customer,
         invoice: invoiceId,
         currency: currency.toLowerCase(),
-        amount: toMinorUnits(amountMicros),
+        amount: toMinorUnits({ amountMicros, currency }),
         tax_behavior: 'inclusive',
         description: description ?? TOP_UP_NAMES.automatic.en,
       },

@@ -1,6 +1,6 @@
 import type { Locale } from '@svc/contracts';
 import type { Stripe } from 'stripe';
-import { askStripe } from './stripe-client.ts';
+import { askForOne } from './stripe-client.ts';
 
 type TopUpKind = 'bought' | 'automatic';
 
@@ -10,17 +10,13 @@ export const TOP_UP_NAMES: Readonly<Record<TopUpKind, Readonly<Record<Locale, st
   automatic: { it: 'Ricarica automatica del portafoglio', en: 'Automatic wallet top-up' },
 };
 
-/** Makes Stripe write the customer's invoices and mails in the language of the account. */
-export const preferLocale = async (stripe: Stripe, customer: string, locale: Locale): Promise<void> => {
-  await askStripe(() => stripe.customers.update(customer, { preferred_locales: [locale] }));
-};
+/**
+ * Makes Stripe write the customer's invoices and mails in the language of the account. Returns false if Stripe does not
+ * know the customer.
+ */
+export const preferLocale = async (stripe: Stripe, customer: string, locale: Locale): Promise<boolean> =>
+  (await askForOne(() => stripe.customers.update(customer, { preferred_locales: [locale] }))) !== undefined;
 
 /** Returns the language that the account preferred last. */
 export const localeOf = ({ preferred_locales: preferred }: Stripe.Customer): Locale =>
   preferred?.[0] === 'it' ? 'it' : 'en';
-
-/** Returns the language in which to write to a customer. */
-export const findLocale = async (stripe: Stripe, customerId: string): Promise<Locale> => {
-  const customer = await askStripe(() => stripe.customers.retrieve(customerId));
-  return customer.deleted === true ? 'en' : localeOf(customer);
-};

@@ -17,6 +17,16 @@ export const insertCustomer = async (database: Knex, userId: string, customerId:
   return (await findCustomerId(database, userId)) ?? customerId;
 };
 
+/** Stores a new customer in place of one that is gone, unless that was replaced already. Returns the stored one. */
+export const replaceCustomer = async (
+  database: Knex,
+  userId: string,
+  { gone, created }: { readonly gone: string; readonly created: string },
+): Promise<string> => {
+  await database('stripe_customers').where({ svc_user_id: userId, customer_id: gone }).update({ customer_id: created });
+  return (await findCustomerId(database, userId)) ?? created;
+};
+
 export const deleteCustomer = async (database: Knex, userId: string): Promise<void> => {
   await database('stripe_customers').where({ svc_user_id: userId }).delete();
 };

@@ -1,8 +1,13 @@
 import { Stripe } from 'stripe';
-import type { ProviderRefund } from '../index.ts';
 import { idOf } from './id-of.ts';
-import { toMinorUnits } from './minor-units.ts';
+import { type Payment, toMinorUnits } from './minor-units.ts';
 import { askForOne, askStripe } from './stripe-client.ts';
+
+/** A partial or full refund of one payment. */
+export interface ProviderRefund extends Payment {
+  readonly providerSessionId: string;
+  readonly refundId: string;
+}
 
 /** Maximum refunds of one payment. Ours are identified by their metadata. */
 const REFUNDS_MAX = 100;
@@ -10,7 +15,9 @@ const REFUNDS_MAX = 100;
 /** Metadata key of a refund, holding our id of it. */
 export const REFUND_KEY = 'svc_refund_id';
 
-/** Refunds the payment of a subscription and cancels it. Every step is idempotent. */
+/**
+ * Refunds the payment of a subscription and cancels it. Used for the second of two purchases. Every step is idempotent.
+ */
 export const revertSubscription = async ({ stripe }: { readonly stripe: Stripe }, id: string): Promise<void> => {
   const subscription = await askForOne(() =>
     stripe.subscriptions.retrieve(id, { expand: ['latest_invoice.payments'] }),
@@ -20,7 +27,7 @@ export const revertSubscription = async ({ stripe }: { readonly stripe: Stripe }
   const payments = invoice === null || typeof invoice === 'string' ? [] : (invoice.payments?.data ?? []);
   for (const { payment, status } of payments) {
     const { payment_intent } = payment;
-    if (status !== 'paid' || payment_intent === undefined) continue;
+    if (status !== 'paid' || payment_intent == null) continue;
     const intent = idOf(payment_intent);
     await unlessRefunded(() =>
       stripe.refunds.create({ payment_intent: intent }, { idempotencyKey: `revert-${intent}` }),
@@ -33,34 +40,41 @@ export const revertSubscription = async ({ stripe }: { readonly stripe: Stripe }
 /** Refunds a part of a checkout's payment, once per refund id, no matter how late it is retried. */
 export const refundPayment = async (
   { stripe }: { readonly stripe: Stripe },
-  { providerSessionId, refundId, amountMicros }: ProviderRefund,
+  { providerSessionId, refundId, amountMicros, currency }: ProviderRefund,
 ): Promise<'refunded' | 'refused'> => {
   const intent = await findIntent(stripe, providerSessionId);
   if (intent === undefined) return 'refused';
   // An idempotency key expires after a day. The list of refunds does not.
-  const made = await askStripe(() => stripe.refunds.list({ payment_intent: intent, limit: REFUNDS_MAX }));
-  const known = made.data.find(({ metadata }) => metadata?.[REFUND_KEY] === refundId);
-  const refund = known ?? (await create(stripe, intent, { refundId, amountMicros }));
+  const made = await askForOne(() => stripe.refunds.list({ payment_intent: intent, limit: REFUNDS_MAX }));
+  const known = made?.data.find(({ metadata }) => metadata?.[REFUND_KEY] === refundId);
+  const refund = known ?? (await create(stripe, intent, { refundId, amountMicros, currency }));
   return refund === 'refused' || refund.status === 'failed' || refund.status === 'canceled' ? 'refused' : 'refunded';
 };
 
-/** Returns the payment of a checkout session. An automatic charge is stored under the id of its payment. */
+/**
+ * Returns the payment of a checkout session; undefined if Stripe does not know the session. An automatic charge is stored
+ * under the id of its payment.
+ */
 const findIntent = async (stripe: Stripe, providerSessionId: string): Promise<string | undefined> => {
   if (providerSessionId.startsWith('pi_')) return providerSessionId;
-  const session = await askStripe(() => stripe.checkout.sessions.retrieve(providerSessionId));
-  return session.payment_intent === null ? undefined : idOf(session.payment_intent);
+  const session = await askForOne(() => stripe.checkout.sessions.retrieve(providerSessionId));
+  return session?.payment_intent == null ? undefined : idOf(session.payment_intent);
 };
 
 /** Creates a refund. An invalid request stays invalid, so it counts as refused. */
 const create = async (
   stripe: Stripe,
   intent: string,
-  { refundId, amountMicros }: Pick<ProviderRefund, 'refundId' | 'amountMicros'>,
+  { refundId, amountMicros, currency }: Pick<ProviderRefund, 'refundId'> & Payment,
 ): Promise<Stripe.Refund | 'refused'> => {
   try {
     return await askStripe(() =>
       stripe.refunds.create(
-        { payment_intent: intent, amount: toMinorUnits(amountMicros), metadata: { [REFUND_KEY]: refundId } },
+        {
+          payment_intent: intent,
+          amount: toMinorUnits({ amountMicros, currency }),
+          metadata: { [REFUND_KEY]: refundId },
+        },
         { idempotencyKey: `refund-${refundId}` },
       ),
     );

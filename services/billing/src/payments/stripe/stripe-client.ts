@@ -1,5 +1,7 @@
-import { AppError } from '@svc/service-kit';
+import { AppError, invalidField } from '@svc/service-kit';
+import type { Knex } from 'knex';
 import { Stripe } from 'stripe';
+import type { ProviderMeters } from './provider-meters.ts';
 
 /** Version of Stripe's API that this code and its types are written for. */
 const API_VERSION = '2026-09-30.endive';
@@ -7,12 +9,25 @@ const TIMEOUT_MS = 10_000;
 /** Retries with backoff. The library repeats writes with the same idempotency key. */
 const RETRIES_MAX = 2;
 
+export interface StripeDeps {
+  readonly database: Knex;
+  readonly stripe: Stripe;
+}
+
+/** Sends requests to Stripe, as the clients of its library do. */
+export type StripeTransport = NonNullable<NonNullable<ConstructorParameters<typeof Stripe>[1]>['httpClient']>;
+
 export interface StripeSettings {
   readonly secretKey: string;
   readonly apiBase: string;
 }
 
-export const createStripeClient = ({ secretKey, apiBase }: StripeSettings): Stripe => {
+/** Creates a client of Stripe's API. Every request and repetition is counted by its outcome. */
+export const createStripeClient = (
+  { secretKey, apiBase }: StripeSettings,
+  meters: Pick<ProviderMeters, 'requested'>,
+  transport: StripeTransport = Stripe.createNodeHttpClient(),
+): Stripe => {
   const { protocol, hostname, port } = new URL(apiBase);
   return new Stripe(secretKey, {
     apiVersion: API_VERSION,
@@ -22,7 +37,22 @@ export const createStripeClient = ({ secretKey, apiBase }: StripeSettings): Stri
     timeout: TIMEOUT_MS,
     maxNetworkRetries: RETRIES_MAX,
     telemetry: false,
+    httpClient: countRequests(transport, meters),
   });
+};
+
+const countRequests = (transport: StripeTransport, { requested }: Pick<ProviderMeters, 'requested'>) => {
+  const makeRequest: StripeTransport['makeRequest'] = async (...request) => {
+    try {
+      const response = await transport.makeRequest(...request);
+      requested(response.getStatusCode());
+      return response;
+    } catch (error) {
+      requested(undefined);
+      throw error;
+    }
+  };
+  return { getClientName: () => transport.getClientName(), makeRequest };
 };
 
 /**
@@ -43,10 +73,38 @@ export const askForOne = async <T>(ask: () => Promise<T>): Promise<T | undefined
   try {
     return await askStripe(ask);
   } catch (error) {
-    if (error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_missing') return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   }
 };
+
+const REFUSED =
+  'The payment provider does not accept this request. Nothing was charged; the operator has to correct it.';
+const AMOUNT_CODES: ReadonlySet<string | undefined> = new Set(['amount_too_small', 'amount_too_large']);
+
+/**
+ * Runs a call that a person waits for. Throws 422 for an amount that Stripe does not charge, and
+ * `payment_provider_unavailable` for any other request that Stripe refuses, such as one with an archived price.
+ */
+export const askForPerson = async <T>(ask: () => Promise<T>): Promise<T> => {
+  try {
+    return await askStripe(ask);
+  } catch (error) {
+    if (!(error instanceof Stripe.errors.StripeInvalidRequestError) || isMissingCustomer(error)) throw error;
+    if (AMOUNT_CODES.has(error.code)) {
+      const message = 'Value error, the payment provider does not charge this amount';
+      throw invalidField(['body', 'amount_micros'], 'value_error', message);
+    }
+    throw new AppError('payment_provider_unavailable', REFUSED, { cause: error });
+  }
+};
+
+/** Returns true if Stripe does not know an object of the request. */
+export const isMissing = (error: unknown): error is Stripe.errors.StripeInvalidRequestError =>
+  error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_missing';
+
+/** Returns true if Stripe does not know the customer of a request: deleted, or of another account or mode. */
+export const isMissingCustomer = (error: unknown): boolean => isMissing(error) && error.param === 'customer';
 
 const isOutage = (error: unknown): boolean =>
   error instanceof Stripe.errors.StripeConnectionError ||

@@ -1,54 +1,131 @@
 import { type SubscriptionStatus, subscriptionStatusSchema } from '@svc/contracts';
 import type { Knex } from 'knex';
 import type { Stripe } from 'stripe';
-import { findPlanIdByStripe, upsertStripeProduct } from '../../plans/index.ts';
+import { z } from 'zod';
+import { UnreadableObject } from '../../jobs/index.ts';
+import { findPlanById, findPlanIdByStripe, upsertStripeProduct } from '../../plans/index.ts';
 import { findSubscriptionByProvider, type ProviderSubscription } from '../../subscriptions/index.ts';
-import { idOf } from './id-of.ts';
+import { referenceSchema } from './id-of.ts';
 import { findUserByCustomer } from './queries.ts';
+import { askForOne, type StripeDeps } from './stripe-client.ts';
 
 /** Paid states, which require a known plan. In any other state the previous plan is good enough. */
 const PAID: ReadonlySet<SubscriptionStatus> = new Set(['active', 'trialing']);
+/** Keys in the metadata of a subscription: our ids of its checkout session, and of the subscription itself. */
+export const SESSION_KEY = 'svc_session_id';
+export const SUBSCRIPTION_KEY = 'svc_subscription_id';
+/** Key in the metadata of a price, by which an operator names the plan of a price made in the dashboard. */
+const PLAN_KEY = 'svc_plan_id';
+
+const secondsSchema = z.int().transform((seconds) => new Date(seconds * 1000));
+const metadataSchema = z.record(z.string(), z.string()).nullish();
+const itemSchema = z.object({
+  price: z.object({ id: z.string(), product: referenceSchema.nullish(), metadata: metadataSchema }),
+  current_period_start: secondsSchema,
+  current_period_end: secondsSchema,
+});
+type Item = z.infer<typeof itemSchema>;
+
+/** The members that billing reads. Others may be absent, expanded or of another API version. */
+const subscriptionSchema = z.object({
+  status: z.string(),
+  items: z.object({ data: z.array(itemSchema).min(1) }),
+  billing_cycle_anchor: secondsSchema,
+  cancel_at_period_end: z.boolean().nullish(),
+  cancel_at: secondsSchema.nullish(),
+  ended_at: secondsSchema.nullish(),
+});
+
+/** A subscription as Stripe reports it, with the id of the checkout session that started it, if known. */
+export interface HostedSubscription extends ProviderSubscription {
+  readonly sessionId: string | null;
+}
+
+/** Reads a subscription; undefined if Stripe does not know it, or if it belongs to no account of this deployment. */
+export const readSubscription = async (
+  { database, stripe }: StripeDeps,
+  id: string,
+): Promise<HostedSubscription | undefined> => {
+  const subscription = await askForOne(() => stripe.subscriptions.retrieve(id));
+  if (subscription === undefined) return undefined;
+  const state = await toSubscriptionState(database, subscription);
+  return state === undefined ? undefined : { ...state, sessionId: subscription.metadata?.[SESSION_KEY] ?? null };
+};
 
 /**
  * Maps a Stripe subscription to a provider state; undefined if it belongs to no account of this deployment. Since API
- * version 2025-03-31 the period is on the item, and a scheduled end may be in `cancel_at` alone.
+ * version 2025-03-31 the period is on the item, and a scheduled end may be in `cancel_at` alone. Throws UnreadableObject
+ * for one whose shape, status or price is not known.
  */
 export const toSubscriptionState = async (
   database: Knex,
   subscription: Stripe.Subscription,
 ): Promise<ProviderSubscription | undefined> => {
-  const customer = idOf(subscription.customer);
-  const userId = subscription.metadata['svc_user_id'] ?? (await findUserByCustomer(database, customer));
+  const { id } = subscription;
+  const userId = await findUser(database, subscription);
   if (userId === undefined) return undefined;
-  const [item] = subscription.items.data;
-  if (item === undefined) throw new Error(`the subscription ${subscription.id} has no item`);
-  const status = subscriptionStatusSchema.parse(subscription.status);
-  const planId = (await findPlan(database, item.price)) ?? (await findUnpaidPlan(database, subscription.id, status));
-  if (planId === undefined)
-    throw new Error(`no plan has the price ${item.price.id} of the subscription ${subscription.id}`);
+  const read = subscriptionSchema.safeParse(subscription);
+  if (!read.success) {
+    const members = read.error.issues.map(({ path }) => path.join('.')).join(', ');
+    throw new UnreadableObject('shape', `the subscription ${id} cannot be read: ${members}`);
+  }
+  const { items, cancel_at: cancelAt } = read.data;
+  const status = subscriptionStatusSchema.safeParse(read.data.status);
+  if (!status.success) throw new UnreadableObject('status', `the subscription ${id} has an unknown status`);
+  const { item, planId } = await findPlanItem(database, items.data, { id, status: status.data });
   return {
-    providerSubscriptionId: subscription.id,
+    providerSubscriptionId: id,
+    givenId: metadataSchema.safeParse(subscription.metadata).data?.[SUBSCRIPTION_KEY] ?? null,
     userId,
     planId,
-    status,
-    anchor: fromUnix(subscription.billing_cycle_anchor),
-    periodStart: fromUnix(item.current_period_start),
-    periodEnd: fromUnix(item.current_period_end),
-    cancelAtPeriodEnd: subscription.cancel_at_period_end || subscription.cancel_at !== null,
-    endedAt: subscription.ended_at === null ? null : fromUnix(subscription.ended_at),
+    status: status.data,
+    anchor: read.data.billing_cycle_anchor,
+    periodStart: item.current_period_start,
+    periodEnd: item.current_period_end,
+    // A later end is not that of this period.
+    cancelAtPeriodEnd:
+      read.data.cancel_at_period_end === true || (cancelAt != null && cancelAt <= item.current_period_end),
+    endedAt: read.data.ended_at ?? null,
   };
 };
 
-/** Finds the plan by price, or by product if the price was created at Stripe only. */
-const findPlan = async (database: Knex, { id: priceId, product }: Stripe.Price): Promise<string | undefined> => {
-  const productId = idOf(product);
-  const planId = await findPlanIdByStripe(database, { priceId, productId });
-  if (planId !== undefined) await upsertStripeProduct(database, productId, planId);
-  return planId;
+/** Returns the account of a subscription, by its own metadata or by its customer. */
+const findUser = async (
+  database: Knex,
+  { metadata, customer }: { readonly metadata?: unknown; readonly customer?: unknown },
+): Promise<string | undefined> => {
+  const named = metadataSchema.safeParse(metadata).data?.['svc_user_id'];
+  if (named !== undefined) return named;
+  const customerId = referenceSchema.safeParse(customer).data;
+  return customerId === undefined ? undefined : findUserByCustomer(database, customerId);
 };
 
-/** Returns the previous plan of a subscription whose price is unknown; undefined in a paid state. */
-const findUnpaidPlan = async (database: Knex, id: string, status: SubscriptionStatus): Promise<string | undefined> =>
-  PAID.has(status) ? undefined : (await findSubscriptionByProvider(database, 'stripe', id))?.planId;
+/** Finds the item that is a plan. Others, such as one that support has added, are ignored. */
+const findPlanItem = async (
+  database: Knex,
+  items: readonly Item[],
+  { id, status }: { readonly id: string; readonly status: SubscriptionStatus },
+): Promise<{ readonly item: Item; readonly planId: string }> => {
+  const plans: { item: Item; planId: string }[] = [];
+  for (const item of items) {
+    const planId = await findPlan(database, item.price);
+    if (planId !== undefined) plans.push({ item, planId });
+  }
+  const [plan] = plans;
+  if (plan !== undefined && plans.every(({ planId }) => planId === plan.planId)) return plan;
+  const [item] = items;
+  const before = PAID.has(status) ? undefined : (await findSubscriptionByProvider(database, id))?.planId;
+  if (item !== undefined && before !== undefined) return { item, planId: before };
+  const prices = items.map(({ price }) => price.id).join(', ');
+  throw new UnreadableObject('price', `the prices ${prices} of the subscription ${id} name no plan, or several`);
+};
 
-const fromUnix = (seconds: number): Date => new Date(seconds * 1000);
+/** Finds the plan by price, by the metadata of the price, or by product if the price was created at Stripe only. */
+const findPlan = async (database: Knex, { id, product, metadata }: Item['price']): Promise<string | undefined> => {
+  const named = metadata?.[PLAN_KEY];
+  if (named !== undefined && (await findPlanById(database, named)) !== undefined) return named;
+  const productId = product ?? null;
+  const planId = await findPlanIdByStripe(database, { priceId: id, productId });
+  if (planId !== undefined && productId !== null) await upsertStripeProduct(database, productId, planId);
+  return planId;
+};

@@ -1,15 +1,20 @@
+import { useMutation } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
+import { useState } from 'react';
+import { useApi } from '../api/index.ts';
 import { FactorsCard } from '../factors/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { useAccount } from '../session/index.ts';
-import { Card, Page } from '../ui/index.ts';
+import { useToast } from '../toasts/index.ts';
+import { Button, Card, ErrorNotice, Facts, Form, More, Page, saveFile, useForm } from '../ui/index.ts';
 import { ChangeEmailForm } from './change-email-form.tsx';
 import { ChangePasswordForm } from './change-password-form.tsx';
-import { DeleteAccountCard } from './delete-account-card.tsx';
-import { OwnDataCard } from './own-data-card.tsx';
-import { ProfileCard } from './profile-card.tsx';
+import { DeleteAccountDialog } from './delete-account-dialog.tsx';
+import { ProfileForm } from './profile-form.tsx';
 import { SessionsCard } from './sessions-card.tsx';
-import { VerifyEmailCard } from './verify-email-card.tsx';
+import { UpgradeDialog } from './upgrade-dialog.tsx';
+
+const DATE_CHARACTERS = 10;
 
 /** Shows the account: profile, sign-in, devices and data. */
 export const AccountPage = (): ReactElement => {
@@ -21,14 +26,103 @@ export const AccountPage = (): ReactElement => {
       <ProfileCard />
       <FactorsCard />
       <SessionsCard />
-      <Card title={texts.passwordTitle} lead={texts.endsSessions}>
-        <ChangePasswordForm />
-      </Card>
-      <Card title={texts.emailTitle} lead={texts.emailLead}>
-        <ChangeEmailForm />
+      <Card title={texts.credentials}>
+        <More label={texts.passwordTitle}>
+          <p className="hint">{texts.endsSessions}</p>
+          <ChangePasswordForm />
+        </More>
+        <More label={texts.emailTitle}>
+          <p className="hint">{texts.emailLead}</p>
+          <ChangeEmailForm />
+        </More>
       </Card>
       <OwnDataCard />
       <DeleteAccountCard />
     </Page>
+  );
+};
+
+/** Links to the deletion of the account. */
+const DeleteAccountCard = (): ReactElement => {
+  const { ownData: texts } = useI18n().messages;
+  const [isDeleting, setDeleting] = useState(false);
+  return (
+    <Card title={texts.delete} lead={texts.deleteText} tone="danger">
+      <Button onClick={() => setDeleting(true)}>{texts.delete}</Button>
+      {isDeleting && <DeleteAccountDialog onClose={() => setDeleting(false)} />}
+    </Card>
+  );
+};
+
+/** Mails the link that confirms the address of the account. */
+const VerifyEmailCard = (): ReactElement => {
+  const { account: texts } = useI18n().messages;
+  const { call } = useApi();
+  const toast = useToast();
+  const form = useForm({
+    initial: {},
+    submit: async () => {
+      await call('requestVerification', {});
+      toast(texts.verifyMailed);
+    },
+  });
+  return (
+    <Card title={texts.verifyTitle} lead={texts.verifyLead}>
+      <Form form={form} label={texts.verifyTitle}>
+        <Button type="submit" busyLabel={form.isBusy ? texts.verifyMailing : undefined}>
+          {texts.verifyMail}
+        </Button>
+      </Form>
+    </Card>
+  );
+};
+
+/** Downloads all data about the person. */
+const OwnDataCard = (): ReactElement => {
+  const { ownData: texts } = useI18n().messages;
+  const { download } = useApi();
+  const collect = useMutation({
+    mutationFn: () => download('exportAccount', {}, 'application/json'),
+    onSuccess: (file) => saveFile(file, `svc-account-${new Date().toISOString().slice(0, DATE_CHARACTERS)}.json`),
+  });
+  return (
+    <Card title={texts.title} lead={texts.exportText}>
+      {collect.isError && <ErrorNotice error={collect.error} onRetry={() => collect.mutate()} />}
+      <Button
+        icon="download"
+        busyLabel={collect.isPending ? texts.exporting : undefined}
+        onClick={() => collect.mutate()}
+      >
+        {texts.export}
+      </Button>
+    </Card>
+  );
+};
+
+/** Shows who is signed in, changes the profile, and turns a personal account into a business. */
+const ProfileCard = (): ReactElement => {
+  const { messages, formats } = useI18n();
+  const { account: texts } = messages;
+  const account = useAccount();
+  const [isUpgrading, setUpgrading] = useState(false);
+  const upgrade = (
+    <Button small onClick={() => setUpgrading(true)}>
+      {texts.upgrade}
+    </Button>
+  );
+  return (
+    <Card title={texts.profile} actions={account.account_type === 'personal' ? upgrade : undefined}>
+      <Facts
+        items={[
+          [texts.email, account.email],
+          [texts.type, texts.types[account.account_type]],
+          [texts.since, formats.date(account.created_at)],
+          [texts.userId, <code key="id">{account.svc_user_id}</code>],
+        ]}
+      />
+      {/* Begins anew once the account is a business. */}
+      <ProfileForm key={account.account_type} />
+      {isUpgrading && <UpgradeDialog onClose={() => setUpgrading(false)} />}
+    </Card>
   );
 };

@@ -14,9 +14,9 @@ export const DeleteAccountDialog = ({ onClose }: { onClose: () => void }): React
   const form = useForm({
     initial: { password: '' },
     submit: async ({ password }) => {
-      // The password is the fresh proof that the deletion requires, so it is asked for only once.
+      // The password is also the fresh proof that the deletion requires, so it is asked for only once.
       if (password !== '') session.renewToken(await call('reauthenticate', { body: { password } }));
-      const { erased_at } = await call('deleteAccount', {});
+      const { erased_at } = await call('deleteAccount', password === '' ? {} : { body: { password } });
       session.endDeleted(erased_at);
     },
     faultFor: ({ code }) => {
@@ -25,7 +25,7 @@ export const DeleteAccountDialog = ({ onClose }: { onClose: () => void }): React
     },
   });
   return (
-    <Dialog isOpen onClose={onClose} title={texts.deleteTitle}>
+    <Dialog onClose={onClose} title={texts.deleteTitle}>
       <ul className="stages">
         <li>{texts.deleteNow}</li>
         {account_type === 'business' && <li>{texts.deleteApps}</li>}
@@ -43,7 +43,7 @@ export const DeleteAccountDialog = ({ onClose }: { onClose: () => void }): React
           onChange={(password) => form.set('password', password)}
           fault={form.faultOf('password')}
         />
-        <DialogActions onClose={onClose}>
+        <DialogActions>
           <Button type="submit" variant="danger" busyLabel={form.isBusy ? texts.deleting : undefined}>
             {texts.deleteConfirm}
           </Button>

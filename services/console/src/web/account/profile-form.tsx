@@ -20,6 +20,7 @@ export const ProfileForm = (): ReactElement => {
   const toast = useToast();
   const isBusiness = account.account_type === 'business';
   const form = useForm({
+    draft: 'profile',
     initial: valuesOf(account),
     check: ({ display_name, business_name }) => [
       ...checkText('display_name', display_name, { max: NAME_CHARACTERS.display }),

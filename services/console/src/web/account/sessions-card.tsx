@@ -111,7 +111,6 @@ const EndOthersDialog = ({ onClose }: { onClose: () => void }): ReactElement => 
   });
   return (
     <ConfirmDialog
-      isOpen
       onClose={onClose}
       title={texts.endOthersTitle}
       text={texts.endOthersText}

@@ -14,6 +14,7 @@ export const UpgradeDialog = ({ onClose }: { onClose: () => void }): ReactElemen
   const session = useSession();
   const toast = useToast();
   const form = useForm({
+    draft: 'upgrade',
     initial: { business_name: '' },
     check: ({ business_name }) =>
       checkText('business_name', business_name, { required: true, max: NAME_CHARACTERS.business }),
@@ -24,7 +25,7 @@ export const UpgradeDialog = ({ onClose }: { onClose: () => void }): ReactElemen
     },
   });
   return (
-    <Dialog isOpen onClose={onClose} title={texts.upgrade}>
+    <Dialog onClose={onClose} title={texts.upgrade}>
       <p>{texts.upgradeText}</p>
       <Form form={form} label={texts.upgrade}>
         <TextField
@@ -34,7 +35,7 @@ export const UpgradeDialog = ({ onClose }: { onClose: () => void }): ReactElemen
           onChange={(name) => form.set('business_name', name)}
           fault={form.faultOf('business_name')}
         />
-        <DialogActions onClose={onClose}>
+        <DialogActions>
           <Button type="submit" variant="primary" busyLabel={form.isBusy ? common.working : undefined}>
             {texts.upgradeConfirm}
           </Button>

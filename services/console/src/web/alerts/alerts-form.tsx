@@ -13,6 +13,7 @@ export const AlertsForm = ({ settings, currency }: { settings: AlertSettings; cu
   const toast = useToast();
   const change = useApiMutation('changeAlertSettings', { refreshes: ['getAlertSettings'] });
   const form = useForm<AlertValues>({
+    draft: 'alerts',
     initial: valuesOf(settings),
     check: (values) => checkAlerts(values, messages),
     submit: async (values) => {

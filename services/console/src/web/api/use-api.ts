@@ -70,26 +70,51 @@ export const isAwaited = ({
 /** Statuses which mean that the page is outdated. */
 const OUTDATED_STATUSES = new Set([404, 409]);
 
+/** Operations whose answer holds what can never be read again. */
+type OnceOnlyOperation =
+  | 'registerApp'
+  | 'rotateAppSecret'
+  | 'createKey'
+  | 'rotateKey'
+  | 'configureWebhook'
+  | 'rotateWebhookSecret'
+  | 'confirmTotp'
+  | 'addPasskey'
+  | 'renewRecoveryCodes';
+
 /** Consequences of a successful call. */
 export interface ApiMutationOptions<K extends OperationName> {
+  /** Shows what cannot be read again. Called at once, even if the component was removed from the page. */
+  readonly shows?: (answer: Answer<K>) => void;
   /** Queries to refresh after the call. */
   readonly refreshes?: readonly OperationName[];
   /** Called even if the component was removed from the page, which refreshed queries can cause. */
   readonly onDone?: (answer: Answer<K>) => void;
 }
 
+/** Requires `shows` where an answer would be lost without it. */
+type OptionsOf<K extends OperationName> = K extends OnceOnlyOperation
+  ? [ApiMutationOptions<K> & Required<Pick<ApiMutationOptions<K>, 'shows'>>]
+  : [ApiMutationOptions<K>?];
+
 /** Calls a route that changes something, then refreshes the queries that it affects or that turn out to be outdated. */
 export const useApiMutation = <K extends OperationName>(
   operation: K,
-  { refreshes = [], onDone }: ApiMutationOptions<K> = {},
+  ...[options]: OptionsOf<K>
 ): UseMutationResult<Answer<K>, Error, Input<K>> => {
   const { call } = useApi();
   const queries = useQueryClient();
+  // Both branches of OptionsOf hold the options of K.
+  const { refreshes = [], onDone, shows } = (options ?? {}) as ApiMutationOptions<K>;
   const refresh = async (): Promise<void> => {
     await Promise.all(refreshes.map((name) => queries.invalidateQueries({ queryKey: [name] })));
   };
   return useMutation<Answer<K>, Error, Input<K>>({
-    mutationFn: (input) => call(operation, input),
+    mutationFn: async (input) => {
+      const answer = await call(operation, input);
+      shows?.(answer);
+      return answer;
+    },
     onSuccess: async (answer) => {
       await refresh();
       onDone?.(answer);

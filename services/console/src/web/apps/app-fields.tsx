@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import { useI18n } from '../i18n/index.ts';
-import { Button, type FormState, Icon, TextArea, TextField } from '../ui/index.ts';
+import { Button, type FormState, Icon, More, SelectField, TextArea, TextField } from '../ui/index.ts';
 import { type AppValues, REDIRECT_URIS_MAX } from './app-values.ts';
 
 /** Part of a form that these fields read and write. */
@@ -50,15 +50,27 @@ export const AppFields = ({ form }: { form: Form }): ReactElement => {
           fault={faultOf('privacy_policy_url')}
         />
       </div>
-      <TextField
-        label={apps.grace}
-        hint={apps.graceHint}
-        inputMode="numeric"
-        autoComplete="off"
-        value={values.refresh_grace_seconds}
-        onChange={(seconds) => set('refresh_grace_seconds', seconds)}
-        fault={faultOf('refresh_grace_seconds')}
-      />
+      <More label={apps.advanced} hasFault={faultOf('refresh_grace_seconds') !== undefined}>
+        <TextField
+          label={apps.grace}
+          hint={apps.graceHint}
+          inputMode="numeric"
+          autoComplete="off"
+          value={values.refresh_grace_seconds}
+          onChange={(seconds) => set('refresh_grace_seconds', seconds)}
+          fault={faultOf('refresh_grace_seconds')}
+        />
+        <SelectField
+          label={apps.deviceFlow}
+          hint={apps.deviceFlowHint}
+          value={values.device_flow}
+          onChange={(state) => set('device_flow', state)}
+          options={[
+            { value: 'off', label: apps.deviceFlowStates.off },
+            { value: 'on', label: apps.deviceFlowStates.on },
+          ]}
+        />
+      </More>
     </>
   );
 };

@@ -4,6 +4,7 @@ import { useParams } from 'wouter';
 import { useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { AppIcon, AppState, ButtonLink, EmptyState, Loaded, NavLink, Page } from '../ui/index.ts';
+import { BlockedBadge } from '../webhook-health/index.ts';
 import { ClientId } from './client-id.tsx';
 
 /** Renders the frame of an app's pages: its name and sections. */
@@ -54,13 +55,16 @@ export const AppFrame = ({ children }: { children: (app: App) => ReactNode }): R
 };
 
 const Sections = ({ clientId }: { clientId: string }): ReactElement => {
-  const { apps } = useI18n().messages;
+  const { apps, webhooks } = useI18n().messages;
   return (
     <nav className="sections" aria-label={apps.sections}>
       <NavLink to={`/apps/${clientId}`} end>
         {apps.tabs.settings}
       </NavLink>
-      <NavLink to={`/apps/${clientId}/webhook`}>{apps.tabs.webhook}</NavLink>
+      <NavLink to={`/apps/${clientId}/analytics`}>{apps.tabs.analytics}</NavLink>
+      <NavLink to={`/apps/${clientId}/webhook`}>
+        {apps.tabs.webhook} <BlockedBadge clientId={clientId} label={webhooks.blocked} />
+      </NavLink>
     </nav>
   );
 };

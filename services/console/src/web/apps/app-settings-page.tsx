@@ -31,6 +31,7 @@ const SettingsCard = ({ app }: { app: App }): ReactElement => {
   const toast = useToast();
   const update = useApiMutation('updateApp', { refreshes: ['listApps', 'getAppIcon'] });
   const form = useForm<AppValues>({
+    draft: `app-${app.client_id}`,
     initial: toValues(app),
     check: checkApp,
     submit: async (values) => {

@@ -20,5 +20,6 @@ test('removes emptied fields', () => {
     homepage_url: null,
     privacy_policy_url: null,
     refresh_grace_seconds: 30,
+    device_flow: false,
   });
 });

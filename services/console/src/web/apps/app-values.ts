@@ -10,6 +10,7 @@ export interface AppValues {
   readonly homepage_url: string;
   readonly privacy_policy_url: string;
   readonly refresh_grace_seconds: string;
+  readonly device_flow: 'on' | 'off';
 }
 
 const GRACE_SECONDS_MAX = 120;
@@ -26,6 +27,7 @@ export const EMPTY_APP: AppValues = {
   homepage_url: '',
   privacy_policy_url: '',
   refresh_grace_seconds: '30',
+  device_flow: 'off',
 };
 
 /** Returns the form of an existing app. */
@@ -36,6 +38,7 @@ export const toValues = (app: App): AppValues => ({
   homepage_url: app.homepage_url ?? '',
   privacy_policy_url: app.privacy_policy_url ?? '',
   refresh_grace_seconds: String(app.refresh_grace_seconds),
+  device_flow: app.device_flow ? 'on' : 'off',
 });
 
 /** Returns the faults that need no service. The service checks the format of redirect URIs. */
@@ -59,6 +62,7 @@ export const toFields = (values: AppValues): Omit<Input<'registerApp'>['body'], 
   homepage_url: orNull(values.homepage_url),
   privacy_policy_url: orNull(values.privacy_policy_url),
   refresh_grace_seconds: Number(values.refresh_grace_seconds),
+  device_flow: values.device_flow === 'on',
 });
 
 const orNull = (text: string): string | null => (text.trim() === '' ? null : text.trim());

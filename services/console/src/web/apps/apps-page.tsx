@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import { useApiQuery } from '../api/index.ts';
 import { docsPath, useI18n } from '../i18n/index.ts';
 import { AppIcon, AppState, ButtonLink, EmptyState, Loaded, Page } from '../ui/index.ts';
+import { BlockedBadge } from '../webhook-health/index.ts';
 import { DomainsCard } from './domains-card.tsx';
 
 /** Lists the apps of a business. */
@@ -42,7 +43,7 @@ export const AppsPage = (): ReactElement => {
 };
 
 const AppItem = ({ app }: { app: App }): ReactElement => {
-  const { apps, overview } = useI18n().messages;
+  const { apps, overview, common } = useI18n().messages;
   return (
     <li className="app-item">
       <AppIcon clientId={app.client_id} large />
@@ -54,7 +55,10 @@ const AppItem = ({ app }: { app: App }): ReactElement => {
           {apps.types[app.client_type]} · {overview.connectedUsers(app.connections_count)}
         </p>
       </div>
-      <AppState app={app} />
+      <span className="app-states">
+        <BlockedBadge clientId={app.client_id} label={common.appStates.webhookBlocked} />
+        <AppState app={app} />
+      </span>
     </li>
   );
 };

@@ -69,7 +69,6 @@ const DeactivateDialog = ({ app, onClose }: { app: App; onClose: () => void }): 
   });
   return (
     <ConfirmDialog
-      isOpen
       onClose={onClose}
       title={apps.deactivateTitle(app.name)}
       text={apps.deactivateText}
@@ -98,7 +97,6 @@ const DeleteDialog = ({ app, onClose }: { app: App; onClose: () => void }): Reac
   const remove = useApiMutation('deleteApp', { onDone });
   return (
     <ConfirmDialog
-      isOpen
       onClose={onClose}
       title={apps.deleteTitle(app.name)}
       text={apps.deleteText}

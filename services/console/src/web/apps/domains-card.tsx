@@ -41,6 +41,7 @@ const AddForm = (): ReactElement => {
   const { domains } = useI18n().messages.apps;
   const add = useApiMutation('addPublisherDomain', { refreshes: ['listPublisherDomains'] });
   const form = useForm({
+    draft: 'domain',
     initial: { domain: '' },
     check: ({ domain }) => (HOST_NAME.test(domain.trim()) ? [] : [fault('domain', domains.invalid)]),
     submit: async ({ domain }) => {
@@ -87,7 +88,6 @@ const RemoveDialog = ({ domain, onClose }: { domain: PublisherDomain; onClose: (
   });
   return (
     <ConfirmDialog
-      isOpen
       onClose={onClose}
       title={apps.domains.removeTitle(domain.domain)}
       text={apps.domains.removeText}

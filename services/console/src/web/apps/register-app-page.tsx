@@ -1,31 +1,49 @@
-import { type ReactElement, useState } from 'react';
-import { type Answer, useApiMutation } from '../api/index.ts';
+import type { ReactElement } from 'react';
+import { useLocation } from 'wouter';
+import { useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Button, ButtonLink, ChoiceField, Form, Notice, Page, Secret, useForm } from '../ui/index.ts';
+import { useShowOnce } from '../leave-guard/index.ts';
+import { useToast } from '../toasts/index.ts';
+import { Button, ChoiceField, Form, Page, useForm } from '../ui/index.ts';
 import { AppFields } from './app-fields.tsx';
 import { type AppValues, checkApp, EMPTY_APP, toFields } from './app-values.ts';
-import { ClientId } from './client-id.tsx';
-
-type Registered = Answer<'registerApp'>;
+import { ClientSecretDialog } from './client-secret-dialog.tsx';
 
 interface RegisterValues extends AppValues {
   readonly client_type: 'confidential' | 'public';
 }
 
-/** Registers an app, and shows its secret once. */
-export const RegisterAppPage = (): ReactElement => {
-  const [registered, setRegistered] = useState<Registered>();
-  return registered === undefined ? <RegisterForm onRegistered={setRegistered} /> : <RegisteredApp app={registered} />;
-};
+const PATH = '/apps/new';
 
-const RegisterForm = ({ onRegistered }: { onRegistered: (app: Registered) => void }): ReactElement => {
+/** Registers an app, shows its secret once, and continues on the app's page. */
+export const RegisterAppPage = (): ReactElement => {
   const { apps } = useI18n().messages;
-  const register = useApiMutation('registerApp', { refreshes: ['listApps'] });
+  const toast = useToast();
+  const showOnce = useShowOnce();
+  const [, navigate] = useLocation();
+  const register = useApiMutation('registerApp', {
+    refreshes: ['listApps'],
+    shows: ({ client_id, client_secret, name }) => {
+      const title = apps.registeredTitle(name);
+      if (client_secret === undefined) toast(`${title}. ${apps.registeredPublic}`);
+      else {
+        showOnce((close) => (
+          <ClientSecretDialog title={title} clientId={client_id} value={client_secret} onClose={close} />
+        ));
+      }
+    },
+    onDone: ({ client_id }) => {
+      // Unless the person has gone elsewhere meanwhile.
+      if (window.location.pathname === PATH) navigate(`/apps/${client_id}`, { replace: true });
+    },
+  });
   const form = useForm<RegisterValues>({
+    draft: 'new-app',
     initial: { ...EMPTY_APP, client_type: 'confidential' },
     check: checkApp,
-    submit: async (values) =>
-      onRegistered(await register.mutateAsync({ body: { ...toFields(values), client_type: values.client_type } })),
+    submit: async (values) => {
+      await register.mutateAsync({ body: { ...toFields(values), client_type: values.client_type } });
+    },
   });
   return (
     <Page title={apps.registerTitle} lead={apps.registerLead}>
@@ -47,27 +65,6 @@ const RegisterForm = ({ onRegistered }: { onRegistered: (app: Registered) => voi
             </Button>
           </div>
         </Form>
-      </div>
-    </Page>
-  );
-};
-
-const RegisteredApp = ({ app }: { app: Registered }): ReactElement => {
-  const { apps } = useI18n().messages;
-  return (
-    <Page title={apps.registeredTitle(app.name)}>
-      <div className="card">
-        <ClientId id={app.client_id} />
-        {app.client_secret === undefined ? (
-          <Notice>{apps.registeredPublic}</Notice>
-        ) : (
-          <Secret label={apps.secretLabel} text={apps.secretText} value={app.client_secret} />
-        )}
-      </div>
-      <div className="actions">
-        <ButtonLink to={`/apps/${app.client_id}`} variant="primary">
-          {app.client_secret === undefined ? apps.toApp : apps.secretDone}
-        </ButtonLink>
       </div>
     </Page>
   );

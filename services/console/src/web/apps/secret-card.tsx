@@ -1,18 +1,17 @@
 import type { App } from '@svc/contracts';
 import { type ReactElement, useState } from 'react';
-import { type Answer, useApiMutation } from '../api/index.ts';
+import { useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Dialog, OVERLAP_SECONDS, RotateDialog } from '../overlays/index.ts';
-import { Button, Card, Secret } from '../ui/index.ts';
-
-type Rotated = Answer<'rotateAppSecret'>;
+import { useShowOnce } from '../leave-guard/index.ts';
+import { OVERLAP_SECONDS, RotateDialog } from '../overlays/index.ts';
+import { Button, Card } from '../ui/index.ts';
+import { ClientSecretDialog } from './client-secret-dialog.tsx';
 
 /** Replaces the client secret, which is never shown again. */
 export const SecretCard = ({ app }: { app: App }): ReactElement => {
   const { messages, formats } = useI18n();
   const { apps } = messages;
   const [isAsking, setAsking] = useState(false);
-  const [rotated, setRotated] = useState<Rotated>();
   if (app.client_type === 'public') return <Card title={apps.secret} lead={apps.noSecret} />;
   return (
     <Card
@@ -23,27 +22,21 @@ export const SecretCard = ({ app }: { app: App }): ReactElement => {
       {app.secret_rotated_at !== null && (
         <p className="hint">{apps.secretRotated(formats.date(app.secret_rotated_at))}</p>
       )}
-      {isAsking && <RotateSecretDialog app={app} onClose={() => setAsking(false)} onRotated={setRotated} />}
-      {rotated !== undefined && <RotatedDialog rotated={rotated} onClose={() => setRotated(undefined)} />}
+      {isAsking && <RotateSecretDialog app={app} onClose={() => setAsking(false)} />}
     </Card>
   );
 };
 
-const RotateSecretDialog = ({
-  app,
-  onClose,
-  onRotated,
-}: {
-  app: App;
-  onClose: () => void;
-  onRotated: (rotated: Rotated) => void;
-}): ReactElement => {
-  const { apps } = useI18n().messages;
+const RotateSecretDialog = ({ app, onClose }: { app: App; onClose: () => void }): ReactElement => {
+  const { messages, formats } = useI18n();
+  const { apps, overlap: overlapTexts } = messages;
+  const showOnce = useShowOnce();
   const rotate = useApiMutation('rotateAppSecret', {
     refreshes: ['listApps'],
-    onDone: (rotated) => {
-      onRotated(rotated);
+    shows: ({ client_secret, previous_secret_expires_at: until }) => {
       onClose();
+      const note = until === null ? overlapTexts.ended : overlapTexts.until(formats.dateTime(until));
+      showOnce((close) => <ClientSecretDialog value={client_secret} note={note} onClose={close} />);
     },
   });
   return (
@@ -56,22 +49,5 @@ const RotateSecretDialog = ({
       }
       onClose={onClose}
     />
-  );
-};
-
-const RotatedDialog = ({ rotated, onClose }: { rotated: Rotated; onClose: () => void }): ReactElement => {
-  const { messages, formats } = useI18n();
-  const { apps, overlap } = messages;
-  const until = rotated.previous_secret_expires_at;
-  return (
-    <Dialog isOpen onClose={onClose} title={apps.newSecret} canDismiss={false}>
-      <Secret label={apps.secretLabel} text={apps.secretText} value={rotated.client_secret} />
-      <p className="hint">{until === null ? overlap.ended : overlap.until(formats.dateTime(until))}</p>
-      <div className="dialog-actions">
-        <Button variant="primary" onClick={onClose}>
-          {apps.secretDone}
-        </Button>
-      </div>
-    </Dialog>
   );
 };

@@ -1,16 +1,14 @@
 import { type ReactElement, useRef, useState } from 'react';
 import { useCoreI18n } from '../i18n/index.ts';
-import { Button, saveFile } from '../ui/index.ts';
+import { Button, type Column, saveFile, Table } from '../ui/index.ts';
 import type { ChartProps } from './chart.tsx';
-import { isoDay, percentChange, sum, toCsv, totalsOf } from './chart-data.ts';
-import { ChartTable } from './chart-table.tsx';
+import { type DayRun, isoDay, joinEmptyDays, percentChange, sum, toCsv, totalsOf } from './chart-data.ts';
 import { drawPng } from './draw-png.ts';
-import { Legend } from './legend.tsx';
 import { Plot } from './plot.tsx';
 
 /** Renders the total, the chart or its table, and their actions. */
 export const ChartFigure = (props: ChartProps): ReactElement => {
-  const { label, data, say, sayRounded, sayExact, timeZone, fileName } = props;
+  const { label, data, say, sayRounded, sayExact, fileName } = props;
   const { charts } = useCoreI18n().messages;
   const figure = useRef<HTMLElement>(null);
   // Without use there is nothing to compare, and a line at zero says less than the text above.
@@ -23,7 +21,7 @@ export const ChartFigure = (props: ChartProps): ReactElement => {
   };
   const savePng = async (): Promise<void> => {
     const picture =
-      figure.current === null ? undefined : await drawPng(figure.current, { label, note: charts.daysIn(timeZone) });
+      figure.current === null ? undefined : await drawPng(figure.current, { label, note: charts.daysInUtc });
     if (picture !== undefined) saveFile(picture, `${name}.png`);
   };
   return (
@@ -38,7 +36,7 @@ export const ChartFigure = (props: ChartProps): ReactElement => {
         </>
       )}
       <div className="chart-foot">
-        <span className="hint">{charts.daysIn(timeZone)}</span>
+        <span className="hint">{charts.daysInUtc}</span>
         <div className="chart-acts">
           <Button small variant="quiet" onClick={() => setTable(!isTable)}>
             {isTable ? charts.showChart : charts.showTable}
@@ -92,4 +90,63 @@ const Change = ({
   return change > 0
     ? charts.moreThanBefore(percent, days, say(before))
     : charts.lessThanBefore(percent, days, say(before));
+};
+
+/** Renders the colors of the series, with their sums. */
+const Legend = ({ data, say, sayRounded }: Pick<ChartProps, 'data' | 'say' | 'sayRounded'>): ReactElement => {
+  const { charts } = useCoreI18n().messages;
+  return (
+    <ul className="chart-legend">
+      {data.series.map(({ id, name, values }, index) => (
+        <li key={id}>
+          <span className={`chart-swatch chart-series-${index + 1}`} aria-hidden="true" />
+          <span className="chart-name">{name}</span> <Sum value={sum(values)} say={say} sayRounded={sayRounded} />
+        </li>
+      ))}
+      {data.before !== undefined && (
+        <li>
+          <span className="chart-swatch chart-swatch-line" aria-hidden="true" />
+          <span className="chart-name">{charts.before}</span>{' '}
+          <Sum value={sum(data.before)} say={say} sayRounded={sayRounded} />
+        </li>
+      )}
+    </ul>
+  );
+};
+
+const Sum = ({ value, say, sayRounded }: { value: number } & Pick<ChartProps, 'say' | 'sayRounded'>): ReactElement => (
+  <span className="hint" title={say(value)}>
+    {sayRounded(value)}
+  </span>
+);
+
+/** Renders the figures of a chart as a table, newest day first. Adjacent days without use share a row. */
+const ChartTable = ({ label, data, say }: ChartProps): ReactElement => {
+  const { messages, formats } = useCoreI18n();
+  const { charts } = messages;
+  const totals = totalsOf(data);
+  const dayOf = (index: number): Date => data.days[index] ?? new Date(0);
+  const columns: Column<DayRun>[] = [
+    {
+      title: charts.day,
+      isHeader: true,
+      render: ({ first, last }) => formats.shortRange(dayOf(first), dayOf(last)),
+    },
+    ...(data.series.length < 2 ? [] : data.series).map(
+      ({ name, values }): Column<DayRun> => ({
+        title: name,
+        isNumber: true,
+        render: ({ first }) => say(values[first] ?? 0),
+      }),
+    ),
+    { title: charts.total, isNumber: true, render: ({ first }) => say(totals[first] ?? 0) },
+  ];
+  return (
+    <Table
+      label={label}
+      rows={joinEmptyDays(totals).toReversed()}
+      keyOf={({ first }) => String(first)}
+      columns={columns}
+    />
+  );
 };

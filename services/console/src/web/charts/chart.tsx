@@ -16,8 +16,6 @@ export interface ChartProps {
   readonly sayShort: (value: number) => string;
   /** Formats a value for other programs. */
   readonly sayExact: (value: number) => string;
-  /** Time zone of the days. */
-  readonly timeZone: string;
   /** Prefix of the names of saved files. */
   readonly fileName: string;
 }

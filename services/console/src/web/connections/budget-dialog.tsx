@@ -28,6 +28,7 @@ export const BudgetDialog = ({
   const { budget, app } = connection;
   const update = useApiMutation('updateConnection', { refreshes: ['listConnections'] });
   const form = useForm<BudgetValues>({
+    draft: `budget-${connection.client_id}`,
     initial: {
       limit: budget === null ? '' : typedAmount(budget.limit_micros),
       period: budget?.period ?? 'week',
@@ -45,7 +46,7 @@ export const BudgetDialog = ({
   });
   const { values, set, faultOf } = form;
   return (
-    <Dialog isOpen onClose={onClose} title={connections.editOf(app.name)}>
+    <Dialog onClose={onClose} title={connections.editOf(app.name)}>
       <p className="hint">{connections.editLead}</p>
       <Form form={form} label={connections.editOf(app.name)}>
         <TextField
@@ -65,7 +66,7 @@ export const BudgetDialog = ({
           fault={faultOf('period')}
           options={PERIODS.map((value) => ({ value, label: connections.limitPeriods[value] }))}
         />
-        <DialogActions onClose={onClose}>
+        <DialogActions>
           <Button type="submit" variant="primary" busyLabel={form.isBusy ? connections.saving : undefined}>
             {connections.save}
           </Button>

@@ -16,10 +16,11 @@ import {
   OutsideLink,
   Page,
   Time,
+  UsageMeter,
 } from '../ui/index.ts';
 import { BudgetDialog } from './budget-dialog.tsx';
-import { ConnectionBudget } from './connection-budget.tsx';
 import { EndedConnectionsCard } from './ended-connections-card.tsx';
+import { GrantsList } from './grants-list.tsx';
 import { HistoryDialog } from './history-dialog.tsx';
 import { ReportDialog } from './report-dialog.tsx';
 
@@ -128,6 +129,7 @@ const ConnectionCard = ({
             : [[connections.website, <Website key="website" url={app.homepage_url} />] as const]),
         ]}
       />
+      <GrantsList connection={connection} />
       <div className="actions">
         <Button small variant="quiet" onClick={onReport} aria-label={connections.reportApp(app.name)}>
           {connections.report}
@@ -168,7 +170,6 @@ const Disconnect = ({ connection, onClose }: { connection: Connection; onClose: 
   });
   return (
     <ConfirmDialog
-      isOpen
       onClose={onClose}
       title={connections.confirmTitle(name)}
       text={connections.confirmText}
@@ -178,6 +179,34 @@ const Disconnect = ({ connection, onClose }: { connection: Connection; onClose: 
       isDangerous
       error={disconnect.error}
       onConfirm={() => disconnect.mutate({ params: { client_id: connection.client_id } })}
+    />
+  );
+};
+
+/** Shows what an app has used of its limit, if it has one. */
+const ConnectionBudget = ({ budget }: Pick<Connection, 'budget'>): ReactElement | undefined => {
+  const { messages, formats } = useI18n();
+  const { connections } = messages;
+  if (budget === null) return undefined;
+  const {
+    limit_micros: limit,
+    used_micros: used,
+    currency,
+    period,
+    resets_at: resetsAt,
+    expires_at: expiresAt,
+  } = budget;
+  const percent = limit === 0 ? 100 : Math.min(100, Math.floor((used / limit) * 100));
+  const reset = resetsAt === null ? connections.budgetNoReset : connections.budgetResets(formats.date(resetsAt));
+  const end = expiresAt === null ? [] : [connections.budgetUntil(formats.date(expiresAt))];
+  return (
+    <UsageMeter
+      label={connections.budgetMeter(connections.periods[period])}
+      percent={percent}
+      percentText={formats.usedPercent(percent, used)}
+      text={connections.budgetUsed(formats.shortMoney(used, currency), formats.money(limit, currency))}
+      exact={connections.budgetUsed(formats.money(used, currency), formats.money(limit, currency))}
+      note={[reset, ...end].join(' · ')}
     />
   );
 };

@@ -20,7 +20,7 @@ export const HistoryDialog = ({
   const pages = useHistory(connection.client_id);
   const entries = pages.data?.pages.flatMap((page) => page.data) ?? [];
   return (
-    <Dialog isOpen onClose={onClose} title={connections.historyOf(connection.app.name)}>
+    <Dialog onClose={onClose} title={connections.historyOf(connection.app.name)}>
       <p className="hint">{connections.historyLead}</p>
       {pages.isPending && <Loading lines={3} />}
       {pages.isError && <ErrorNotice error={pages.error} onRetry={() => void pages.refetch()} />}

@@ -27,6 +27,7 @@ export const ReportDialog = ({
   const { client_id, app } = connection;
   const report = useApiMutation('reportApp');
   const form = useForm<ReportValues>({
+    draft: `report-${client_id}`,
     initial: { reason: 'impersonation', comment: '' },
     check: ({ comment }) => checkText('comment', comment, { max: COMMENT_CHARACTERS_MAX }),
     submit: async ({ reason, comment }) => {
@@ -37,7 +38,7 @@ export const ReportDialog = ({
     },
   });
   return (
-    <Dialog isOpen onClose={onClose} title={connections.reportApp(app.name)}>
+    <Dialog onClose={onClose} title={connections.reportApp(app.name)}>
       <p className="hint">{connections.reportLead}</p>
       <Form form={form} label={connections.reportApp(app.name)}>
         <SelectField
@@ -55,7 +56,7 @@ export const ReportDialog = ({
           onChange={(comment) => form.set('comment', comment)}
           fault={form.faultOf('comment')}
         />
-        <DialogActions onClose={onClose}>
+        <DialogActions>
           <Button type="submit" variant="primary" busyLabel={form.isBusy ? connections.reporting : undefined}>
             {connections.reportSend}
           </Button>

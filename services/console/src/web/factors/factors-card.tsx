@@ -2,14 +2,18 @@ import type { Factor } from '@svc/contracts';
 import { type ReactElement, useState } from 'react';
 import { type Answer, useApiMutation, useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { canUsePasskeys } from '../passkeys/index.ts';
-import { Button, Card, ErrorNotice, Loaded } from '../ui/index.ts';
-import { FactorRow } from './factor-row.tsx';
+import { useShowOnce } from '../leave-guard/index.ts';
+import { ConfirmDialog } from '../overlays/index.ts';
+import { passkeyObstacle } from '../passkeys/index.ts';
+import { useAccount } from '../session/index.ts';
+import { useToast } from '../toasts/index.ts';
+import { Button, Card, ErrorNotice, Loaded, Notice, Time } from '../ui/index.ts';
 import { PasskeyDialog } from './passkey-dialog.tsx';
-import { RecoveryRow } from './recovery-row.tsx';
-import { RemoveFactorDialog } from './remove-factor-dialog.tsx';
-import { RenewCodesDialog } from './renew-codes-dialog.tsx';
+import { RecoveryCodesDialog } from './recovery-codes-dialog.tsx';
 import { TotpDialog } from './totp-dialog.tsx';
+
+/** Number of codes at which the owner is warned. */
+const FEW_CODES = 2;
 
 type Question =
   | { readonly about: 'totp'; readonly added: Answer<'addTotp'>; readonly hadCodes: boolean }
@@ -39,6 +43,7 @@ const Factors = ({
   onAsk: (question: Question) => void;
 }): ReactElement => {
   const { factors: texts, common } = useI18n().messages;
+  const obstacle = passkeyObstacle();
   const addTotp = useApiMutation('addTotp', {
     onDone: (added) => onAsk({ about: 'totp', added, hadCodes: data.length > 0 }),
   });
@@ -63,9 +68,11 @@ const Factors = ({
         <Button busyLabel={addTotp.isPending ? common.working : undefined} onClick={() => addTotp.mutate({})}>
           {texts.addTotp}
         </Button>
-        {canUsePasskeys() && <Button onClick={() => onAsk({ about: 'passkey' })}>{texts.addPasskey}</Button>}
+        <Button disabled={obstacle !== undefined} onClick={() => onAsk({ about: 'passkey' })}>
+          {texts.addPasskey}
+        </Button>
       </div>
-      {!canUsePasskeys() && <p className="hint">{texts.passkeyMissing}</p>}
+      {obstacle !== undefined && <p className="hint">{texts.passkeyObstacles[obstacle]}</p>}
     </>
   );
 };
@@ -81,4 +88,116 @@ const QuestionDialog = ({ question, onClose }: { question: Question; onClose: ()
     case 'codes':
       return <RenewCodesDialog onClose={onClose} />;
   }
+};
+
+/** Shows the number of remaining recovery codes. */
+const RecoveryRow = ({ count, onRenew }: { count: number; onRenew: () => void }): ReactElement => {
+  const { factors: texts } = useI18n().messages;
+  return (
+    <li className="row">
+      <div className="row-text">
+        <p className="row-title">{texts.codes}</p>
+        <p className="hint">{texts.codesLeft(count)}</p>
+      </div>
+      <span className="row-end">
+        <Button small onClick={onRenew}>
+          {texts.renew}
+        </Button>
+      </span>
+      {count <= FEW_CODES && (
+        <Notice tone="warn" title={texts.codesFewTitle}>
+          <p>{texts.codesFewText}</p>
+        </Notice>
+      )}
+    </li>
+  );
+};
+
+/** Renders a second factor in the list. */
+const FactorRow = ({ factor, onRemove }: { factor: Factor; onRemove: () => void }): ReactElement => {
+  const { messages, formats } = useI18n();
+  const { factors: texts } = messages;
+  return (
+    <li className="row">
+      <div className="row-text">
+        <p className="row-title">{factor.name}</p>
+        <p className="hint">
+          {factor.name !== texts.types[factor.type] && `${texts.types[factor.type]} · `}
+          {texts.added(formats.date(factor.created_at))} ·{' '}
+          {factor.last_used_at === null ? (
+            texts.neverUsed
+          ) : (
+            <>
+              {texts.lastUsed} <Time at={factor.last_used_at} />
+            </>
+          )}
+        </p>
+      </div>
+      <span className="row-end">
+        <Button small aria-label={texts.removeOf(factor.name)} onClick={onRemove}>
+          {texts.remove}
+        </Button>
+      </span>
+    </li>
+  );
+};
+
+/** Replaces the recovery codes after a confirmation, and shows the new ones. */
+const RenewCodesDialog = ({ onClose }: { onClose: () => void }): ReactElement => {
+  const { factors: texts, common } = useI18n().messages;
+  const { email } = useAccount();
+  const showOnce = useShowOnce();
+  const renew = useApiMutation('renewRecoveryCodes', {
+    refreshes: ['listFactors'],
+    shows: ({ recovery_codes: codes }) => {
+      onClose();
+      showOnce((close) => <RecoveryCodesDialog codes={codes} email={email} isReplacement onClose={close} />);
+    },
+  });
+  return (
+    <ConfirmDialog
+      onClose={onClose}
+      title={texts.renewTitle}
+      text={texts.renewText}
+      confirmLabel={texts.renew}
+      busyLabel={common.working}
+      isBusy={renew.isPending}
+      error={renew.error}
+      onConfirm={() => renew.mutate({})}
+    />
+  );
+};
+
+/** Removes a second factor after a confirmation. */
+const RemoveFactorDialog = ({
+  factor,
+  isLast,
+  onClose,
+}: {
+  factor: Factor;
+  isLast: boolean;
+  onClose: () => void;
+}): ReactElement => {
+  const { factors: texts, common } = useI18n().messages;
+  const toast = useToast();
+  const remove = useApiMutation('deleteFactor', {
+    refreshes: ['listFactors'],
+    onDone: () => {
+      toast(texts.removed(factor.name));
+      onClose();
+    },
+  });
+  return (
+    <ConfirmDialog
+      onClose={onClose}
+      title={texts.removeTitle(factor.name)}
+      text={isLast ? texts.removeLastText : texts.removeText}
+      confirmLabel={texts.remove}
+      busyLabel={common.working}
+      isBusy={remove.isPending}
+      isDangerous
+      error={remove.error}
+      onConfirm={() => remove.mutate({ params: { factor_id: factor.id } })}
+    />
+  );
 };

@@ -112,6 +112,12 @@ const StepAct = ({ id, clientId }: { id: StepId; clientId: string | undefined })
       return <Act to={`/apps/${clientId}/webhook`}>{acts.webhook}</Act>;
     case 'event':
       return <Act to={`/apps/${clientId}/webhook`}>{acts.event}</Act>;
+    case 'tryIt':
+      return (
+        <Act to={docsPath(locale, 'quick-start')} leavesConsole>
+          {acts.tryIt}
+        </Act>
+      );
     case 'goLive':
       return (
         <Act to={docsPath(locale, 'go-live')} leavesConsole>

@@ -19,7 +19,8 @@ export const FirstSteps = ({
   /** True once the children can be shown. */
   isReady: boolean;
   placeholder: ReactElement;
-  children: ReactNode;
+  /** Receives true while the first steps are shown. */
+  children: (isGuided: boolean) => ReactNode;
 }): ReactElement => {
   const preferences = usePreferences();
   const { svc_user_id, account_type } = useAccount();
@@ -32,10 +33,11 @@ export const FirstSteps = ({
   // A deferred page is rendered in pieces, between which the browser answers a press.
   const isLate = useIsLate();
   const isShown = useDeferredValue(isLate || (isReady && (isHidden || known !== undefined)));
+  const isGuided = isShown && !isHidden && known !== undefined;
   return (
     <>
-      {isShown && !isHidden && known !== undefined && <FirstStepsCard known={known} onDismiss={dismiss} />}
-      {isShown ? children : placeholder}
+      {isGuided && <FirstStepsCard known={known} onDismiss={dismiss} />}
+      {isShown ? children(isGuided) : placeholder}
     </>
   );
 };

@@ -8,6 +8,7 @@ const nothing: Facts = {
   hasApp: false,
   hasWebhook: false,
   hasEvent: false,
+  isTried: false,
   isLive: false,
   hasMoney: false,
   hasKey: false,

@@ -5,12 +5,14 @@ export type Path = 'person' | 'business' | 'gateway';
 export interface Facts {
   readonly hasPlan: boolean;
   readonly hasConnection: boolean;
-  /** True if a connected app has used the plan. */
+  /** True if an app has got an answer on the plan; that it has read the usage does not count. */
   readonly hasAnswer: boolean;
   readonly hasApp: boolean;
   readonly hasWebhook: boolean;
   readonly hasEvent: boolean;
-  /** True if a user has connected an app of this business. */
+  /** True if the owner has got an answer through an app of this business. */
+  readonly isTried: boolean;
+  /** True if someone else than the owner has connected an app of this business. */
   readonly isLive: boolean;
   readonly hasMoney: boolean;
   readonly hasKey: boolean;
@@ -20,7 +22,7 @@ export interface Facts {
 
 const STEPS = {
   person: { plan: 'hasPlan', connect: 'hasConnection', answer: 'hasAnswer' },
-  business: { app: 'hasApp', webhook: 'hasWebhook', event: 'hasEvent', goLive: 'isLive' },
+  business: { app: 'hasApp', webhook: 'hasWebhook', event: 'hasEvent', tryIt: 'isTried', goLive: 'isLive' },
   gateway: { topUp: 'hasMoney', key: 'hasKey', request: 'hasRequest' },
 } as const satisfies Record<Path, Readonly<Record<string, keyof Facts>>>;
 
@@ -36,7 +38,7 @@ export interface Step {
 
 const STEP_IDS: { readonly [P in Path]: readonly StepOf<P>[] } = {
   person: ['plan', 'connect', 'answer'],
-  business: ['app', 'webhook', 'event', 'goLive'],
+  business: ['app', 'webhook', 'event', 'tryIt', 'goLive'],
   gateway: ['topUp', 'key', 'request'],
 };
 

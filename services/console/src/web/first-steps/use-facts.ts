@@ -1,9 +1,11 @@
-import { type ItemOf, isAwaited, useApiQuery } from '../api/index.ts';
+import { type Answer, type ItemOf, isAwaited, useApiQuery } from '../api/index.ts';
 import { hasEnded } from '../subscription/index.ts';
 import type { Facts, Path } from './paths.ts';
 
 /** Interval of checks for a first use while the page is open. */
 const WATCH_MS = 3_000;
+/** As the chart on the overview reads, so that both share one answer. */
+const HISTORY_DAYS = 60;
 
 /** Data for all paths, and the paths that this release offers. */
 export interface KnownFacts {
@@ -32,33 +34,38 @@ export const useFacts = ({
     ...(gateway.isMissing ? [] : ['gateway' as const]),
   ];
   return {
-    facts: { ...person.facts, ...gateway.facts, ...business.facts },
+    facts: { ...person.facts, ...gateway.facts, ...business.facts, ...ownerFacts(business.apps, person) },
     paths,
     clientId: business.clientId,
     newestRequest: gateway.newestRequest,
   };
 };
 
+const hasUse = ({ data }: Answer<'getUsageHistory'>): boolean => data.some(({ requests }) => requests > 0);
+
 const usePersonFacts = (enabled: boolean) => {
   const subscription = useApiQuery('getSubscription', {}, { enabled });
-  const connections = useApiQuery(
-    'listConnections',
-    {},
+  const connections = useApiQuery('listConnections', {}, { enabled });
+  const isConnected = (connections.data?.data.length ?? 0) > 0;
+  const history = useApiQuery(
+    'getUsageHistory',
+    { query: { days: HISTORY_DAYS } },
     {
       enabled,
-      refetchInterval: (answer) =>
-        answer?.data.length === 0 || answer?.data.some(({ last_used_at }) => last_used_at !== null) ? false : WATCH_MS,
+      refetchInterval: (answer) => (isConnected && answer !== undefined && !hasUse(answer) ? WATCH_MS : false),
     },
   );
   const current = subscription.data?.subscription ?? null;
   const connected = connections.data?.data ?? [];
   return {
-    isAwaited: isAwaited(subscription) || isAwaited(connections),
-    isMissing: subscription.data === undefined || connections.data === undefined,
+    isAwaited: isAwaited(subscription) || isAwaited(connections) || isAwaited(history),
+    isMissing: subscription.data === undefined || connections.data === undefined || history.data === undefined,
+    connected: new Set(connected.map(({ client_id }) => client_id)),
+    used: new Set(history.data?.data.flatMap(({ apps }) => apps.map(({ client_id }) => client_id))),
     facts: {
       hasPlan: current !== null && !hasEnded(current.status),
       hasConnection: connected.length > 0,
-      hasAnswer: connected.some(({ last_used_at }) => last_used_at !== null),
+      hasAnswer: history.data !== undefined && hasUse(history.data),
     },
   };
 };
@@ -88,18 +95,27 @@ const useBusinessFacts = (enabled: boolean) => {
   const clientId = app?.client_id;
   const events = useApiQuery(
     'listWebhookEvents',
-    { params: { client_id: clientId ?? '' }, query: { limit: 1 } },
+    { params: { client_id: clientId ?? '' }, query: { limit: 1, status: 'delivered' } },
     { enabled: enabled && app !== undefined },
   );
   return {
     isAwaited: enabled && (isAwaited(apps) || (app !== undefined && isAwaited(events))),
     isMissing: apps.data === undefined,
+    apps: apps.data?.data ?? [],
     clientId,
     facts: {
       hasApp: app !== undefined,
       hasWebhook: events.data?.generation != null,
       hasEvent: (events.data?.data.length ?? 0) > 0,
-      isLive: apps.data?.data.some(({ connections_count }) => connections_count > 0) ?? false,
     },
   };
 };
+
+/** Tells the owner's own connections from those of the app's users. */
+const ownerFacts = (
+  apps: readonly ItemOf<'listApps'>[],
+  { connected, used }: { connected: ReadonlySet<string>; used: ReadonlySet<string> },
+): Pick<Facts, 'isTried' | 'isLive'> => ({
+  isTried: apps.some(({ client_id }) => used.has(client_id)),
+  isLive: apps.some(({ client_id, connections_count: count }) => count > (connected.has(client_id) ? 1 : 0)),
+});

@@ -1,4 +1,5 @@
 import type { Locale } from '@svc/contracts';
+import { createMoneyFormats, LANGUAGE_TAGS, type MoneyFormats } from '@svc/contracts/format-money';
 
 /** Writes numbers, money and times as people of a locale do. Times are in the person's own time zone. */
 export interface Formats {
@@ -9,11 +10,10 @@ export interface Formats {
   readonly percent: (value: number) => string;
   /** Share of a limit that is used: whole, and `<1%` for what is less than that but something. */
   readonly usedPercent: (percent: number, used: number) => string;
-  /** Micro-units of a currency: two digits, and as many more as the amount has. */
-  readonly money: (micros: number, currency: string) => string;
-  /** Whole cents, never more than there is; `<€0.01` for less than one. */
-  readonly shortMoney: (micros: number, currency: string) => string;
-  /** Three digits at most, for the axis of a chart: `€0.002`, `€1.5k`. */
+  readonly money: MoneyFormats['exact'];
+  readonly shortMoney: MoneyFormats['rounded'];
+  readonly fineMoney: MoneyFormats['fine'];
+  /** Exact, as the steps of an axis are round, and three digits from a thousand on: `€1.5k`. */
   readonly compactMoney: (micros: number, currency: string) => string;
   readonly date: (instant: string | Date) => string;
   /** Day and month alone. */
@@ -22,9 +22,8 @@ export interface Formats {
   readonly shortRange: (first: Date, last: Date) => string;
   /** Day and month with the day of the week. */
   readonly weekday: (instant: string | Date) => string;
-  /** Name of the person's time zone, such as `Europe/Rome`. */
-  readonly timeZone: string;
   readonly dateTime: (instant: string | Date) => string;
+  readonly dateTimeSeconds: (instant: string | Date) => string;
   /** `in 3 days`, `2 hours ago`. */
   readonly relative: (instant: string | Date, now: Date) => string;
   /** Whole milliseconds: `420 ms`, `1.4 s`. */
@@ -34,8 +33,8 @@ export interface Formats {
   readonly list: (items: readonly string[]) => string;
 }
 
-const MICROS_PER_CENT = 10_000;
 const MICROS_PER_UNIT = 1_000_000;
+const THOUSAND_MICROS = 1_000 * MICROS_PER_UNIT;
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
@@ -50,9 +49,8 @@ const STEPS: readonly { unit: Intl.RelativeTimeFormatUnit; seconds: number; belo
 
 /** Creates the formats of a locale; `timeZone` is the browser's unless named. Browsers take milliseconds for each of their formatters, so none is made before it is used. */
 export const createFormats = (locale: Locale, timeZone?: string): Formats => {
-  // British order of day and month: the product is European, its currency and zone too.
-  const tag = locale === 'en' ? 'en-GB' : 'it-IT';
-  const number = numberFormats(tag);
+  const tag = LANGUAGE_TAGS[locale];
+  const number = numberFormats(locale);
   const dates = dateFormats(tag, timeZone);
   const relative = {
     near: once(() => new Intl.RelativeTimeFormat(tag, { numeric: 'auto' })),
@@ -62,9 +60,6 @@ export const createFormats = (locale: Locale, timeZone?: string): Formats => {
   return {
     ...number,
     ...dates,
-    get timeZone() {
-      return timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-    },
     relative: (instant, now) => formatRelative(relative, toDate(instant), now),
     list: (items) => list().format(items),
   };
@@ -93,22 +88,24 @@ const onceFor = <T>(create: (text: string) => T): ((text: string) => T) => {
 
 type NumberFormats = Pick<
   Formats,
-  'number' | 'compact' | 'percent' | 'usedPercent' | 'money' | 'shortMoney' | 'compactMoney' | 'duration' | 'wait'
+  | 'number'
+  | 'compact'
+  | 'percent'
+  | 'usedPercent'
+  | 'money'
+  | 'shortMoney'
+  | 'fineMoney'
+  | 'compactMoney'
+  | 'duration'
+  | 'wait'
 >;
 
-const numberFormats = (tag: string): NumberFormats => {
+const numberFormats = (locale: Locale): NumberFormats => {
+  const tag = LANGUAGE_TAGS[locale];
+  const money = createMoneyFormats(locale);
   const number = once(() => new Intl.NumberFormat(tag));
   const compact = once(() => new Intl.NumberFormat(tag, { notation: 'compact', maximumFractionDigits: 1 }));
   const percent = once(() => new Intl.NumberFormat(tag, { style: 'percent', maximumFractionDigits: 0 }));
-  const money = onceFor(
-    (currency) =>
-      new Intl.NumberFormat(tag, {
-        style: 'currency',
-        currency,
-        minimumFractionDigits: 2,
-        maximumFractionDigits: 6,
-      }),
-  );
   const compactMoney = onceFor(
     (currency) =>
       new Intl.NumberFormat(tag, {
@@ -119,65 +116,52 @@ const numberFormats = (tag: string): NumberFormats => {
         maximumSignificantDigits: 3,
       }),
   );
-  const unit = (name: string, value: number, display: 'narrow' | 'long'): string =>
-    new Intl.NumberFormat(tag, { style: 'unit', unit: name, unitDisplay: display, maximumFractionDigits: 1 }).format(
-      value,
-    );
+  const tenths = once(() => new Intl.NumberFormat(tag, { maximumFractionDigits: 1 }));
+  const unit = (name: string, value: number): string =>
+    new Intl.NumberFormat(tag, { style: 'unit', unit: name, unitDisplay: 'long' }).format(value);
   return {
     number: (value) => number().format(value),
     compact: (value) => compact().format(value),
     percent: (value) => percent().format(value / 100),
     usedPercent: (value, used) =>
       used > 0 && value < 1 ? `<${percent().format(0.01)}` : percent().format(value / 100),
-    money: (micros, currency) => formatMoney(money(currency), micros),
-    shortMoney: (micros, currency) => formatShortMoney(money(currency), micros),
-    compactMoney: (micros, currency) => compactMoney(currency).format(micros / MICROS_PER_UNIT),
-    duration: (ms) => (ms < 1000 ? unit('millisecond', ms, 'narrow') : unit('second', ms / 1000, 'narrow')),
+    money: money.exact,
+    shortMoney: money.rounded,
+    fineMoney: money.fine,
+    compactMoney: (micros, currency) => {
+      if (micros === 0 || Math.abs(micros) >= THOUSAND_MICROS) {
+        return compactMoney(currency).format(micros / MICROS_PER_UNIT);
+      }
+      return money.exact(micros, currency);
+    },
+    duration: (ms) => (ms < 1000 ? `${number().format(ms)}\u00a0ms` : `${tenths().format(ms / 1000)}\u00a0s`),
     wait: (seconds) =>
-      seconds < MINUTE * 2
-        ? unit('second', Math.ceil(seconds), 'long')
-        : unit('minute', Math.ceil(seconds / MINUTE), 'long'),
+      seconds < MINUTE * 2 ? unit('second', Math.ceil(seconds)) : unit('minute', Math.ceil(seconds / MINUTE)),
   };
 };
 
 const dateFormats = (
   tag: string,
   timeZone: string | undefined,
-): Pick<Formats, 'date' | 'shortDate' | 'shortRange' | 'weekday' | 'dateTime'> => {
+): Pick<Formats, 'date' | 'shortDate' | 'shortRange' | 'weekday' | 'dateTime' | 'dateTimeSeconds'> => {
   const make = (options: Intl.DateTimeFormatOptions) =>
     once(() => new Intl.DateTimeFormat(tag, timeZone === undefined ? options : { ...options, timeZone }));
   const date = make({ dateStyle: 'medium' });
   const shortDate = make({ day: 'numeric', month: 'short' });
   const weekday = make({ weekday: 'short', day: 'numeric', month: 'short' });
   const dateTime = make({ dateStyle: 'medium', timeStyle: 'short' });
+  const dateTimeSeconds = make({ dateStyle: 'medium', timeStyle: 'medium' });
   return {
     date: (instant) => date().format(toDate(instant)),
     shortDate: (instant) => shortDate().format(toDate(instant)),
     shortRange: (first, last) => shortDate().formatRange(first, last),
     weekday: (instant) => weekday().format(toDate(instant)),
     dateTime: (instant) => dateTime().format(toDate(instant)),
+    dateTimeSeconds: (instant) => dateTimeSeconds().format(toDate(instant)),
   };
 };
 
 const toDate = (instant: string | Date): Date => (typeof instant === 'string' ? new Date(instant) : instant);
-
-const formatShortMoney = (format: Intl.NumberFormat, micros: number): string => {
-  if (micros !== 0 && Math.abs(micros) < MICROS_PER_CENT) {
-    return `${micros < 0 ? '>' : '<'}${formatMoney(format, Math.sign(micros) * MICROS_PER_CENT)}`;
-  }
-  return formatMoney(format, Math.trunc(micros / MICROS_PER_CENT) * MICROS_PER_CENT);
-};
-
-/** Without floats: the digits are taken from the integer. */
-const formatMoney = (format: Intl.NumberFormat, micros: number): string =>
-  // Digits, at most one point and a sign: a StringNumericLiteral.
-  format.format(decimalOf(micros) as Intl.StringNumericLiteral);
-
-/** Micro-units as a decimal number: 1234500 is `1.234500`. */
-export const decimalOf = (micros: number): string => {
-  const digits = String(Math.abs(Math.trunc(micros))).padStart(7, '0');
-  return `${micros < 0 ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`;
-};
 
 /** Days have names, such as tomorrow. Thirty days from now may be this month or the next one, so months have none. */
 type RelativeFormats = Readonly<Record<'near' | 'far', () => Intl.RelativeTimeFormat>>;

@@ -1,4 +1,4 @@
-import { decimalOf } from './formats.ts';
+import { decimalOf } from '@svc/contracts/format-money';
 
 const AMOUNT = /^(\d{1,9})(?:[.,](\d{1,2}))?$/;
 const MICROS_PER_CENT = 10_000;

@@ -2,8 +2,7 @@ import type { Invoice } from '@svc/contracts';
 import type { ReactElement } from 'react';
 import { useApi, useApiPages } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Badge, PagesCard, Table, type Tone } from '../ui/index.ts';
-import { InvoiceLinks } from './invoice-links.tsx';
+import { Badge, OutsideLink, PagesCard, Table, type Tone } from '../ui/index.ts';
 
 const PAGE_INVOICES = 10;
 
@@ -53,5 +52,25 @@ const InvoicesTable = ({ invoices }: { invoices: readonly Invoice[] }): ReactEle
         { title: columns.links, isAction: true, render: (invoice) => <InvoiceLinks invoice={invoice} /> },
       ]}
     />
+  );
+};
+
+/** Links to the page and PDF of an invoice, if the payment provider has them. */
+const InvoiceLinks = ({ invoice }: { invoice: Invoice }): ReactElement => {
+  const { invoices } = useI18n().messages;
+  const { number, url, pdf_url: pdfUrl } = invoice;
+  return (
+    <span className="button-pair">
+      {url !== null && (
+        <OutsideLink url={url} about={number}>
+          {invoices.view}
+        </OutsideLink>
+      )}
+      {pdfUrl !== null && (
+        <OutsideLink url={pdfUrl} about={number}>
+          {invoices.pdf}
+        </OutsideLink>
+      )}
+    </span>
   );
 };

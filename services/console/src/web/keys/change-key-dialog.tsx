@@ -27,8 +27,9 @@ export const ChangeKeyDialog = ({
   });
   const title = keys.changeTitle(apiKey.name);
   return (
-    <Dialog isOpen onClose={onClose} title={title}>
+    <Dialog onClose={onClose} title={title}>
       <KeyForm
+        draft={`key-${apiKey.id}`}
         label={title}
         initial={valuesOf(apiKey)}
         currency={currency}
@@ -37,7 +38,6 @@ export const ChangeKeyDialog = ({
         submit={async (values) => {
           await change.mutateAsync({ params: { key_id: apiKey.id }, body: toKeySettings(values, new Date()) });
         }}
-        onClose={onClose}
       />
     </Dialog>
   );

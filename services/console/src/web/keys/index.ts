@@ -1,2 +1,1 @@
-export { KeysPage } from './keys-page.tsx';
-export { RequestSamples } from './request-samples.tsx';
+export { KeysPage, RequestSamples } from './keys-page.tsx';

@@ -38,7 +38,7 @@ export const KeysTable = ({
           title: columns.spent,
           isNumber: true,
           render: ({ spent_this_month_micros: spent }) =>
-            spent === null ? common.none : <Money micros={spent} currency={currency} />,
+            spent === null ? common.none : <Money micros={spent} currency={currency} isFine />,
         },
         {
           title: columns.lastUsed,

@@ -1,7 +1,9 @@
 import type { ReactElement } from 'react';
 import { Route, Switch } from 'wouter';
+import { AskForLink } from './ask-for-link.tsx';
 import { LinkPage } from './link-page.tsx';
-import { ResetPasswordPage } from './reset-password-page.tsx';
+import { SetPassword } from './set-password.tsx';
+import { useMailedToken } from './use-mailed-token.ts';
 
 /** Routes the pages of mailed links, which need no session. */
 export const MailedLinkPages = (): ReactElement => (
@@ -23,3 +25,9 @@ export const MailedLinkPages = (): ReactElement => (
     </Route>
   </Switch>
 );
+
+/** Asks for the address of a forgotten password or, if opened by the mailed link, for the new password. */
+const ResetPasswordPage = (): ReactElement => {
+  const token = useMailedToken();
+  return token === undefined ? <AskForLink /> : <SetPassword token={token} />;
+};

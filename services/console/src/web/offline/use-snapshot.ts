@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { useSessionState } from '../session/index.ts';
+import { accountOf, useSessionState } from '../session/index.ts';
 import { clearSnapshot, saveSnapshot } from './snapshot.ts';
 
 /** Pause after which changes are stored together. */
@@ -9,7 +9,7 @@ const SAVE_AFTER_MS = 2_000;
 /** Stores the content of the account's pages as it changes, and deletes it when the session ends. */
 export const useSnapshot = (): void => {
   const state = useSessionState();
-  const account = state.status === 'signed_in' ? state.account : undefined;
+  const account = accountOf(state);
   const queries = useQueryClient();
   useEffect(() => {
     if (!('caches' in window)) return undefined;

@@ -2,9 +2,9 @@ import { AlertDialog } from '@base-ui/react/alert-dialog';
 import { type ReactElement, type ReactNode, useRef } from 'react';
 import { useCoreI18n } from '../i18n/index.ts';
 import { Button, ErrorNotice, useFocusAfterwards } from '../ui/index.ts';
+import { useWork } from './use-work.ts';
 
 export interface ConfirmDialogProps {
-  readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly title: string;
   readonly text: string;
@@ -19,14 +19,15 @@ export interface ConfirmDialogProps {
   readonly children?: ReactNode;
 }
 
-/** Asks for confirmation of an irreversible action. Cancel has the focus, and Escape cancels. */
+/** Asks for confirmation of an irreversible action. Cancel has the focus, and Escape cancels unless the action is under way. */
 export const ConfirmDialog = (props: ConfirmDialogProps): ReactElement => {
   const { messages } = useCoreI18n();
   const cancel = useRef<HTMLButtonElement>(null);
   useFocusAfterwards();
+  const isWorking = useWork();
   const { isBusy, canConfirm = true } = props;
   return (
-    <AlertDialog.Root open={props.isOpen} onOpenChange={(isOpen) => !isOpen && !isBusy && props.onClose()}>
+    <AlertDialog.Root open onOpenChange={(isOpen) => !isOpen && !isWorking && props.onClose()}>
       <AlertDialog.Portal>
         <AlertDialog.Backdrop className="backdrop" />
         <AlertDialog.Popup className="dialog" initialFocus={cancel}>
@@ -35,7 +36,7 @@ export const ConfirmDialog = (props: ConfirmDialogProps): ReactElement => {
           {props.children}
           {props.error != null && <ErrorNotice error={props.error} />}
           <div className="dialog-actions">
-            <Button ref={cancel} onClick={props.onClose} disabled={isBusy}>
+            <Button ref={cancel} onClick={props.onClose} disabled={isWorking}>
               {messages.common.cancel}
             </Button>
             <Button

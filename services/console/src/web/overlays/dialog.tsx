@@ -1,71 +1,130 @@
 import { Dialog as BaseDialog } from '@base-ui/react/dialog';
-import { type KeyboardEvent, type ReactElement, type ReactNode, type RefObject, useEffect, useRef } from 'react';
+import { createContext, type KeyboardEvent, type ReactElement, type ReactNode, use, useMemo, useRef } from 'react';
 import { useCoreI18n } from '../i18n/index.ts';
-import { Icon, useFocusAfterwards } from '../ui/index.ts';
+import { useLeaveGuard } from '../leave-guard/index.ts';
+import { Button, Icon, useFocusAfterwards } from '../ui/index.ts';
+import { useWork } from './use-work.ts';
 
 /** Gets the focus first, except by touch, which would bring up the keyboard. */
 const FIELD = 'input:not([type=hidden], [readonly]), select, textarea';
 
-/**
- * Renders a dialog for a short form or a result. With `canDismiss` false, only its content closes it, so that a stray
- * press loses nothing.
- */
+interface DialogState {
+  readonly isWorking: boolean;
+  readonly close: () => void;
+}
+
+const DialogContext = createContext<DialogState | undefined>(undefined);
+
+/** Renders a dialog for a short form. While a change of it is under way, neither key, button nor browser closes it. */
 export const Dialog = ({
-  isOpen,
   onClose,
   title,
-  canDismiss = true,
   isInterruption = false,
   children,
 }: {
-  isOpen: boolean;
   onClose: () => void;
   title: string;
-  canDismiss?: boolean;
   /** Interrupts the page with a question: Escape leaves a dialog below it open. */
   isInterruption?: boolean;
   children: ReactNode;
 }): ReactElement => {
   const { messages } = useCoreI18n();
-  const popup = useRef<HTMLDivElement>(null);
-  useFocusAfterwards();
+  const isWorking = useWork();
+  const close = (): void => {
+    if (!isWorking) onClose();
+  };
   const closeAlone = (event: KeyboardEvent): void => {
     if (event.key !== 'Escape') return;
     event.stopPropagation();
-    onClose();
+    close();
   };
-  useFocusOnChange(popup, title);
+  const closeButton = (
+    <BaseDialog.Close className="icon-button" aria-label={messages.common.close} disabled={isWorking}>
+      <Icon name="close" />
+    </BaseDialog.Close>
+  );
   return (
-    <BaseDialog.Root open={isOpen} onOpenChange={(next) => !next && canDismiss && onClose()} disablePointerDismissal>
+    <DialogContext value={useMemo(() => ({ isWorking, close: onClose }), [isWorking, onClose])}>
+      <Frame title={title} onDismiss={close} onKeyDown={isInterruption ? closeAlone : undefined} action={closeButton}>
+        {children}
+      </Frame>
+    </DialogContext>
+  );
+};
+
+/** Renders the buttons of a dialog's form: Cancel, then the given ones. */
+export const DialogActions = ({ children }: { children: ReactNode }): ReactElement => {
+  const { messages } = useCoreI18n();
+  const dialog = use(DialogContext);
+  if (dialog === undefined) throw new Error('there is no Dialog above');
+  return (
+    <div className="dialog-actions">
+      <Button onClick={dialog.close} disabled={dialog.isWorking}>
+        {messages.common.cancel}
+      </Button>
+      {children}
+    </div>
+  );
+};
+
+/** Renders what cannot be read again. Only its own button closes it, so that a stray press loses nothing. */
+export const OnceOnlyDialog = ({
+  title,
+  doneLabel,
+  onClose,
+  children,
+}: {
+  title: string;
+  doneLabel: string;
+  onClose: () => void;
+  children: ReactNode;
+}): ReactElement => {
+  useLeaveGuard(true);
+  return (
+    <Frame title={title}>
+      {children}
+      <div className="dialog-actions">
+        <Button variant="primary" onClick={onClose}>
+          {doneLabel}
+        </Button>
+      </div>
+    </Frame>
+  );
+};
+
+const Frame = ({
+  title,
+  onDismiss,
+  onKeyDown,
+  action,
+  children,
+}: {
+  title: string;
+  onDismiss?: () => void;
+  onKeyDown?: ((event: KeyboardEvent) => void) | undefined;
+  /** Beside the title. */
+  action?: ReactNode;
+  children: ReactNode;
+}): ReactElement => {
+  const popup = useRef<HTMLDivElement>(null);
+  useFocusAfterwards();
+  return (
+    <BaseDialog.Root open onOpenChange={(isOpen) => !isOpen && onDismiss?.()} disablePointerDismissal>
       <BaseDialog.Portal>
         <BaseDialog.Backdrop className="backdrop" />
         <BaseDialog.Popup
           ref={popup}
           className="dialog"
           initialFocus={(how) => (how === 'touch' ? true : (popup.current?.querySelector<HTMLElement>(FIELD) ?? true))}
-          {...(isInterruption ? { onKeyDown: closeAlone } : {})}
+          {...(onKeyDown === undefined ? {} : { onKeyDown })}
         >
           <header className="dialog-header">
             <BaseDialog.Title className="dialog-title">{title}</BaseDialog.Title>
-            {canDismiss && (
-              <BaseDialog.Close className="icon-button" aria-label={messages.common.close}>
-                <Icon name="close" />
-              </BaseDialog.Close>
-            )}
+            {action}
           </header>
           {children}
         </BaseDialog.Popup>
       </BaseDialog.Portal>
     </BaseDialog.Root>
   );
-};
-
-/** Takes the focus to the dialog, whose title is read out, if its content has changed and the button pressed is gone. */
-const useFocusOnChange = (popup: RefObject<HTMLElement | null>, title: string): void => {
-  const shown = useRef(title);
-  useEffect(() => {
-    if (shown.current === title) return;
-    shown.current = title;
-    if (popup.current?.contains(document.activeElement) === false) popup.current.focus();
-  }, [popup, title]);
 };

@@ -30,7 +30,6 @@ export const RotateDialog = ({
   const [chosen, setChosen] = useState<Overlap>('day');
   return (
     <ConfirmDialog
-      isOpen
       onClose={onClose}
       title={title}
       text={text}

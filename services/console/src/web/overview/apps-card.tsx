@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import { useApiQuery } from '../api/index.ts';
 import { useCoreI18n } from '../i18n/index.ts';
 import { AppIcon, AppState, ButtonLink, Card, EmptyState, Loaded } from '../ui/index.ts';
+import { BlockedBadge } from '../webhook-health/index.ts';
 
 const SHOWN_MAX = 5;
 
@@ -40,7 +41,7 @@ export const AppsCard = (): ReactElement => {
 };
 
 const AppRow = ({ app }: { app: App }): ReactElement => {
-  const { overview } = useCoreI18n().messages;
+  const { overview, common } = useCoreI18n().messages;
   return (
     <li className="row">
       <AppIcon clientId={app.client_id} />
@@ -48,6 +49,7 @@ const AppRow = ({ app }: { app: App }): ReactElement => {
         {app.name}
       </Link>
       <AppState app={app} />
+      <BlockedBadge clientId={app.client_id} label={common.appStates.webhookBlocked} />
       <span className="hint row-end">{overview.connectedUsers(app.connections_count)}</span>
     </li>
   );

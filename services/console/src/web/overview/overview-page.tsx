@@ -16,14 +16,20 @@ export const OverviewPage = (): ReactElement => {
   const name = display_name ?? business_name;
   const isBusiness = account_type === 'business';
   const isReady = useIsReady(isBusiness);
+  const hasNoPlan = useApiQuery('getSubscription', {}).data?.subscription === null;
   return (
     <Page title={overview.title} lead={name === null ? undefined : overview.greeting(name)}>
       <FirstSteps isReady={isReady} placeholder={<Placeholder />}>
-        <Tiles />
-        {isBusiness && <AppsCard />}
-        <PlanUsageCard />
-        {/* Last, as it grows once its chart is here. */}
-        <PlanHistoryCard />
+        {(isGuided) => (
+          <>
+            <Tiles />
+            {isBusiness && <AppsCard />}
+            {/* The first steps already offer a plan. */}
+            {!(isGuided && hasNoPlan) && <PlanUsageCard />}
+            {/* Last, as it grows once its chart is here. */}
+            <PlanHistoryCard />
+          </>
+        )}
       </FirstSteps>
     </Page>
   );

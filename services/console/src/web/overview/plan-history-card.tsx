@@ -1,7 +1,8 @@
+import { decimalOf } from '@svc/contracts/format-money';
 import { type ReactElement, useState } from 'react';
 import { useApiQuery } from '../api/index.ts';
 import { Chart } from '../charts/index.ts';
-import { decimalOf, useCoreI18n } from '../i18n/index.ts';
+import { useCoreI18n } from '../i18n/index.ts';
 import { currencyOf, usePlans } from '../subscription/index.ts';
 import { ButtonLink, Card, EmptyState, Loaded, Money, SelectField, Table } from '../ui/index.ts';
 import {
@@ -115,11 +116,10 @@ const History = ({
       <Chart
         label={overview.historyChart(overview.historyMeasures[measure])}
         data={toChartData(days, { measure, clientId }, texts)}
-        say={(value) => (isCost ? formats.money(value, currency) : formats.number(value))}
+        say={(value) => (isCost ? formats.fineMoney(value, currency) : formats.number(value))}
         sayRounded={(value) => (isCost ? formats.shortMoney(value, currency) : formats.number(value))}
         sayShort={(value) => (isCost ? formats.compactMoney(value, currency) : formats.compact(value))}
         sayExact={isCost ? decimalOf : String}
-        timeZone="UTC"
         fileName="plan-usage"
       />
       <Table

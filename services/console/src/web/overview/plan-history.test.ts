@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type DailyUse, laterHalf, sumByApp, toCalendarDay, toChartData, useOf } from './plan-history.ts';
+import { type DailyUse, laterHalf, sumByApp, toChartData, useOf } from './plan-history.ts';
 
 const nothing = { requests: 0, cost_micros: 0 };
 const dayOf = (day: string, apps: DailyUse['apps']): DailyUse => ({
@@ -16,10 +16,6 @@ const days = [
   ]),
   dayOf('2026-11-20', [{ client_id: 'app_b', requests: 3, cost_micros: 6 }]),
 ];
-
-test('a day of the history is the same day in the reader’s calendar', () => {
-  expect(toCalendarDay('2026-03-01')).toEqual(new Date(2026, 2, 1));
-});
 
 test('counts a day for all apps or one, and sums apps over days, the most expensive first', () => {
   expect(days.map((day) => useOf(day, undefined).cost)).toEqual([90, 90]);

@@ -1,5 +1,5 @@
 import type { ItemOf } from '../api/index.ts';
-import { type ChartData, type ChartSeries, limitSeries } from '../charts/index.ts';
+import { type ChartData, type ChartSeries, limitSeries, toCalendarDay } from '../charts/index.ts';
 
 /** Use of one UTC day. */
 export type DailyUse = ItemOf<'getUsageHistory'>;
@@ -15,12 +15,6 @@ export interface Use {
   readonly requests: number;
   readonly cost: number;
 }
-
-/** Converts a UTC day to the same calendar day in the reader's zone: `2026-11-20` is the 20th everywhere. */
-export const toCalendarDay = (day: string): Date => {
-  const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
-  return new Date(year, month - 1, date);
-};
 
 /** Returns the use of a day through one app or all. */
 export const useOf = (day: DailyUse, clientId: string | undefined): Use => {

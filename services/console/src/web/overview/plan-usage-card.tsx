@@ -8,11 +8,12 @@ import {
   hasEnded,
   isEnding,
   StatusBadge,
+  titleOf,
   toneOf,
   UsageMeters,
   usePlans,
 } from '../subscription/index.ts';
-import { ButtonLink, Card, EmptyState, Loaded, Notice } from '../ui/index.ts';
+import { ButtonLink, Card, EmptyState, Loaded, Notice, useNow } from '../ui/index.ts';
 
 const REFRESH_MS = 30_000;
 
@@ -38,21 +39,27 @@ export const PlanUsageCard = (): ReactElement => {
 };
 
 const PlanUsage = ({ usage }: { usage: Usage }): ReactElement => {
-  const { overview, plans: planTexts } = useCoreI18n().messages;
+  const { messages, formats } = useCoreI18n();
+  const { overview, plans: planTexts } = messages;
   const plans = usePlans();
   const current = useApiQuery('getSubscription', {});
+  const extra = useApiQuery('getExtraUsage', {});
+  const now = useNow();
   const { status, plan } = usage;
+  const subscription = current.data?.subscription ?? null;
   if (status === null || plan === null || hasEnded(status)) {
+    const title =
+      subscription === null ? overview.noPlanTitle : titleOf(subscription, { plans: planTexts, formats, now });
     return (
       <EmptyState
         icon="plan"
-        title={overview.noPlanTitle}
-        text={overview.noPlanText}
+        title={title}
+        text={subscription === null ? overview.noPlanText : planTexts.statusHelp[subscription.status]}
         action={<ButtonLink to="/plans">{overview.choosePlan}</ButtonLink>}
       />
     );
   }
-  const subscription = current.data?.subscription ?? null;
+  const isCapped = [usage.weekly, usage.monthly].some((window) => window !== null && window.used_percent >= 100);
   const cancel_at_period_end = subscription?.cancel_at_period_end ?? false;
   return (
     <>
@@ -62,16 +69,21 @@ const PlanUsage = ({ usage }: { usage: Usage }): ReactElement => {
       {subscription !== null && isEnding({ status, cancel_at_period_end }) && (
         <EndingNotice end={subscription.current_period_end} />
       )}
-      {toneOf(status) !== 'good' && (
-        <Notice tone="warn" title={overview.inactiveTitle}>
+      {toneOf(status) !== 'good' && subscription !== null && (
+        <Notice tone="warn" title={titleOf(subscription, { plans: planTexts, formats, now })}>
           <p>{planTexts.statusHelp[status]}</p>
           <ButtonLink to="/plans" small>
             {overview.toPlan}
           </ButtonLink>
         </Notice>
       )}
-      <UsageMeters usage={usage} currency={currencyOf(plans.data?.data, { plan })} />
-      <p className="hint">{overview.pending(usage.pending_requests, usage.max_pending_requests)}</p>
+      <UsageMeters usage={usage} extra={extra.data} currency={currencyOf(plans.data?.data, { plan })} />
+      {isCapped && (
+        <ButtonLink to="/plans" variant="primary" small>
+          {overview.toLargerPlans}
+        </ButtonLink>
+      )}
+      {usage.pending_requests > 0 && <p className="hint">{overview.pending(usage.pending_requests)}</p>}
     </>
   );
 };

@@ -3,12 +3,11 @@ import type { ReactElement, ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useApiQuery } from '../api/index.ts';
 import { useCoreI18n } from '../i18n/index.ts';
-import { describeError, Icon, type IconName } from '../ui/index.ts';
+import { describeError, Icon, type IconName, Money } from '../ui/index.ts';
 
 /** Renders key figures that link to their pages. */
 export const Tiles = (): ReactElement => {
-  const { messages, formats } = useCoreI18n();
-  const { overview } = messages;
+  const { overview } = useCoreI18n().messages;
   const connections = useApiQuery('listConnections', {});
   const keys = useApiQuery('listKeys', {});
   const wallet = useApiQuery('getWallet', {});
@@ -21,7 +20,7 @@ export const Tiles = (): ReactElement => {
         {({ data }) => overview.keysCount(data.length)}
       </Tile>
       <Tile to="/wallet" icon="wallet" title={overview.walletCard} hint={overview.walletHint} query={wallet}>
-        {({ balance_micros, currency }) => formats.shortMoney(balance_micros, currency)}
+        {({ balance_micros, currency }) => <Money micros={balance_micros} currency={currency} />}
       </Tile>
     </ul>
   );
@@ -40,7 +39,7 @@ const Tile = <T,>({
   title: string;
   hint?: string;
   query: UseQueryResult<T, Error>;
-  children: (data: T) => string;
+  children: (data: T) => ReactNode;
 }): ReactElement => (
   <li>
     <Link to={to} className="tile">
@@ -61,7 +60,7 @@ const TileValue = <T,>({
   children,
 }: {
   query: UseQueryResult<T, Error>;
-  children: (data: T) => string;
+  children: (data: T) => ReactNode;
 }): ReactNode => {
   const { messages, formats } = useCoreI18n();
   if (query.data !== undefined) return children(query.data);

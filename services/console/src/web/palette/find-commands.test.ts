@@ -7,7 +7,7 @@ const commands = [
   { to: '/apps', label: 'Apps', group: 'Pages' },
   { to: '/docs/it/gateway', label: 'Usare le chiavi: perché', group: 'Guide' },
 ];
-const find = (typed: string): string[] => findCommands(commands, typed).map(({ to }) => to);
+const find = (typed: string): string[] => findCommands(commands, typed).map(({ to }) => to ?? '');
 
 test('finds by every word, in the name or the group, regardless of case and accents', () => {
   expect(find('TEAM notes')).toEqual(['/apps/app_1']);

@@ -1,8 +1,10 @@
-/** A target of the command palette. */
+/** Entry of the command palette: opens a page, or acts at once. */
 export interface Command {
-  readonly to: string;
+  /** Address of a page; undefined for an act. */
+  readonly to?: string;
+  readonly run?: () => void;
   readonly label: string;
-  /** Kind of target, such as API keys. */
+  /** Kind of command, such as API keys. */
   readonly group: string;
   /** True for pages of the documentation, outside of the console. */
   readonly leavesConsole?: boolean;

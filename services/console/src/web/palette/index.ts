@@ -1,1 +1,2 @@
+export type { Command } from './find-commands.ts';
 export { Palette } from './palette.tsx';

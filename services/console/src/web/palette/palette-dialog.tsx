@@ -5,8 +5,8 @@ import { useCoreI18n } from '../i18n/index.ts';
 import { type Command, findCommands } from './find-commands.ts';
 import { useCommands } from './use-commands.ts';
 
-/** Finds pages, apps, keys and guides by text, and opens them. */
-export const PaletteDialog = ({ onClose }: { onClose: () => void }): ReactElement => {
+/** Finds pages, apps, keys, guides and acts by text. Opens or does them. */
+export const PaletteDialog = ({ acts, onClose }: { acts: readonly Command[]; onClose: () => void }): ReactElement => {
   const { palette } = useCoreI18n().messages;
   const field = useRef<HTMLInputElement>(null);
   const go = useGo(onClose);
@@ -15,7 +15,7 @@ export const PaletteDialog = ({ onClose }: { onClose: () => void }): ReactElemen
       <Dialog.Portal>
         <Dialog.Backdrop className="backdrop" />
         <Dialog.Popup className="dialog palette" aria-label={palette.title} initialFocus={field}>
-          <Finder field={field} onChoose={go} />
+          <Finder acts={acts} field={field} onChoose={go} />
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
@@ -24,17 +24,21 @@ export const PaletteDialog = ({ onClose }: { onClose: () => void }): ReactElemen
 
 const useGo = (onClose: () => void) => {
   const [, navigate] = useLocation();
-  return ({ to, leavesConsole = false }: Command): void => {
+  return ({ to, run, leavesConsole = false }: Command): void => {
     onClose();
+    run?.();
+    if (to === undefined) return;
     if (leavesConsole) window.location.assign(to);
     else navigate(to);
   };
 };
 
 const Finder = ({
+  acts,
   field,
   onChoose,
 }: {
+  acts: readonly Command[];
   field: RefObject<HTMLInputElement | null>;
   onChoose: (command: Command) => void;
 }): ReactElement => {
@@ -42,7 +46,7 @@ const Finder = ({
   const [typed, setTyped] = useState('');
   const [place, setPlace] = useState(0);
   const listId = useId();
-  const found = findCommands(useCommands(), typed);
+  const found = findCommands(useCommands(acts), typed);
   const active = Math.min(place, found.length - 1);
   const press = (event: KeyboardEvent): void => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
@@ -77,7 +81,7 @@ const Finder = ({
       <div id={listId} role="listbox" aria-label={palette.results} className="palette-list">
         {found.map((command, index) => (
           <Option
-            key={command.to}
+            key={`${command.group} ${command.label}`}
             id={`${listId}-${index}`}
             command={command}
             isActive={index === active}

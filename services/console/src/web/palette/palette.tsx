@@ -1,11 +1,12 @@
 import { type ReactElement, useEffect, useState } from 'react';
 import { useCoreI18n } from '../i18n/index.ts';
 import { useOnDemand } from '../ui/index.ts';
+import type { Command } from './find-commands.ts';
 
 const loadDialog = async () => (await import('./palette-dialog.tsx')).PaletteDialog;
 
 /** Renders the button of the command palette, which ⌘K and Ctrl+K open as well. */
-export const Palette = (): ReactElement => {
+export const Palette = ({ acts }: { acts: readonly Command[] }): ReactElement => {
   const { palette } = useCoreI18n().messages;
   const { component: PaletteDialog, request, warm } = useOnDemand(loadDialog);
   const [isOpen, setOpen] = useState(false);
@@ -38,7 +39,7 @@ export const Palette = (): ReactElement => {
         </span>
       </button>
       {isOpen && PaletteDialog === undefined && <div className="backdrop" />}
-      {isOpen && PaletteDialog !== undefined && <PaletteDialog onClose={() => setOpen(false)} />}
+      {isOpen && PaletteDialog !== undefined && <PaletteDialog acts={acts} onClose={() => setOpen(false)} />}
     </>
   );
 };

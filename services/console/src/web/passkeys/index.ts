@@ -1,2 +1,1 @@
-export { PasskeyError } from './passkey-error.ts';
-export { canUsePasskeys, createPasskey, presentPasskey } from './passkeys.ts';
+export { canUsePasskeys, createPasskey, PasskeyError, passkeyObstacle, presentPasskey } from './passkeys.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toPasskeyError } from './passkey-error.ts';
+import { toPasskeyError } from './passkeys.ts';
 
 test.each([
   ['NotAllowedError', 'passkey_cancelled'],

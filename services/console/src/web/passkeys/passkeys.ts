@@ -3,7 +3,20 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/browser';
 import type { Answer, Input } from '../api/index.ts';
-import { toPasskeyError } from './passkey-error.ts';
+
+/** Reason why the browser created or used no passkey. */
+type PasskeyErrorCode = 'passkey_cancelled' | 'passkey_registered' | 'passkey_unavailable';
+
+/** Thrown if the browser did not create or use a passkey. */
+export class PasskeyError extends Error {
+  readonly code: PasskeyErrorCode;
+
+  constructor(code: PasskeyErrorCode, cause: unknown) {
+    super(code, { cause });
+    this.name = 'PasskeyError';
+    this.code = code;
+  }
+}
 
 type Registration = Input<'addPasskey'>['body'];
 type Assertion = NonNullable<Input<'reauthenticate'>['body']['assertion']>;
@@ -14,8 +27,17 @@ type Assertion = NonNullable<Input<'reauthenticate'>['body']['assertion']>;
  */
 const loadLibrary = () => import('@simplewebauthn/browser');
 
-/** Returns true if this browser supports passkeys. */
-export const canUsePasskeys = (): boolean => 'PublicKeyCredential' in window;
+/** An IPv4 address, or an IPv6 one in brackets. */
+const IP_ADDRESS = /^(?:\d+(?:\.\d+){3}|\[.*\])$/;
+
+/** Returns the reason why passkeys cannot work here: they belong to a host name, never to an address (WebAuthn Level 3 §5.1.3). */
+export const passkeyObstacle = (hostname: string = window.location.hostname): 'browser' | 'ip_address' | undefined => {
+  if (!('PublicKeyCredential' in globalThis)) return 'browser';
+  return IP_ADDRESS.test(hostname) ? 'ip_address' : undefined;
+};
+
+/** Returns true if passkeys can work in this browser, at this address. */
+export const canUsePasskeys = (): boolean => passkeyObstacle() === undefined;
 
 /** Asks the person to create a passkey. Rejects with PasskeyError. */
 export const createPasskey = async (options: Answer<'createPasskeyOptions'>): Promise<Registration> => {
@@ -37,4 +59,17 @@ export const presentPasskey = async (options: Answer<'createReauthenticationOpti
 
 const fail = (cause: unknown): never => {
   throw toPasskeyError(cause);
+};
+
+/** Converts a failure of `navigator.credentials` (WebAuthn Level 3 sections 5.1.3 and 5.1.4). */
+export const toPasskeyError = (cause: unknown): PasskeyError => {
+  switch (cause instanceof Error ? cause.name : '') {
+    case 'NotAllowedError':
+    case 'AbortError':
+      return new PasskeyError('passkey_cancelled', cause);
+    case 'InvalidStateError':
+      return new PasskeyError('passkey_registered', cause);
+    default:
+      return new PasskeyError('passkey_unavailable', cause);
+  }
 };

@@ -1,19 +1,28 @@
-import type { Plan } from '@svc/contracts';
+import type { Plan, PriceList } from '@svc/contracts';
+import { estimatePlanUse } from '@svc/contracts/estimate-plan-use';
 import type { ReactElement } from 'react';
 import { useApiMutation } from '../api/index.ts';
 import { useCoreI18n } from '../i18n/index.ts';
 import { goTo, ownUrl } from '../subscription/index.ts';
 import { Badge, Button, ErrorNotice, Icon } from '../ui/index.ts';
+import { withReturnTarget } from './return-target.ts';
 
-/** Shows a plan with its checkout button. `canChoose` is false while another subscription is live. */
+/** Shows a plan with its button: to the checkout, or to the billing portal while another subscription is live. */
 export const PlanOffer = ({
   plan,
+  delegated,
   isCurrent,
-  canChoose,
+  way,
+  returnTarget,
 }: {
   plan: Plan;
+  /** Undefined if the prices could not be read. */
+  delegated: PriceList['delegated'] | undefined;
   isCurrent: boolean;
-  canChoose: boolean;
+  /** Undefined until the subscription is known. */
+  way: 'checkout' | 'portal' | undefined;
+  /** Page that asked for a plan, to which the checkout leads back. */
+  returnTarget: string | undefined;
 }): ReactElement => {
   const { messages, formats } = useCoreI18n();
   const { plans } = messages;
@@ -21,7 +30,11 @@ export const PlanOffer = ({
   const { price, services, weekly_limit_micros, monthly_limit_micros } = plan;
   const start = (): void =>
     checkout.mutate({
-      body: { plan_id: plan.id, success_url: ownUrl('/plans/return'), cancel_url: ownUrl('/plans?cancelled=1') },
+      body: {
+        plan_id: plan.id,
+        success_url: withReturnTarget(ownUrl('/plans/return'), returnTarget),
+        cancel_url: withReturnTarget(ownUrl('/plans?cancelled=1'), returnTarget),
+      },
     });
   return (
     <li className={isCurrent ? 'plan plan-current' : 'plan'}>
@@ -33,6 +46,7 @@ export const PlanOffer = ({
         <span>{formats.money(price.amount_micros, price.currency)}</span>{' '}
         {price.interval === 'month' ? plans.perMonth : plans.perYear}
       </p>
+      {delegated !== undefined && <Estimate plan={plan} delegated={delegated} />}
       <ul className="features">
         <Feature isIncluded>{plans.weeklyLimit(formats.money(weekly_limit_micros, price.currency))}</Feature>
         <Feature isIncluded>{plans.monthlyLimit(formats.money(monthly_limit_micros, price.currency))}</Feature>
@@ -40,7 +54,8 @@ export const PlanOffer = ({
         <Feature isIncluded={services.audio_transcription}>{plans.audio}</Feature>
       </ul>
       {checkout.isError && <ErrorNotice error={checkout.error} onRetry={start} />}
-      {canChoose && (
+      {way === 'portal' && !isCurrent && <SwitchButton name={plan.name} />}
+      {way === 'checkout' && (
         <Button
           variant="primary"
           busyLabel={checkout.isPending || checkout.isSuccess ? plans.opening : undefined}
@@ -50,6 +65,47 @@ export const PlanOffer = ({
         </Button>
       )}
     </li>
+  );
+};
+
+const MINUTES_PER_HOUR = 60;
+
+/** Says what the month's limit pays for, in words that people know. */
+const Estimate = ({ plan, delegated }: { plan: Plan; delegated: PriceList['delegated'] }): ReactElement | null => {
+  const { messages, formats } = useCoreI18n();
+  const { plans } = messages;
+  const { shortChats, audioMinutes } = estimatePlanUse(plan, delegated);
+  const audio = (minutes: number): string =>
+    minutes < 2 * MINUTES_PER_HOUR
+      ? plans.audioMinutes(formats.number(minutes))
+      : plans.audioHours(formats.number(Math.floor(minutes / MINUTES_PER_HOUR)));
+  const uses = [
+    ...(shortChats === undefined ? [] : [plans.shortChats(formats.number(shortChats))]),
+    ...(audioMinutes === undefined ? [] : [audio(audioMinutes)]),
+  ];
+  return uses.length === 0 ? null : (
+    <p>
+      {plans.aboutAMonth(uses.join(` ${plans.or} `))} <span className="hint">{plans.estimated}</span>
+    </p>
+  );
+};
+
+/** Leads to the billing portal, where the person confirms the change. */
+const SwitchButton = ({ name }: { name: string }): ReactElement => {
+  const { plans } = useCoreI18n().messages;
+  const portal = useApiMutation('createPortalSession', { onDone: ({ url }) => goTo(url) });
+  const open = (): void => portal.mutate({ body: { return_url: ownUrl('/plans') } });
+  return (
+    <>
+      {portal.isError && <ErrorNotice error={portal.error} onRetry={open} />}
+      <Button
+        icon="external"
+        busyLabel={portal.isPending || portal.isSuccess ? plans.opening : undefined}
+        onClick={open}
+      >
+        {plans.switchTo(name)}
+      </Button>
+    </>
   );
 };
 

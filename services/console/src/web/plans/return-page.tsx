@@ -3,7 +3,9 @@ import { type ReactElement, useEffect } from 'react';
 import { useSearchParams } from 'wouter';
 import { type Answer, ApiError, useApiQuery } from '../api/index.ts';
 import { useCoreI18n } from '../i18n/index.ts';
-import { ButtonLink, EmptyState, ErrorNotice, Loading, Notice, Page } from '../ui/index.ts';
+import { goTo, ownUrl, usePlans } from '../subscription/index.ts';
+import { ButtonLink, EmptyState, ErrorNotice, Facts, Loading, Notice, Page } from '../ui/index.ts';
+import { readReturnTarget } from './return-target.ts';
 
 const CONFIRMATIONS_MAX = 4;
 
@@ -41,12 +43,15 @@ const Confirmation = ({ sessionId }: { sessionId: string }): ReactElement => {
     },
   );
   const isConfirmed = confirmation.isSuccess;
+  const [search] = useSearchParams();
+  const returnTarget = readReturnTarget(search);
   useEffect(() => {
     if (!isConfirmed) return;
     for (const operation of ['getSubscription', 'getSubscriptionUsage', 'getWallet']) {
       void queries.invalidateQueries({ queryKey: [operation] });
     }
-  }, [isConfirmed, queries]);
+    if (returnTarget !== undefined) goTo(ownUrl(returnTarget));
+  }, [isConfirmed, queries, returnTarget]);
   if (confirmation.isPending) {
     return (
       <>
@@ -74,9 +79,11 @@ const Confirmation = ({ sessionId }: { sessionId: string }): ReactElement => {
 const isPassing = (error: ApiError): boolean => error.isTransient || error.code === 'checkout_not_completed';
 
 const Confirmed = ({ bought }: { bought: Answer<'confirmCheckout'> }): ReactElement => {
-  const { messages, formats } = useCoreI18n();
-  const { plans } = messages;
+  const { messages, formats, locale } = useCoreI18n();
+  const { plans, firstSteps } = messages;
   const { subscription, wallet } = bought;
+  const offer = usePlans();
+  const price = offer.data?.data.find(({ id }) => id === subscription?.plan.id)?.price;
   return (
     <>
       <Notice tone="good" title={plans.confirmedTitle}>
@@ -90,11 +97,31 @@ const Confirmed = ({ bought }: { bought: Answer<'confirmCheckout'> }): ReactElem
           )
         )}
       </Notice>
+      {wallet === undefined && subscription !== null && (
+        <Facts
+          items={[
+            [plans.title, subscription.plan.name],
+            ...(price === undefined
+              ? []
+              : [
+                  [
+                    plans.price,
+                    `${formats.money(price.amount_micros, price.currency)} ${price.interval === 'month' ? plans.perMonth : plans.perYear}`,
+                  ] as const,
+                ]),
+            [plans.nextCharge, formats.date(subscription.current_period_end)],
+          ]}
+        />
+      )}
       <div className="actions">
         {wallet === undefined ? (
-          <ButtonLink to="/" variant="primary">
-            {plans.toOverview}
-          </ButtonLink>
+          <>
+            <ButtonLink to={`/sample-app?locale=${locale}`} variant="primary" leavesConsole>
+              {firstSteps.acts.connect}
+            </ButtonLink>
+            <ButtonLink to="/">{plans.toOverview}</ButtonLink>
+            <ButtonLink to="/plans">{plans.toInvoice}</ButtonLink>
+          </>
         ) : (
           <>
             <ButtonLink to="/keys" variant="primary">

@@ -1,5 +1,6 @@
+export { openTabs } from './open-tabs.ts';
 export { PASSWORD_CHARACTERS } from './password-characters.ts';
 export { createSession, type Session, type SessionState, type SignedOutReason } from './session.ts';
 export { createStepUp, type StepUp } from './step-up.ts';
 export { StepUpQuestion } from './step-up-question.tsx';
-export { SessionContext, useAccount, useSession, useSessionState } from './use-session.ts';
+export { accountOf, SessionContext, useAccount, useSession, useSessionState } from './use-session.ts';

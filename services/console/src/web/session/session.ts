@@ -2,12 +2,23 @@ import type { Account } from '@svc/contracts';
 import { type Answer, ApiError, type TokenSource, type Transport } from '../api/index.ts';
 
 /** Reason why no one is signed in. */
-export type SignedOutReason = 'none' | 'expired' | 'signed_out';
+export type SignedOutReason = 'none' | 'signed_out';
+
+/** A change of the session, as a tab reports it to the others. */
+export type SessionNews = 'signed_out' | 'ended';
+
+/** The other tabs of this browser. */
+export interface OtherTabs {
+  readonly tell: (news: SessionNews) => void;
+  readonly listen: (listener: (news: SessionNews) => void) => void;
+}
 
 /** State of the session in this browser. */
 export type SessionState =
   | { status: 'signed_out'; reason: SignedOutReason }
   | { status: 'deleted'; erasedAt: string }
+  /** The session has ended by itself. The page stays, with what was typed, until the browser has left for the sign-in. */
+  | { status: 'ended'; account: Account }
   | { status: 'signed_in'; account: Account };
 
 /** The session of this page. Its token is in memory only: after a reload, the HttpOnly cookie resumes the session. */
@@ -30,11 +41,11 @@ export interface Session extends TokenSource {
   readonly signOut: () => Promise<void>;
 }
 
-/** Statuses of no session, or of a release that cannot resume one: in both cases, the person signs in. */
-const MEANS_SIGNED_OUT = new Set([400, 401, 403, 404, 405, 501]);
+/** Statuses of no session: the person signs in. */
+const MEANS_SIGNED_OUT = new Set([400, 401, 403]);
 
 /** Creates the session, signed out until `resume`. */
-export const createSession = (transport: Transport): Session => {
+export const createSession = (transport: Transport, otherTabs?: OtherTabs): Session => {
   let token: string | undefined;
   let state: SessionState = { status: 'signed_out', reason: 'none' };
   let renewing: Promise<string | undefined> | undefined;
@@ -50,10 +61,26 @@ export const createSession = (transport: Transport): Session => {
     set({ status: 'signed_in', account }, session_token);
   const askAgain = async (): Promise<string | undefined> => {
     const found = await findSession(transport);
-    if (found === undefined) set({ status: 'signed_out', reason: 'expired' }, undefined);
-    else begin(found);
+    if (found !== undefined) begin(found);
+    else if (state.status === 'signed_in') {
+      set({ status: 'ended', account: state.account }, undefined);
+      otherTabs?.tell('ended');
+    }
     return token;
   };
+  const renew = (): Promise<string | undefined> => {
+    // Many calls may be refused at once; all of them wait for the same request.
+    renewing ??= askAgain().finally(() => {
+      renewing = undefined;
+    });
+    return renewing;
+  };
+  otherTabs?.listen((news) => {
+    if (state.status !== 'signed_in') return;
+    if (news === 'signed_out') set({ status: 'signed_out', reason: 'signed_out' }, undefined);
+    // Without an answer, the next call finds out.
+    else void renew().catch(() => undefined);
+  });
 
   return {
     state: () => state,
@@ -66,13 +93,7 @@ export const createSession = (transport: Transport): Session => {
       const found = await findSession(transport);
       if (found !== undefined) begin(found);
     },
-    renew: () => {
-      // Many calls may be refused at once; all of them wait for the same request.
-      renewing ??= askAgain().finally(() => {
-        renewing = undefined;
-      });
-      return renewing;
-    },
+    renew,
     restore: (account) => {
       isRestored = true;
       set({ status: 'signed_in', account }, undefined);
@@ -80,7 +101,10 @@ export const createSession = (transport: Transport): Session => {
     isRestored: () => isRestored,
     adopt: begin,
     updateAccount: (account) => set({ status: 'signed_in', account }, token),
-    endDeleted: (erasedAt) => set({ status: 'deleted', erasedAt }, undefined),
+    endDeleted: (erasedAt) => {
+      set({ status: 'deleted', erasedAt }, undefined);
+      otherTabs?.tell('signed_out');
+    },
     renewToken: ({ session_token }) => set(state, session_token),
     signOut: async () => {
       await transport.send('deleteSession', {}, { token }).catch((error: unknown) => {
@@ -88,6 +112,7 @@ export const createSession = (transport: Transport): Session => {
         if (!(error instanceof ApiError) || !error.isSessionRefused) throw error;
       });
       set({ status: 'signed_out', reason: 'signed_out' }, undefined);
+      otherTabs?.tell('signed_out');
     },
   };
 };

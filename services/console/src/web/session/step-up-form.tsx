@@ -1,11 +1,21 @@
+import { useMutation } from '@tanstack/react-query';
 import { type ReactElement, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useApi, useApiQuery } from '../api/index.ts';
 import { useCoreI18n, useI18n } from '../i18n/index.ts';
 import { DialogActions } from '../overlays/index.ts';
-import { canUsePasskeys } from '../passkeys/index.ts';
-import { Button, checkText, Form, type FormState, fault, PasswordField, TextField, useForm } from '../ui/index.ts';
-import { PasskeyProof } from './passkey-proof.tsx';
+import { canUsePasskeys, presentPasskey } from '../passkeys/index.ts';
+import {
+  Button,
+  checkText,
+  ErrorNotice,
+  Form,
+  type FormState,
+  fault,
+  PasswordField,
+  TextField,
+  useForm,
+} from '../ui/index.ts';
 import { useAccount, useSession } from './use-session.ts';
 
 type TypedProof = 'password' | 'code';
@@ -16,11 +26,12 @@ interface Values {
 }
 
 /** Accepts the password, or a code or passkey if the account has one. */
-export const StepUpForm = ({ onProven, onCancel }: { onProven: () => void; onCancel: () => void }): ReactElement => {
+export const StepUpForm = ({ onProven }: { onProven: () => void }): ReactElement => {
   const { session: texts, errors } = useCoreI18n().messages;
   const { call } = useApi();
   const session = useSession();
   const factors = useApiQuery('listFactors', {});
+  const sso = useApiQuery('getSso', {});
   const types = factors.data?.data.map(({ type }) => type) ?? [];
   const [proof, setProof] = useState<TypedProof>('password');
   const form = useForm<Values>({
@@ -48,7 +59,7 @@ export const StepUpForm = ({ onProven, onCancel }: { onProven: () => void; onCan
     <Form form={form} label={texts.stepUpTitle}>
       <p>{texts.stepUpLead}</p>
       <ProofField form={form} proof={proof} />
-      {(hasTotp || hasPasskey) && (
+      {(hasTotp || hasPasskey || sso.data?.enabled === true) && (
         <div className="ways">
           {hasTotp && (
             <Button small onClick={changeProof}>
@@ -56,15 +67,22 @@ export const StepUpForm = ({ onProven, onCancel }: { onProven: () => void; onCan
             </Button>
           )}
           {hasPasskey && <PasskeyProof onProven={onProven} />}
+          {sso.data?.enabled === true && <a href={freshSignInPath()}>{texts.stepUpSso(sso.data.name ?? undefined)}</a>}
         </div>
       )}
-      <DialogActions onClose={onCancel}>
+      <DialogActions>
         <Button type="submit" variant="primary" busyLabel={form.isBusy ? texts.stepUpChecking : undefined}>
           {texts.stepUpConfirm}
         </Button>
       </DialogActions>
     </Form>
   );
+};
+
+/** Returns the path that signs in again at the OpenID provider and returns to this page. */
+const freshSignInPath = (): string => {
+  const { pathname, search } = globalThis.location;
+  return `/v1/console/sso/start?${new URLSearchParams({ fresh: 'true', return_to: `${pathname}${search}` })}`;
 };
 
 const ProofField = ({ form, proof }: { form: FormState<Values>; proof: TypedProof }): ReactElement => {
@@ -94,6 +112,31 @@ const ProofField = ({ form, proof }: { form: FormState<Values>; proof: TypedProo
         onChange={(password) => form.set('password', password)}
         fault={form.faultOf('password')}
       />
+    </>
+  );
+};
+
+/** Authenticates the person by a passkey. */
+const PasskeyProof = ({ onProven }: { onProven: () => void }): ReactElement => {
+  const { session: texts } = useCoreI18n().messages;
+  const { call } = useApi();
+  const session = useSession();
+  const proof = useMutation({
+    mutationFn: async () => {
+      const assertion = await presentPasskey(await call('createReauthenticationOptions', {}));
+      return await call('reauthenticate', { body: { assertion } });
+    },
+    onSuccess: (renewed) => {
+      session.renewToken(renewed);
+      onProven();
+    },
+  });
+  return (
+    <>
+      <Button small busyLabel={proof.isPending ? texts.stepUpChecking : undefined} onClick={() => proof.mutate()}>
+        {texts.stepUpPasskey}
+      </Button>
+      {proof.isError && <ErrorNotice error={proof.error} />}
     </>
   );
 };

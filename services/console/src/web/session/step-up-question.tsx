@@ -13,11 +13,12 @@ export const StepUpQuestion = ({ stepUp }: { stepUp: StepUp }): ReactElement | n
   }, [isAsked, request, stepUp]);
   // Signing out leaves no one to ask.
   useEffect(() => () => stepUp.answer(false), [stepUp]);
-  const waiting = isAsked ? <div className="backdrop" /> : null;
+  if (!isAsked) return null;
+  const waiting = <div className="backdrop" />;
   if (StepUpDialog === undefined) return waiting;
   return (
     <Suspense fallback={waiting}>
-      <StepUpDialog isOpen={isAsked} onAnswer={stepUp.answer} />
+      <StepUpDialog onAnswer={stepUp.answer} />
     </Suspense>
   );
 };

@@ -18,9 +18,13 @@ export const useSessionState = (): SessionState => {
   return useSyncExternalStore(subscribe, state);
 };
 
+/** Returns the account whose pages are shown; undefined without one. */
+export const accountOf = (state: SessionState): Account | undefined =>
+  state.status === 'signed_in' || state.status === 'ended' ? state.account : undefined;
+
 /** Returns the signed-in account. Only for pages behind the sign-in. */
 export const useAccount = (): Account => {
-  const state = useSessionState();
-  if (state.status !== 'signed_in') throw new Error('nobody is signed in');
-  return state.account;
+  const account = accountOf(useSessionState());
+  if (account === undefined) throw new Error('no one is signed in');
+  return account;
 };

@@ -1,35 +1,25 @@
 import { Menu } from '@base-ui/react/menu';
 import type { Locale } from '@svc/contracts';
-import { type ReactElement, useRef, useState } from 'react';
+import { type ReactElement, useRef } from 'react';
 import { Link } from 'wouter';
 import { useCoreI18n } from '../i18n/index.ts';
 import type { Theme } from '../preferences.ts';
-import { useSession } from '../session/index.ts';
-import { useToast } from '../toasts/index.ts';
-import { describeError, Icon } from '../ui/index.ts';
+import { Icon } from '../ui/index.ts';
 import { AccountLabel } from './account-label.tsx';
 import { useTheme } from './theme.tsx';
+import { useSignOut } from './use-sign-out.ts';
 
 const LOCALES: readonly Locale[] = ['it', 'en'];
 const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 
 /** Renders the open account menu: language, theme and sign-out. Once loaded, it stays beside its button. */
 export const AccountMenu = (): ReactElement => {
-  const { messages, formats, locale, setLocale } = useCoreI18n();
+  const { messages, locale, setLocale } = useCoreI18n();
   const { theme, setTheme } = useTheme();
-  const session = useSession();
-  const toast = useToast();
-  const [isLeaving, setLeaving] = useState(false);
+  const { signOut, isLeaving } = useSignOut();
   // Placed beside its button, so that it belongs to the same landmark.
   const container = useRef<HTMLDivElement>(null);
   const { shell } = messages;
-  const signOut = (): void => {
-    setLeaving(true);
-    session.signOut().catch((error: unknown) => {
-      setLeaving(false);
-      toast(describeError(error, messages, formats).text);
-    });
-  };
   return (
     <Menu.Root defaultOpen>
       <Menu.Trigger className="account-trigger">

@@ -1,8 +1,17 @@
 import { Component, type ReactNode } from 'react';
 import { useCoreI18n } from '../i18n/index.ts';
 import { Button, EmptyState, Page } from '../ui/index.ts';
-import { isFailedImport } from './failed-imports.ts';
 import { NotLoadedPage } from './not-loaded-page.tsx';
+
+const failed = new WeakSet<object>();
+
+/** Records failed imports of page scripts, to distinguish them from faults of a page. */
+export const watchImports = (): void => {
+  window.addEventListener('vite:preloadError', ({ payload }) => failed.add(payload));
+};
+
+/** Returns true if the error is a script that could not be loaded. */
+const isFailedImport = (error: unknown): boolean => typeof error === 'object' && error !== null && failed.has(error);
 
 interface CrashState {
   readonly failure: 'crash' | 'not_loaded' | undefined;

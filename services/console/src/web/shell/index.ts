@@ -1,5 +1,4 @@
-export { CrashBoundary } from './crash-boundary.tsx';
-export { watchImports } from './failed-imports.ts';
+export { CrashBoundary, watchImports } from './crash-boundary.tsx';
 export { LanguageProvider, loadLanguage } from './language.tsx';
 export { LeaveForSignIn } from './leave-for-sign-in.tsx';
 export { BusinessOnlyPage, NotFoundPage } from './message-pages.tsx';

@@ -2,7 +2,7 @@ import type { Locale } from '@svc/contracts';
 import { type ReactElement, type ReactNode, startTransition, useEffect, useMemo, useState } from 'react';
 import { type CoreMessages, chooseLocale, createFormats, I18nContext, loadCoreMessages } from '../i18n/index.ts';
 import type { Preferences } from '../preferences.ts';
-import { useSessionState } from '../session/index.ts';
+import { accountOf, useSessionState } from '../session/index.ts';
 
 /** A language with its texts. */
 export interface Language {
@@ -28,7 +28,7 @@ export const LanguageProvider = ({
 }): ReactElement => {
   const [language, setLanguage] = useState(initial);
   const state = useSessionState();
-  const accountLocale = state.status === 'signed_in' ? state.account.locale : undefined;
+  const accountLocale = accountOf(state)?.locale;
   useEffect(() => {
     document.documentElement.lang = language.locale;
   }, [language]);

@@ -1,34 +1,34 @@
 import { type ReactElement, useEffect } from 'react';
 import { useLocation, useSearch } from 'wouter';
+import { dropDrafts } from '../drafts/index.ts';
 import { useCoreI18n } from '../i18n/index.ts';
+import { useIsGuarded } from '../leave-guard/index.ts';
 import type { SignedOutReason } from '../session/index.ts';
 import { Loading } from '../ui/index.ts';
 
-/** Redirects to the sign-in page, which leads back to this one unless the person has just signed out. */
-export const LeaveForSignIn = ({ reason }: { reason: SignedOutReason }): ReactElement => {
+/** Reason for leading a person to the sign-in page. */
+type Reason = SignedOutReason | 'expired';
+
+/**
+ * Redirects to the sign-in page, which leads back to this one unless the person has just signed out. Waits while the
+ * page is guarded. */
+export const LeaveForSignIn = ({ reason }: { reason: Reason }): ReactElement => {
   const { locale } = useCoreI18n();
   const [pathname] = useLocation();
   const search = useSearch();
-  useEffect(
-    () =>
-      window.location.replace(
-        signInAddress({ reason, locale, page: search === '' ? pathname : `${pathname}?${search}` }),
-      ),
-    [reason, locale, pathname, search],
-  );
+  const isGuarded = useIsGuarded();
+  useEffect(() => {
+    if (isGuarded) return;
+    if (reason === 'signed_out') dropDrafts();
+    window.location.replace(
+      signInAddress({ reason, locale, page: search === '' ? pathname : `${pathname}?${search}` }),
+    );
+  }, [isGuarded, reason, locale, pathname, search]);
   return <Loading lines={4} />;
 };
 
 /** Returns the address of the sign-in page. */
-export const signInAddress = ({
-  reason,
-  locale,
-  page,
-}: {
-  reason: SignedOutReason;
-  locale: string;
-  page: string;
-}): string => {
+export const signInAddress = ({ reason, locale, page }: { reason: Reason; locale: string; page: string }): string => {
   const isRemembered = reason !== 'signed_out' && page !== '/';
   const query = { next: isRemembered ? page : '', reason: reason === 'none' ? '' : reason, locale };
   return `/sign-in?${new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''))}`;

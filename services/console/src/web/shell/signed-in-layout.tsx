@@ -1,11 +1,15 @@
 import type { ReactElement, ReactNode } from 'react';
+import { type KeyboardEvent, useState } from 'react';
+import { useOutage } from '../api/index.ts';
 import { useCoreI18n } from '../i18n/index.ts';
 import { Palette } from '../palette/index.ts';
-import { AccountButton } from './account-button.tsx';
+import { Icon, useNow, useOnDemand } from '../ui/index.ts';
+import { AccountLabel } from './account-label.tsx';
 import { Brand } from './brand.tsx';
 import { Navigation } from './navigation.tsx';
-import { NavigationButton } from './navigation-button.tsx';
-import { OutageBar } from './outage-bar.tsx';
+import { useActs } from './use-acts.ts';
+
+const WIDE = '(min-width: 60rem)';
 
 /** Renders the frame of an account's pages: navigation at the side, or behind a button on narrow screens. */
 export const SignedInLayout = ({ children }: { children: ReactNode }): ReactElement => {
@@ -17,7 +21,7 @@ export const SignedInLayout = ({ children }: { children: ReactNode }): ReactElem
       </a>
       <header className="side">
         <Brand />
-        <Palette />
+        <Palette acts={useActs()} />
         <div className="side-navigation">
           <Navigation />
         </div>
@@ -31,5 +35,87 @@ export const SignedInLayout = ({ children }: { children: ReactNode }): ReactElem
         {children}
       </main>
     </div>
+  );
+};
+
+/** Shows that the page is outdated while the service cannot be reached. */
+const OutageBar = (): ReactElement => {
+  const { messages, formats } = useCoreI18n();
+  const { shell } = messages;
+  const outage = useOutage();
+  const now = useNow();
+  // Screen readers announce a status only if its element existed before its text.
+  return (
+    <div className="outage" role="status">
+      {outage !== undefined && (
+        <p>
+          <Icon name="alert" />
+          <span>
+            <strong>{shell.outage}</strong>{' '}
+            {outage.readAt === undefined
+              ? shell.outageEmpty
+              : shell.outageAge(formats.relative(new Date(outage.readAt), now))}
+          </span>
+        </p>
+      )}
+    </div>
+  );
+};
+
+const loadMenu = async () => (await import('./account-menu.tsx')).AccountMenu;
+
+/** The button of the account's menu. The menu's script is loaded when the pointer or the focus comes near. */
+const AccountButton = (): ReactElement => {
+  const { component: AccountMenu, isLoading, request, warm } = useOnDemand(loadMenu);
+  if (AccountMenu !== undefined) return <AccountMenu />;
+  const openByArrow = (event: KeyboardEvent): void => {
+    if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
+    event.preventDefault();
+    void request();
+  };
+  return (
+    <button
+      type="button"
+      className="account-trigger"
+      aria-haspopup="menu"
+      aria-expanded={false}
+      aria-busy={isLoading || undefined}
+      data-popup-open={isLoading ? '' : undefined}
+      onPointerEnter={warm}
+      onFocus={warm}
+      onKeyDown={openByArrow}
+      onClick={() => void request()}
+    >
+      <AccountLabel />
+    </button>
+  );
+};
+
+const loadDrawer = async () => (await import('./navigation-drawer.tsx')).NavigationDrawer;
+
+/** Opens the navigation on narrow screens. */
+const NavigationButton = (): ReactElement => {
+  const { shell } = useCoreI18n().messages;
+  const { component: NavigationDrawer, isLoading, request, warm } = useOnDemand(loadDrawer);
+  const [isOpen, setOpen] = useState(false);
+  // On a wider screen, the page shows its navigation at the side.
+  const open = (next: boolean): void => setOpen(next && !window.matchMedia(WIDE).matches);
+  return (
+    <>
+      <button
+        type="button"
+        className="icon-button side-menu"
+        aria-label={shell.openMenu}
+        aria-haspopup="dialog"
+        aria-expanded={isOpen}
+        onPointerEnter={warm}
+        onFocus={warm}
+        onClick={() => void request().then(open)}
+      >
+        <Icon name="menu" />
+      </button>
+      {isLoading && NavigationDrawer === undefined && <div className="backdrop" />}
+      {NavigationDrawer !== undefined && <NavigationDrawer isOpen={isOpen} onOpenChange={open} />}
+    </>
   );
 };

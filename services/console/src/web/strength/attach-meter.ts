@@ -1,8 +1,46 @@
 import type { Locale } from '@svc/contracts';
 import { type PasswordOwner, passwordContext } from '@svc/password-strength/context';
-import { startStrengthWorker } from './ask-strength.ts';
-import { STRENGTH_TEXTS } from './strength-texts.ts';
-import type { StrengthAnswer } from './strength-worker.ts';
+import { trustedUrl } from '../trusted-url.ts';
+import type { StrengthAnswer, StrengthQuestion } from './strength-worker.ts';
+import workerPath from './strength-worker.ts?worker&url';
+
+/** Rates passwords in a worker. */
+interface StrengthWorker {
+  /** Rates a password. A newer question replaces a waiting one, so at most two are kept. */
+  readonly ask: (question: Omit<StrengthQuestion, 'id'>) => void;
+  readonly stop: () => void;
+}
+
+interface StrengthTexts {
+  readonly label: string;
+  /** Verdicts by score. */
+  readonly verdicts: readonly [string, string, string, string, string];
+  readonly faults: Readonly<Record<'common' | 'own', string>>;
+  readonly missing: (characters: number) => string;
+}
+
+/** Texts of the meter. Separate from all others, because pages without the console's script show it too. */
+const STRENGTH_TEXTS: Readonly<Record<Locale, StrengthTexts>> = {
+  en: {
+    label: 'Password strength',
+    verdicts: ['Very weak', 'Weak', 'Not strong enough', 'Strong', 'Very strong'],
+    faults: {
+      common: 'It is one of the most common passwords.',
+      own: 'It is made of your address or your name.',
+    },
+    missing: (characters) =>
+      characters === 1 ? '1 more character is needed.' : `${characters} more characters are needed.`,
+  },
+  it: {
+    label: 'Sicurezza della password',
+    verdicts: ['Debolissima', 'Debole', 'Non basta ancora', 'Sicura', 'Molto sicura'],
+    faults: {
+      common: 'È una delle password più usate.',
+      own: 'È fatta con il tuo indirizzo o il tuo nome.',
+    },
+    missing: (characters) => (characters === 1 ? 'Manca 1 carattere.' : `Mancano ${characters} caratteri.`),
+  },
+};
 
 const CHARACTERS_MIN = 12;
 const SCORE_MAX = 4;
@@ -97,4 +135,31 @@ const create = (className: string, attributes: Readonly<Record<string, string>> 
   element.className = className;
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   return element;
+};
+
+/** Starts the worker, which loads the dictionaries. Calls `onAnswer` only for the newest question. */
+const startStrengthWorker = (onAnswer: (answer: StrengthAnswer) => void): StrengthWorker => {
+  const worker = new Worker(trustedUrl(workerPath), { type: 'module' });
+  let newest = 0;
+  let isBusy = false;
+  let waiting: StrengthQuestion | undefined;
+  const send = (question: StrengthQuestion): void => {
+    isBusy = true;
+    worker.postMessage(question);
+  };
+  worker.addEventListener('message', ({ data }: MessageEvent<StrengthAnswer>) => {
+    isBusy = false;
+    if (data.id === newest) onAnswer(data);
+    if (waiting !== undefined) send(waiting);
+    waiting = undefined;
+  });
+  return {
+    ask: (asked) => {
+      newest += 1;
+      const question = { ...asked, id: newest };
+      if (isBusy) waiting = question;
+      else send(question);
+    },
+    stop: () => worker.terminate(),
+  };
 };

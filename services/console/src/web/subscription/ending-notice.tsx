@@ -2,7 +2,9 @@ import type { ReactElement } from 'react';
 import { useApiMutation } from '../api/index.ts';
 import { useCoreI18n } from '../i18n/index.ts';
 import { Button, ErrorNotice, Notice } from '../ui/index.ts';
-import { goTo, ownUrl } from './go-to.ts';
+
+/** Sends the browser to an address. Tests replace it. */
+type Assign = (url: string) => void;
 
 /** Shows the end of a cancelled subscription, with a link to resume it. */
 export const EndingNotice = ({ end }: { end: string }): ReactElement => {
@@ -22,3 +24,13 @@ export const EndingNotice = ({ end }: { end: string }): ReactElement => {
     </>
   );
 };
+
+/** Redirects the browser to a hosted page of the payment provider. Throws for anything but a web address. */
+export const goTo = (url: string, assign: Assign = (target) => window.location.assign(target)): void => {
+  const { protocol } = new URL(url);
+  if (protocol !== 'https:' && protocol !== 'http:') throw new Error('not a web address');
+  assign(url);
+};
+
+/** Returns a page of ours as an address to which others can redirect the browser. */
+export const ownUrl = (path: string): string => new URL(path, window.location.origin).href;

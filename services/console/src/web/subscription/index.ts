@@ -1,6 +1,5 @@
-export { EndingNotice } from './ending-notice.tsx';
-export { goTo, ownUrl } from './go-to.ts';
+export { EndingNotice, goTo, ownUrl } from './ending-notice.tsx';
 export { StatusBadge } from './status-badge.tsx';
-export { hasEnded, isEnding, toneOf } from './subscription-status.ts';
+export { hasEnded, isEnding, isPaid, titleOf, toneOf } from './subscription-status.ts';
 export { UsageMeters } from './usage-meters.tsx';
-export { currencyOf, usePlans } from './use-plans.ts';
+export { currencyOf, usePlans, usePrices } from './use-plans.ts';

@@ -1,4 +1,5 @@
 import type { Subscription, SubscriptionStatus } from '@svc/contracts';
+import type { CoreMessages, Formats } from '../i18n/index.ts';
 import type { Tone } from '../ui/index.ts';
 
 /** States in which another subscription can be bought. */
@@ -29,3 +30,16 @@ export const isEnding = ({
   status,
   cancel_at_period_end,
 }: Pick<Subscription, 'status' | 'cancel_at_period_end'>): boolean => cancel_at_period_end && toneOf(status) === 'good';
+
+/** Returns true if the current period of a subscription is paid. */
+export const isPaid = (status: SubscriptionStatus): boolean => status === 'active';
+
+/** Describes a state that is not good, with its date, in a title. */
+export const titleOf = (
+  { status, current_period_start: start, current_period_end: end }: Subscription,
+  { plans, formats, now }: { plans: CoreMessages['plans']; formats: Formats; now: Date },
+): string =>
+  // A subscription cancelled at once ended before its period did, and its day is not known.
+  status === 'canceled' && new Date(end) > now
+    ? plans.hasEnded
+    : plans.statusTitles[status](formats.date(start), formats.date(end));

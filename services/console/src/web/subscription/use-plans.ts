@@ -12,3 +12,6 @@ export const currencyOf = (
 
 /** Reads the plans on offer, which rarely change. */
 export const usePlans = () => useApiQuery('listPlans', {}, { staleTime: 5 * 60_000 });
+
+/** Reads the prices of inference, which change with the operator's files. */
+export const usePrices = () => useApiQuery('listPrices', {}, { staleTime: 5 * 60_000 });

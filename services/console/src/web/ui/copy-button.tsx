@@ -8,10 +8,13 @@ const SHOWN_MS = 2_500;
 export const CopyButton = ({
   text,
   label,
+  face,
   small = true,
 }: {
   text: string;
   label: string;
+  /** Text on the button; part of the label. Default: Copy. */
+  face?: string;
   small?: boolean;
 }): ReactElement => {
   const { messages } = useCoreI18n();
@@ -36,7 +39,7 @@ export const CopyButton = ({
         onClick={copy}
         aria-label={outcome === 'copied' ? undefined : label}
       >
-        {outcome === 'copied' ? common.copied : common.copy}
+        {outcome === 'copied' ? common.copied : (face ?? common.copy)}
       </Button>
       <span role="status" className={outcome === 'failed' ? 'hint' : 'visually-hidden'}>
         {outcome === 'copied' && common.copied}

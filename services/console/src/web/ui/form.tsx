@@ -1,8 +1,8 @@
 import type { ReactElement, ReactNode } from 'react';
+import { useEffect } from 'react';
 import { useCoreI18n } from '../i18n/index.ts';
 import { ErrorNotice } from './error-notice.tsx';
 import { Notice } from './notice.tsx';
-import { useFocusAfterwards } from './use-focus-afterwards.ts';
 import type { FormState } from './use-form.ts';
 
 /** Renders a form with its errors above the fields. */
@@ -19,8 +19,9 @@ export const Form = <V extends object>({
   useFocusAfterwards();
   return (
     <form className="form" aria-label={label} noValidate ref={form.formRef} onSubmit={form.onSubmit}>
-      {form.hasFaults && (
-        <Notice tone="bad" title={messages.faults.summary}>
+      {form.isRestored && <Notice>{messages.common.restored}</Notice>}
+      {(form.faultCount > 1 || form.otherFaults.length > 0) && (
+        <Notice tone="bad" title={form.faultCount === 0 ? undefined : messages.faults.summary}>
           {form.otherFaults.map((text) => (
             <p key={text}>{text}</p>
           ))}
@@ -30,4 +31,13 @@ export const Form = <V extends object>({
       {children}
     </form>
   );
+};
+
+/** Moves the focus to the page after the component is gone, if its action removed the button that had the focus. */
+export const useFocusAfterwards = (): void => useEffect(() => keepFocusAfterwards, []);
+
+const keepFocusAfterwards = (): void => {
+  setTimeout(() => {
+    if (document.activeElement === document.body) document.getElementById('content')?.focus({ preventScroll: true });
+  });
 };

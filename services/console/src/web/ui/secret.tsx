@@ -3,7 +3,18 @@ import { useCoreI18n } from '../i18n/index.ts';
 import { CopyButton } from './copy-button.tsx';
 
 /** Shows a secret once, to read, select and copy. It is stored nowhere. */
-export const Secret = ({ label, text, value }: { label: string; text: string; value: string }): ReactElement => {
+export const Secret = ({
+  label,
+  text,
+  value,
+  shown = value,
+}: {
+  label: string;
+  text: string;
+  value: string;
+  /** The value in groups, for those who type it. */
+  shown?: string;
+}): ReactElement => {
   const { messages } = useCoreI18n();
   const id = useId();
   return (
@@ -15,7 +26,7 @@ export const Secret = ({ label, text, value }: { label: string; text: string; va
           id={id}
           className="input mono"
           readOnly
-          value={value}
+          value={shown}
           autoComplete="off"
           spellCheck={false}
           aria-describedby={`${id}-text`}

@@ -14,12 +14,23 @@ export const useNow = (): Date => {
 };
 
 /** An instant as people say it, with the exact time for those who point at it. */
-export const Time = ({ at, exact = false }: { at: string; exact?: boolean }): ReactElement => {
+export const Time = ({
+  at,
+  exact = false,
+}: {
+  at: string;
+  /** With `seconds` for what happens many times a minute. */
+  exact?: boolean | 'seconds';
+}): ReactElement => {
   const { formats } = useCoreI18n();
   const now = useNow();
   return (
-    <time dateTime={at} title={formats.dateTime(at)}>
-      {exact ? formats.dateTime(at) : formats.relative(at, now)}
+    <time dateTime={at} title={formats.dateTimeSeconds(at)}>
+      {exact === false
+        ? formats.relative(at, now)
+        : exact === true
+          ? formats.dateTime(at)
+          : formats.dateTimeSeconds(at)}
     </time>
   );
 };

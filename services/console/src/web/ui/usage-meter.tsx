@@ -8,12 +8,15 @@ export const UsageMeter = ({
   percent,
   percentText,
   text,
+  exact,
   note,
 }: {
   label: string;
   percent: number;
   percentText: string;
   text: string;
+  /** The exact sums, as a tooltip. */
+  exact?: string;
   note: string;
 }): ReactElement => {
   const labelId = useId();
@@ -40,7 +43,7 @@ export const UsageMeter = ({
         <div className={`meter-bar meter-${level}`} style={{ width: `${filled}%` }} />
       </div>
       <p className="meter-text">
-        <span>{text}</span>
+        <span title={exact === text ? undefined : exact}>{text}</span>
         <span className="hint">{note}</span>
       </p>
     </div>

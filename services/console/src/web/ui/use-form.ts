@@ -1,18 +1,24 @@
 import type { ValidationIssue } from '@svc/contracts';
+import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, type RefObject, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../api/index.ts';
+import { useDraft, useKeepDraft } from '../drafts/index.ts';
 import { useCoreI18n } from '../i18n/index.ts';
 import { type FieldPath, pathOf } from './checks.ts';
 import { describeIssue } from './describe-error.ts';
 
 export interface FormOptions<V extends object> {
   readonly initial: V;
+  /** Name under which the tab keeps the values over a reload or a sign-in. Never for a form with a secret. */
+  readonly draft?: string;
   /** Faults that can be seen before asking a service. */
   readonly check?: (values: V) => readonly ValidationIssue[];
   /** Rejects with ApiError; faults of fields are shown at the fields. */
   readonly submit: (values: V) => Promise<void>;
   /** Turns an error into a fault of a field where it is about one. */
   readonly faultFor?: (error: ApiError) => ValidationIssue | undefined;
+  /** Does the same for an error that is not of a service. */
+  readonly faultOfError?: (error: unknown) => ValidationIssue | undefined;
 }
 
 /** A form as its fields see it. */
@@ -24,7 +30,10 @@ export interface FormState<V extends object> {
   readonly faultOf: (path: FieldPath) => string | undefined;
   /** Faults that belong to no field of this form. */
   readonly otherFaults: readonly string[];
-  readonly hasFaults: boolean;
+  /** Number of fields of this form that have a fault. */
+  readonly faultCount: number;
+  /** True if the values were typed before a reload or a sign-in. */
+  readonly isRestored: boolean;
   readonly error: unknown;
   readonly isBusy: boolean;
   readonly formRef: RefObject<HTMLFormElement | null>;
@@ -34,10 +43,15 @@ export interface FormState<V extends object> {
 /** Keeps the values of a form, checks them, sends them, and tells faults where they belong. */
 export const useForm = <V extends object>(options: FormOptions<V>): FormState<V> => {
   const { messages, formats } = useCoreI18n();
-  const [values, setValues] = useState(options.initial);
+  const draft = useDraft(options.draft, options.initial);
+  const [saved, setSaved] = useState(options.initial);
+  const [values, setValues] = useState(draft ?? options.initial);
+  useKeepDraft(options.draft, values, JSON.stringify(values) !== JSON.stringify(saved));
   const [issues, setIssues] = useState<readonly ValidationIssue[]>([]);
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
+  // A mutation, so that a dialog around the form stays open meanwhile.
+  const sending = useMutation({ mutationFn: options.submit });
   const formRef = useRef<HTMLFormElement>(null);
   useFocusOnFault(formRef, issues);
 
@@ -48,7 +62,7 @@ export const useForm = <V extends object>(options: FormOptions<V>): FormState<V>
     if (found.length > 0) return;
     setBusy(true);
     try {
-      await options.submit(values);
+      await sending.mutateAsync(values);
     } catch (failure) {
       const { issues: told, rest } = sortFailure(failure, options);
       setIssues(told);
@@ -68,6 +82,7 @@ export const useForm = <V extends object>(options: FormOptions<V>): FormState<V>
       setIssues((current) => current.filter((issue) => rootOf(issue) !== name));
     },
     reset: (next) => {
+      setSaved(next);
       setValues(next);
       setIssues([]);
       setError(undefined);
@@ -77,7 +92,8 @@ export const useForm = <V extends object>(options: FormOptions<V>): FormState<V>
       return issue === undefined ? undefined : textOf(issue);
     },
     otherFaults: issues.filter((issue) => !isOwn(issue)).map(textOf),
-    hasFaults: issues.length > 0,
+    faultCount: new Set(issues.filter(isOwn).map(rootOf)).size,
+    isRestored: draft !== undefined && values === draft,
     error,
     isBusy,
     formRef,
@@ -90,9 +106,12 @@ export const useForm = <V extends object>(options: FormOptions<V>): FormState<V>
 
 const sortFailure = <V extends object>(
   failure: unknown,
-  { faultFor }: FormOptions<V>,
+  { faultFor, faultOfError }: FormOptions<V>,
 ): { issues: readonly ValidationIssue[]; rest: unknown } => {
-  if (!(failure instanceof ApiError)) return { issues: [], rest: failure };
+  if (!(failure instanceof ApiError)) {
+    const found = faultOfError?.(failure);
+    return found === undefined ? { issues: [], rest: failure } : { issues: [found], rest: undefined };
+  }
   if (failure.issues.length > 0) return { issues: failure.issues, rest: undefined };
   const fault = faultFor?.(failure);
   return fault === undefined ? { issues: [], rest: failure } : { issues: [fault], rest: undefined };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { stackByDay, type UsageRecord, type UsageView } from './daily-usage.ts';
 
-const now = new Date(2026, 10, 20, 15, 30);
+const now = new Date(Date.UTC(2026, 10, 20, 15, 30));
 
 const record = (at: Date, cost: number | null): UsageRecord => ({
   request_id: 'req_1',
@@ -34,14 +34,14 @@ const view: UsageView = {
   seriesOf: ({ model }) => model ?? '',
 };
 const records = [
-  record(new Date(2026, 10, 20, 0, 0, 0), 7),
-  record(new Date(2026, 10, 19, 23, 59, 59), 5),
-  { ...record(new Date(2026, 10, 19, 1), 3), model: 'svc-large' },
-  record(new Date(2026, 10, 13, 23), 100),
-  record(new Date(2026, 10, 6, 23), 1_000),
+  record(new Date(Date.UTC(2026, 10, 20, 0, 0, 0)), 7),
+  record(new Date(Date.UTC(2026, 10, 19, 23, 59, 59)), 5),
+  { ...record(new Date(Date.UTC(2026, 10, 19, 1)), 3), model: 'svc-large' },
+  record(new Date(Date.UTC(2026, 10, 13, 23)), 100),
+  record(new Date(Date.UTC(2026, 10, 6, 23)), 1_000),
 ];
 
-test('counts each request on its day in the reader’s calendar, by model, and separates the previous period', () => {
+test('counts each request on its day in UTC, by model, and separates the previous period', () => {
   const { data, isWhole } = stackByDay({ records, isWhole: true }, view, now);
   expect(isWhole).toBe(true);
   expect(data.days).toHaveLength(7);

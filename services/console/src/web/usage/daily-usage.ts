@@ -1,5 +1,5 @@
 import type { ItemOf } from '../api/index.ts';
-import { type ChartData, type ChartSeries, limitSeries } from '../charts/index.ts';
+import { type ChartData, type ChartSeries, limitSeries, toCalendarDay } from '../charts/index.ts';
 import { RANGE_DAYS, type Range, startOfDay } from './usage-filter.ts';
 
 /** Metadata of one request with an API key. */
@@ -21,7 +21,7 @@ export interface UsageView {
   readonly othersName: string;
 }
 
-/** Use by day in the reader's calendar. */
+/** Use by UTC day. */
 export interface DailyUsage {
   readonly data: ChartData;
   /** Every record of the period was read. */
@@ -53,7 +53,7 @@ export const stackByDay = (read: UsageRead, view: UsageView, now: Date): DailyUs
   const oldest = read.records.at(-1)?.started_at;
   return {
     data: {
-      days,
+      days: days.map((day) => toCalendarDay(day.toISOString())),
       series: limitSeries(stacked, view.othersName),
       before: read.isWhole ? totalsBefore : undefined,
     },

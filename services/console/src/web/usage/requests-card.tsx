@@ -1,6 +1,7 @@
 import { type ReactElement, useState } from 'react';
 import { useApiQuery } from '../api/index.ts';
 import { type Formats, type Messages, useI18n } from '../i18n/index.ts';
+import { DownloadReceipt } from '../receipts/index.ts';
 import {
   Badge,
   Button,
@@ -85,7 +86,7 @@ const RequestsTable = ({
       rows={records}
       keyOf={(record) => record.request_id}
       columns={[
-        { title: columns.time, isHeader: true, render: (record) => <Time at={record.started_at} exact /> },
+        { title: columns.time, isHeader: true, render: (record) => <Time at={record.started_at} exact="seconds" /> },
         { title: columns.key, render: (record) => names.get(record.key_id) ?? usage.deletedKey },
         {
           title: columns.model,
@@ -100,7 +101,7 @@ const RequestsTable = ({
           title: columns.cost,
           isNumber: true,
           render: ({ cost_micros }) =>
-            cost_micros === null ? common.none : <Money micros={cost_micros} currency={currency} />,
+            cost_micros === null ? common.none : <Money micros={cost_micros} currency={currency} isFine />,
         },
         {
           title: columns.status,
@@ -124,7 +125,12 @@ const RequestsTable = ({
         },
       ]}
       detailsOf={(record) =>
-        record.request_id === openId && <Facts items={detailsOf(record, { messages, formats, currency })} />
+        record.request_id === openId && (
+          <div className="stack">
+            <Facts items={detailsOf(record, { messages, formats, currency })} />
+            {record.state !== 'reserved' && <DownloadReceipt requestId={record.request_id} />}
+          </div>
+        )
       }
     />
   );

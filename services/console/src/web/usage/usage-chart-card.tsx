@@ -1,7 +1,8 @@
+import { decimalOf } from '@svc/contracts/format-money';
 import { type ReactElement, useState } from 'react';
 import { useApiQuery } from '../api/index.ts';
 import { Chart, ChartPlaceholder } from '../charts/index.ts';
-import { decimalOf, useI18n } from '../i18n/index.ts';
+import { useI18n } from '../i18n/index.ts';
 import { Card, Loaded, Notice, SelectField } from '../ui/index.ts';
 import { stackByDay, type UsageRead, type UsageRecord, type UsageView } from './daily-usage.ts';
 import type { UsageFilter } from './usage-filter.ts';
@@ -72,11 +73,10 @@ const DailyChart = ({
       <Chart
         label={usage.chartLabel(usage.measures[view.measure])}
         data={data}
-        say={(value) => (isCost ? formats.money(value, currency) : formats.number(value))}
-        sayRounded={(value) => (isCost ? formats.shortMoney(value, currency) : formats.number(value))}
+        say={(value) => (isCost ? formats.fineMoney(value, currency) : formats.number(value))}
+        sayRounded={(value) => (isCost ? formats.fineMoney(value, currency) : formats.number(value))}
         sayShort={(value) => (isCost ? formats.compactMoney(value, currency) : formats.compact(value))}
         sayExact={isCost ? decimalOf : String}
-        timeZone={formats.timeZone}
         fileName="api-usage"
       />
     </>

@@ -18,15 +18,15 @@ test('ignores values that it does not know', () => {
 });
 
 test('requests the selected records from the start of the first day', () => {
-  const now = new Date(2026, 10, 20, 15);
+  const now = new Date('2026-11-20T15:00Z');
   expect(toQuery({ range: 'days7', keyId: '', model: 'svc-chat', status: '429' }, now)).toEqual({
-    from: new Date(2026, 10, 14).toISOString(),
+    from: '2026-11-14T00:00:00.000Z',
     model: 'svc-chat',
     status: 429,
   });
   const filter = { range: 'days30', keyId: 'key_1', model: '', status: '' } as const;
-  expect(toQuery(filter, new Date(2026, 10, 20, 23, 59))).toEqual({
-    from: new Date(2026, 9, 22).toISOString(),
+  expect(toQuery(filter, new Date('2026-11-20T23:59Z'))).toEqual({
+    from: '2026-10-22T00:00:00.000Z',
     key_id: 'key_1',
   });
 });

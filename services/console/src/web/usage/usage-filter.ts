@@ -47,9 +47,9 @@ export const writeFilter = ({ range, keyId, model, status }: UsageFilter): URLSe
   return new URLSearchParams(Object.entries({ days, key: keyId, model, status }).filter(([, value]) => value !== ''));
 };
 
-/** Returns the first instant of a day in the local calendar, `days` before that of `now`. */
+/** Returns the first instant of a UTC day, `days` before that of `now`. Invoices, wallet and other charts count by UTC days too. */
 export const startOfDay = (now: Date, days: number): Date =>
-  new Date(now.getFullYear(), now.getMonth(), now.getDate() - days);
+  new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() - days));
 
 /** Query of the usage list. */
 export interface UsageQuery {

@@ -1,9 +1,10 @@
+import { useMutation } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { useSearchParams } from 'wouter';
-import { useApiQuery } from '../api/index.ts';
+import { useApi, useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { ButtonLink, Page, SelectField, useNow } from '../ui/index.ts';
-import { DownloadButton } from './download-button.tsx';
+import { useToast } from '../toasts/index.ts';
+import { Button, ButtonLink, describeError, Page, SelectField, saveFile, useNow } from '../ui/index.ts';
 import { RequestsCard } from './requests-card.tsx';
 import { UsageChartCard } from './usage-chart-card.tsx';
 import { RANGES, readFilter, STATUSES, toQuery, type UsageFilter, writeFilter } from './usage-filter.ts';
@@ -100,3 +101,20 @@ const Filters = ({
 /** Adds the selected value if the list lacks it, so that the filter always shows what it does. */
 const withSelected = (values: readonly string[], selected: string): readonly string[] =>
   selected === '' || values.includes(selected) ? values : [...values, selected];
+
+/** Saves all records of a filter as one CSV file. */
+const DownloadButton = ({ filter, now }: { filter: UsageFilter; now: Date }): ReactElement => {
+  const { messages, formats } = useI18n();
+  const { download } = useApi();
+  const toast = useToast();
+  const { isPending, mutate } = useMutation({
+    mutationFn: () => download('listGatewayUsage', { query: toQuery(filter, now) }, 'text/csv'),
+    onSuccess: (file) => saveFile(file, `usage-${toQuery(filter, now).from.slice(0, 10)}.csv`),
+    onError: (error) => toast(describeError(error, messages, formats).text),
+  });
+  return (
+    <Button busyLabel={isPending ? messages.usage.downloading : undefined} onClick={() => mutate()}>
+      {messages.usage.download}
+    </Button>
+  );
+};

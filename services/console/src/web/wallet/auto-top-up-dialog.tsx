@@ -23,6 +23,7 @@ export const AutoTopUpDialog = ({
   const toast = useToast();
   const change = useApiMutation('changeAutoTopUp', { refreshes: ['getAutoTopUp'] });
   const form = useForm<AutoTopUpValues>({
+    draft: 'auto-top-up',
     initial: valuesOf(settings),
     check: (values) =>
       checkAutoTopUp(values, {
@@ -46,7 +47,7 @@ export const AutoTopUpDialog = ({
   });
   const submitLabel = settings.enabled ? common.save : autoTopUp.turnOn;
   return (
-    <Dialog isOpen onClose={onClose} title={autoTopUp.title}>
+    <Dialog onClose={onClose} title={autoTopUp.title}>
       <Form form={form} label={autoTopUp.title}>
         {isMethodMissing(form.error) && (
           <ButtonLink to="/plans" small>
@@ -60,7 +61,7 @@ export const AutoTopUpDialog = ({
           hint={autoTopUp.monthlyMaxHint}
           {...field('monthly_max_micros')}
         />
-        <DialogActions onClose={onClose}>
+        <DialogActions>
           <Button type="submit" variant="primary" busyLabel={form.isBusy ? common.working : undefined}>
             {submitLabel}
           </Button>

@@ -17,6 +17,7 @@ export const TopUpForm = ({ currency }: { currency: string }): ReactElement => {
   const min = formats.money(TOP_UP_MICROS.min, currency);
   const max = formats.money(TOP_UP_MICROS.max, currency);
   const form = useForm({
+    draft: 'top-up',
     initial: { amount_micros: '25' },
     check: ({ amount_micros }) =>
       checkTopUp(amount_micros, {

@@ -26,7 +26,8 @@ const TransactionsTable = ({
   transactions: readonly ItemOf<'listWalletTransactions'>[];
   currency: string;
 }): ReactElement => {
-  const { wallet } = useI18n().messages;
+  const { messages, formats } = useI18n();
+  const { wallet } = messages;
   const { columns } = wallet;
   return (
     <Table
@@ -35,16 +36,24 @@ const TransactionsTable = ({
       keyOf={({ id }) => id}
       columns={[
         { title: columns.time, isHeader: true, render: ({ created_at }) => <Time at={created_at} exact /> },
-        { title: columns.type, render: ({ type }) => wallet.types[type] },
+        {
+          title: columns.type,
+          render: ({ type, extra_use_micros: extra = 0 }) => (
+            <>
+              {wallet.types[type]}
+              {extra > 0 && <span className="hint"> {wallet.extraUse(formats.money(extra, currency))}</span>}
+            </>
+          ),
+        },
         {
           title: columns.amount,
           isNumber: true,
-          render: ({ amount_micros }) => <Money micros={amount_micros} currency={currency} />,
+          render: ({ amount_micros }) => <Money micros={amount_micros} currency={currency} isFine />,
         },
         {
           title: columns.balance,
           isNumber: true,
-          render: ({ balance_after_micros }) => <Money micros={balance_after_micros} currency={currency} />,
+          render: ({ balance_after_micros }) => <Money micros={balance_after_micros} currency={currency} isFine />,
         },
       ]}
     />

@@ -3,14 +3,15 @@ import { useSearchParams } from 'wouter';
 import { type Answer, useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { InvoicesCard } from '../invoices/index.ts';
-import { ButtonLink, Card, Loaded, Notice, Page } from '../ui/index.ts';
+import { ButtonLink, Card, Loaded, Money, Notice, Page } from '../ui/index.ts';
 import { AutoTopUpCard } from './auto-top-up-card.tsx';
 import { TopUpForm } from './top-up-form.tsx';
 import { TransactionsCard } from './transactions-card.tsx';
 
 /** The prepaid balance of API keys. */
 export const WalletPage = (): ReactElement => {
-  const { wallet: texts, shell } = useI18n().messages;
+  const { messages, locale } = useI18n();
+  const { wallet: texts, plans, shell } = messages;
   const [search] = useSearchParams();
   const wallet = useApiQuery('getWallet', {}, { staleTime: 0 });
   return (
@@ -19,16 +20,29 @@ export const WalletPage = (): ReactElement => {
       <Card
         title={texts.balance}
         actions={
-          <ButtonLink to="/usage/alerts" small>
-            {shell.alerts}
-          </ButtonLink>
+          <div className="button-pair">
+            <ButtonLink to="/usage/alerts" small>
+              {shell.alerts}
+            </ButtonLink>
+            <ButtonLink to="/account/webhook" small>
+              {shell.accountEvents}
+            </ButtonLink>
+          </div>
         }
       >
         <Loaded query={wallet}>{(data) => <Balance wallet={data} />}</Loaded>
       </Card>
       {wallet.data !== undefined && (
         <>
-          <Card title={texts.topUp} lead={texts.topUpLead}>
+          <Card
+            title={texts.topUp}
+            lead={texts.topUpLead}
+            actions={
+              <ButtonLink to={`/prices?locale=${locale}#models`} leavesConsole small>
+                {plans.allPrices}
+              </ButtonLink>
+            }
+          >
             <TopUpForm currency={wallet.data.currency} />
           </Card>
           <AutoTopUpCard currency={wallet.data.currency} />
@@ -41,16 +55,17 @@ export const WalletPage = (): ReactElement => {
 };
 
 const Balance = ({ wallet }: { wallet: Answer<'getWallet'> }): ReactElement => {
-  const { messages, formats } = useI18n();
-  const { wallet: texts } = messages;
+  const { wallet: texts } = useI18n().messages;
   const { balance_micros, held_micros, currency } = wallet;
   return (
     <>
-      <p className="figure">{formats.shortMoney(balance_micros, currency)}</p>
+      <p className="figure">
+        <Money micros={balance_micros} currency={currency} />
+      </p>
       {held_micros > 0 && (
         <p className="hint">
-          {texts.held}: {formats.shortMoney(held_micros, currency)} · {texts.available}:{' '}
-          {formats.shortMoney(balance_micros - held_micros, currency)}
+          {texts.held}: <Money micros={held_micros} currency={currency} /> · {texts.available}:{' '}
+          <Money micros={balance_micros - held_micros} currency={currency} />
         </p>
       )}
       {balance_micros <= 0 && <Notice tone="warn">{texts.empty}</Notice>}

@@ -1,24 +1,17 @@
 import { type ReactElement, useState } from 'react';
 import { useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Dialog, DialogActions } from '../overlays/index.ts';
+import { useShowOnce } from '../leave-guard/index.ts';
+import { ConfirmDialog, OVERLAP_SECONDS, RotateDialog } from '../overlays/index.ts';
 import { useToast } from '../toasts/index.ts';
-import {
-  Badge,
-  Button,
-  Card,
-  checkText,
-  EmptyState,
-  ErrorNotice,
-  Facts,
-  Form,
-  Secret,
-  TextField,
-  Time,
-  useForm,
-} from '../ui/index.ts';
-import { RotateSecretDialog } from './rotate-secret-dialog.tsx';
+import { Badge, Button, Card, EmptyState, ErrorNotice, Facts, Time } from '../ui/index.ts';
+import { ATTEMPTS_MAX, attemptsOfRound } from './attempts-of-round.ts';
+import { ConfigureDialog } from './configure-dialog.tsx';
+import { headOf, isFailing } from './lane.ts';
+import { SigningSecretDialog } from './signing-secret-dialog.tsx';
 import type { Configuration } from './use-configuration.ts';
+import { useWebhookEvents } from './use-webhook-events.ts';
+import { useWebhookOperations } from './webhook-operations.ts';
 
 /** Address of the webhook, and its settings. */
 export const ConfigurationCard = ({
@@ -29,12 +22,13 @@ export const ConfigurationCard = ({
   configuration: Configuration | null;
 }): ReactElement => {
   const { webhooks } = useI18n().messages;
+  const { isAccount } = useWebhookOperations();
   const [isChanging, setChanging] = useState(false);
   const label = configuration === null ? webhooks.setUp : webhooks.change;
   return (
     <Card
       title={webhooks.configuration}
-      lead={webhooks.lead}
+      lead={isAccount ? webhooks.account.lead : webhooks.lead}
       actions={
         <Button variant={configuration === null ? 'primary' : 'secondary'} onClick={() => setChanging(true)}>
           {label}
@@ -42,7 +36,11 @@ export const ConfigurationCard = ({
       }
     >
       {configuration === null ? (
-        <EmptyState icon="external" title={webhooks.notConfiguredTitle} text={webhooks.notConfiguredText} />
+        <EmptyState
+          icon="external"
+          title={webhooks.notConfiguredTitle}
+          text={isAccount ? webhooks.account.notConfiguredText : webhooks.notConfiguredText}
+        />
       ) : (
         <Current clientId={clientId} configuration={configuration} />
       )}
@@ -62,8 +60,9 @@ const Current = ({ clientId, configuration }: { clientId: string; configuration:
   const { webhooks } = useI18n().messages;
   const toast = useToast();
   const [isRotating, setRotating] = useState(false);
-  const test = useApiMutation('testWebhook', {
-    refreshes: ['listWebhookEvents', 'getWebhookConfiguration'],
+  const { operations, isAccount } = useWebhookOperations();
+  const test = useApiMutation(operations.test, {
+    refreshes: [operations.events, operations.configuration],
     onDone: () => toast(webhooks.tested),
   });
   const send = (): void => test.mutate({ params: { client_id: clientId } });
@@ -72,12 +71,7 @@ const Current = ({ clientId, configuration }: { clientId: string; configuration:
       <Facts
         items={[
           [webhooks.url, <code key="url">{configuration.url}</code>],
-          [
-            webhooks.state,
-            <Badge key="state" tone={configuration.state === 'ok' ? 'good' : 'bad'}>
-              {webhooks[configuration.state]}
-            </Badge>,
-          ],
+          [webhooks.state, <WebhookState key="state" configuration={configuration} />],
           [webhooks.generation, configuration.generation],
           [webhooks.since, <Time key="since" at={configuration.created_at} exact />],
         ]}
@@ -87,87 +81,75 @@ const Current = ({ clientId, configuration }: { clientId: string; configuration:
           {webhooks.test}
         </Button>
         <Button onClick={() => setRotating(true)}>{webhooks.rotate}</Button>
+        {isAccount && <DeleteWebhook />}
       </div>
+      <p className="hint">{webhooks.testHint}</p>
       {isRotating && <RotateSecretDialog clientId={clientId} onClose={() => setRotating(false)} />}
       {test.isError && <ErrorNotice error={test.error} onRetry={send} />}
     </>
   );
 };
 
-const ConfigureDialog = ({
-  clientId,
-  title,
-  url,
-  onClose,
-}: {
-  clientId: string;
-  title: string;
-  url: string;
-  onClose: () => void;
-}): ReactElement => {
+/** Shows if events arrive: a receiver that refuses the next one is failing long before it is blocked. */
+const WebhookState = ({ configuration: { client_id, state } }: { configuration: Configuration }): ReactElement => {
   const { webhooks } = useI18n().messages;
-  const [secret, setSecret] = useState<string>();
-  const isDone = secret !== undefined;
+  const head = headOf(useWebhookEvents(client_id, undefined).data?.pages.flatMap((page) => page.data) ?? []);
+  if (state === 'blocked') return <Badge tone="bad">{webhooks.blocked}</Badge>;
+  if (head === undefined || !isFailing(head)) return <Badge tone="good">{webhooks.ok}</Badge>;
+  return <Badge tone="warn">{webhooks.failing(attemptsOfRound(head), ATTEMPTS_MAX)}</Badge>;
+};
+
+/** Deletes the webhook of the account, after a question. */
+const DeleteWebhook = (): ReactElement => {
+  const { account } = useI18n().messages.webhooks;
+  const toast = useToast();
+  const [isAsking, setAsking] = useState(false);
+  const remove = useApiMutation('deleteAccountWebhook', {
+    refreshes: ['getAccountWebhook', 'listAccountEvents'],
+    onDone: () => toast(account.deleted),
+  });
   return (
-    <Dialog isOpen onClose={onClose} title={isDone ? webhooks.secretTitle : title} canDismiss={!isDone}>
-      {isDone ? (
-        <>
-          <Secret label={webhooks.secretLabel} text={webhooks.secretText} value={secret} />
-          <div className="dialog-actions">
-            <Button variant="primary" onClick={onClose}>
-              {webhooks.secretDone}
-            </Button>
-          </div>
-        </>
-      ) : (
-        <ConfigureForm clientId={clientId} title={title} url={url} onConfigured={setSecret} onClose={onClose} />
+    <>
+      <Button onClick={() => setAsking(true)}>{account.delete}</Button>
+      {isAsking && (
+        <ConfirmDialog
+          onClose={() => setAsking(false)}
+          title={account.deleteTitle}
+          text={account.deleteText}
+          confirmLabel={account.delete}
+          busyLabel={account.deleting}
+          isBusy={remove.isPending}
+          isDangerous
+          error={remove.error}
+          onConfirm={() => remove.mutate({})}
+        />
       )}
-    </Dialog>
+    </>
   );
 };
 
-const ConfigureForm = ({
-  clientId,
-  title,
-  url,
-  onConfigured,
-  onClose,
-}: {
-  clientId: string;
-  title: string;
-  url: string;
-  onConfigured: (secret: string) => void;
-  onClose: () => void;
-}): ReactElement => {
-  const { webhooks } = useI18n().messages;
-  const configure = useApiMutation('configureWebhook', { refreshes: ['getWebhookConfiguration', 'listWebhookEvents'] });
-  const form = useForm({
-    initial: { url },
-    check: (values) => checkText('url', values.url, { required: true, max: 2048 }),
-    submit: async (values) => {
-      const body = { url: values.url.trim() };
-      const { signing_secret } = await configure.mutateAsync({ params: { client_id: clientId }, body });
-      onConfigured(signing_secret);
+/** Replaces the signing secret. Nothing is cancelled. */
+const RotateSecretDialog = ({ clientId, onClose }: { clientId: string; onClose: () => void }): ReactElement => {
+  const { messages, formats } = useI18n();
+  const { webhooks, overlap } = messages;
+  const showOnce = useShowOnce();
+  const { operations } = useWebhookOperations();
+  const rotate = useApiMutation(operations.rotate, {
+    shows: ({ signing_secret, previous_expires_at }) => {
+      onClose();
+      const note = overlap.until(formats.dateTime(previous_expires_at));
+      showOnce((close) => <SigningSecretDialog value={signing_secret} note={note} onClose={close} />);
     },
   });
   return (
-    <Form form={form} label={title}>
-      {url !== '' && <p>{webhooks.changeText}</p>}
-      <TextField
-        label={webhooks.url}
-        hint={webhooks.urlHint}
-        type="url"
-        placeholder="https://example.com/webhooks"
-        autoComplete="off"
-        value={form.values.url}
-        onChange={(next) => form.set('url', next)}
-        fault={form.faultOf('url')}
-      />
-      <DialogActions onClose={onClose}>
-        <Button type="submit" variant="primary" busyLabel={form.isBusy ? webhooks.saving : undefined}>
-          {title}
-        </Button>
-      </DialogActions>
-    </Form>
+    <RotateDialog
+      title={webhooks.rotateTitle}
+      text={webhooks.rotateText}
+      rotation={rotate}
+      onConfirm={(chosen) =>
+        rotate.mutate({ params: { client_id: clientId }, body: { overlap_seconds: OVERLAP_SECONDS[chosen] } })
+      }
+      onClose={onClose}
+    />
   );
 };

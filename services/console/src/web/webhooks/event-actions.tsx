@@ -2,63 +2,63 @@ import type { ReactElement } from 'react';
 import { useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { useToast } from '../toasts/index.ts';
-import { Button, ErrorNotice } from '../ui/index.ts';
+import { Button } from '../ui/index.ts';
+import { isWaiting } from './lane.ts';
 import type { WebhookEventRecord } from './use-webhook-events.ts';
+import { useWebhookOperations } from './webhook-operations.ts';
 
-const REFRESHES = ['listWebhookEvents', 'getWebhookConfiguration', 'getWebhookEvent'] as const;
+interface EventActionsProps {
+  readonly clientId: string;
+  readonly event: WebhookEventRecord;
+  readonly onSkip: () => void;
+  /** Receives the error of an action; undefined when another begins. */
+  readonly onFailure: (error: Error | undefined) => void;
+}
 
-/** Retry or skip a failed event, or deliver a queued one now. */
-export const EventActions = ({
-  clientId,
-  event,
-  onSkip,
-}: {
-  clientId: string;
-  event: WebhookEventRecord;
-  onSkip: () => void;
-}): ReactElement | false => {
-  if (event.status === 'failed') return <Recovery clientId={clientId} event={event} onSkip={onSkip} />;
-  return event.status === 'queued' && <DeliverNow clientId={clientId} event={event} />;
+/** Offers to retry or skip a failed event, or to deliver now the queued one whose turn it is. */
+export const EventActions = (props: EventActionsProps): ReactElement | false => {
+  const { event } = props;
+  if (event.status === 'failed') return <Recovery {...props} />;
+  return event.status === 'queued' && !isWaiting(event) && <DeliverNow {...props} />;
 };
 
-const DeliverNow = ({ clientId, event }: { clientId: string; event: WebhookEventRecord }): ReactElement => {
+const DeliverNow = ({ clientId, event, onFailure }: EventActionsProps): ReactElement => {
   const { webhooks } = useI18n().messages;
   const toast = useToast();
-  const deliver = useApiMutation('deliverWebhookEventNow', {
-    refreshes: REFRESHES,
+  const { operations } = useWebhookOperations();
+  const deliver = useApiMutation(operations.deliverNow, {
+    refreshes: [operations.events, operations.configuration, operations.event],
     onDone: () => toast(webhooks.deliverNowDone),
   });
+  const start = (): void => {
+    onFailure(undefined);
+    deliver.mutate({ params: { client_id: clientId, event_id: event.event_id } }, { onError: onFailure });
+  };
   return (
-    <>
-      <Button
-        small
-        busyLabel={deliver.isPending ? webhooks.deliveringNow : undefined}
-        aria-label={webhooks.deliverEventNow(event.sequence)}
-        onClick={() => deliver.mutate({ params: { client_id: clientId, event_id: event.event_id } })}
-      >
-        {webhooks.deliverNow}
-      </Button>
-      {deliver.isError && <ErrorNotice error={deliver.error} />}
-    </>
+    <Button
+      small
+      busyLabel={deliver.isPending ? webhooks.deliveringNow : undefined}
+      aria-label={webhooks.deliverEventNow(event.sequence)}
+      onClick={start}
+    >
+      {webhooks.deliverNow}
+    </Button>
   );
 };
 
-const Recovery = ({
-  clientId,
-  event,
-  onSkip,
-}: {
-  clientId: string;
-  event: WebhookEventRecord;
-  onSkip: () => void;
-}): ReactElement => {
+const Recovery = ({ clientId, event, onSkip, onFailure }: EventActionsProps): ReactElement => {
   const { webhooks } = useI18n().messages;
   const toast = useToast();
-  const recover = useApiMutation('recoverWebhookEvent', {
-    refreshes: REFRESHES,
+  const { operations } = useWebhookOperations();
+  const recover = useApiMutation(operations.recover, {
+    refreshes: [operations.events, operations.configuration, operations.event],
     onDone: () => toast(webhooks.retried),
   });
   const params = { client_id: clientId, event_id: event.event_id };
+  const retry = (): void => {
+    onFailure(undefined);
+    recover.mutate({ params, body: { action: 'retry' } }, { onError: onFailure });
+  };
   return (
     <div className="button-pair">
       <Button
@@ -66,14 +66,13 @@ const Recovery = ({
         variant="primary"
         busyLabel={recover.isPending ? webhooks.retrying : undefined}
         aria-label={webhooks.retryEvent(event.sequence)}
-        onClick={() => recover.mutate({ params, body: { action: 'retry' } })}
+        onClick={retry}
       >
         {webhooks.retry}
       </Button>
       <Button small aria-label={webhooks.skipEvent(event.sequence)} onClick={onSkip}>
         {webhooks.skip}
       </Button>
-      {recover.isError && <ErrorNotice error={recover.error} />}
     </div>
   );
 };

@@ -3,11 +3,23 @@ import { useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { CopyButton, Loaded, Time } from '../ui/index.ts';
 import { AttemptOutcome } from './attempt-outcome.tsx';
+import { curlSample } from './curl-sample.ts';
+import { useWebhookOperations } from './webhook-operations.ts';
 
-/** The payload of an event and every attempt to deliver it. */
-export const EventDetails = ({ clientId, eventId }: { clientId: string; eventId: string }): ReactElement => {
+/** Shows the payload of an event and every attempt to deliver it. */
+export const EventDetails = ({
+  clientId,
+  url,
+  eventId,
+}: {
+  clientId: string;
+  /** Destination of the webhook. */
+  url: string;
+  eventId: string;
+}): ReactElement => {
   const { webhooks, common } = useI18n().messages;
-  const event = useApiQuery('getWebhookEvent', { params: { client_id: clientId, event_id: eventId } });
+  const { operations } = useWebhookOperations();
+  const event = useApiQuery(operations.event, { params: { client_id: clientId, event_id: eventId } });
   return (
     <Loaded query={event} lines={4}>
       {({ payload, attempt_log }) => (
@@ -24,7 +36,7 @@ export const EventDetails = ({ clientId, eventId }: { clientId: string; eventId:
                 <li key={attempt.at} className="row">
                   <AttemptOutcome attempt={attempt} />
                   <span className="hint row-end">
-                    <Time at={attempt.at} exact />
+                    <Time at={attempt.at} exact="seconds" />
                   </span>
                 </li>
               ))}
@@ -34,9 +46,14 @@ export const EventDetails = ({ clientId, eventId }: { clientId: string; eventId:
             <div className="copy-row">
               <h3>{webhooks.payload}</h3>
               <CopyButton text={payload} label={`${common.copy}: ${webhooks.payload}`} />
+              <CopyButton
+                text={curlSample({ url, eventId, payload })}
+                label={webhooks.copyAsCurl}
+                face={webhooks.copyAsCurl}
+              />
             </div>
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways, so the keyboard must reach it. */}
-            <section className="code" tabIndex={0} aria-label={webhooks.payload}>
+            <p className="hint">{webhooks.curlHint}</p>
+            <section className="code code-wrapped" aria-label={webhooks.payload}>
               <pre>
                 <code>{JSON.stringify(JSON.parse(payload), null, 2)}</code>
               </pre>

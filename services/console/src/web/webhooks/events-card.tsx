@@ -1,27 +1,29 @@
-import { type ReactElement, useState } from 'react';
+import { type ComponentProps, type ReactElement, useState } from 'react';
+import { ApiError, useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { Button, Card, EmptyState, ErrorNotice, Loading } from '../ui/index.ts';
 import { BlockedNotice } from './blocked-notice.tsx';
 import { type EventFilter, EventFilters, useEventFilter } from './event-filters.tsx';
 import { EventsTable } from './events-table.tsx';
-import { FoundEvent } from './found-event.tsx';
+import { headOf } from './lane.ts';
 import { SkipDialog } from './skip-dialog.tsx';
 import type { Configuration } from './use-configuration.ts';
-import { useWebhookEvents, type WebhookEventRecord } from './use-webhook-events.ts';
+import { FOLLOW_MS, isUnderWay, useWebhookEvents, type WebhookEventRecord } from './use-webhook-events.ts';
+import { useWebhookOperations } from './webhook-operations.ts';
+
+/** Form of a whole id, which may still be half typed. */
+const WHOLE_ID = /^evt_[0-9a-z]{26}$/;
 
 /** Deliveries, newest first, and what can be done about those that have failed. */
-export const EventsCard = ({
-  clientId,
-  configuration,
-}: {
-  clientId: string;
-  configuration: Configuration;
-}): ReactElement => {
+export const EventsCard = ({ configuration }: { configuration: Configuration }): ReactElement => {
   const { webhooks } = useI18n().messages;
+  const { client_id: clientId } = configuration;
   const filter = useEventFilter();
   const pages = useWebhookEvents(clientId, filter.status);
+  const head = useHead(configuration);
   const [skipping, setSkipping] = useState<WebhookEventRecord>();
   const listed = filter.eventId === '' ? (pages.data?.pages.flatMap((page) => page.data) ?? []) : [];
+  const lists = { configuration, head, onSkip: setSkipping };
   return (
     <Card
       title={webhooks.events}
@@ -36,12 +38,12 @@ export const EventsCard = ({
         </Button>
       }
     >
-      <BlockedNotice clientId={clientId} configuration={configuration} events={listed} onSkip={setSkipping} />
+      <BlockedNotice configuration={configuration} events={listed} onSkip={setSkipping} />
       <EventFilters {...filter} />
       {filter.eventId === '' ? (
-        <EventList clientId={clientId} filter={filter} pages={pages} onSkip={setSkipping} />
+        <EventList filter={filter} pages={pages} lists={lists} />
       ) : (
-        <FoundEvent clientId={clientId} eventId={filter.eventId} onSkip={setSkipping} />
+        <FoundEvent eventId={filter.eventId} {...lists} />
       )}
       {skipping !== undefined && (
         <SkipDialog clientId={clientId} event={skipping} onClose={() => setSkipping(undefined)} />
@@ -50,28 +52,39 @@ export const EventsCard = ({
   );
 };
 
+/** Reads the event that later ones wait for: the failed one of a blocked webhook, or the earliest of the newest. */
+const useHead = ({ client_id, blocked_by_event_id }: Configuration): WebhookEventRecord | undefined => {
+  const { operations } = useWebhookOperations();
+  const newest = useWebhookEvents(client_id, undefined).data?.pages.flatMap((page) => page.data) ?? [];
+  const blocking = useApiQuery(
+    operations.event,
+    { params: { client_id, event_id: blocked_by_event_id ?? '' } },
+    { enabled: blocked_by_event_id !== null },
+  ).data;
+  return blocking?.status === 'failed' ? blocking : headOf(newest);
+};
+
 const EventList = ({
-  clientId,
   filter: { status },
   pages,
-  onSkip,
+  lists,
 }: {
-  clientId: string;
   filter: EventFilter;
   pages: ReturnType<typeof useWebhookEvents>;
-  onSkip: (event: WebhookEventRecord) => void;
+  lists: Omit<ComponentProps<typeof EventsTable>, 'events'>;
 }): ReactElement => {
   const { webhooks, common } = useI18n().messages;
+  const { isAccount } = useWebhookOperations();
   const events = pages.data?.pages.flatMap((page) => page.data) ?? [];
   return (
     <>
       {pages.isPending && <Loading lines={5} />}
       {pages.isError && <ErrorNotice error={pages.error} onRetry={() => void pages.refetch()} />}
       {pages.isSuccess && events.length === 0 && status === undefined && (
-        <EmptyState title={webhooks.emptyTitle} text={webhooks.emptyText} />
+        <EmptyState title={webhooks.emptyTitle} text={isAccount ? webhooks.account.emptyText : webhooks.emptyText} />
       )}
       {pages.isSuccess && events.length === 0 && status !== undefined && <EmptyState text={webhooks.noneWithStatus} />}
-      {events.length > 0 && <EventsTable clientId={clientId} events={events} onSkip={onSkip} />}
+      {events.length > 0 && <EventsTable events={events} {...lists} />}
       {pages.hasNextPage && (
         <Button
           busyLabel={pages.isFetchingNextPage ? common.loading : undefined}
@@ -82,4 +95,35 @@ const EventList = ({
       )}
     </>
   );
+};
+
+/** The event with an id, if it is one of this app's. */
+const FoundEvent = ({
+  configuration,
+  eventId,
+  head,
+  onSkip,
+}: {
+  configuration: Configuration;
+  eventId: string;
+  head: WebhookEventRecord | undefined;
+  onSkip: (event: WebhookEventRecord) => void;
+}): ReactElement => {
+  const { webhooks } = useI18n().messages;
+  const { operations, isAccount } = useWebhookOperations();
+  const isWhole = WHOLE_ID.test(eventId);
+  const { data, error, refetch } = useApiQuery(
+    operations.event,
+    { params: { client_id: configuration.client_id, event_id: eventId } },
+    {
+      enabled: isWhole,
+      staleTime: 0,
+      refetchInterval: (event) => event !== undefined && isUnderWay(event) && FOLLOW_MS,
+    },
+  );
+  if (data !== undefined)
+    return <EventsTable configuration={configuration} events={[data]} head={head} onSkip={onSkip} />;
+  if (!isWhole || (error instanceof ApiError && error.status === 404))
+    return <EmptyState text={isAccount ? webhooks.account.noneWithId : webhooks.noneWithId} />;
+  return error === null ? <Loading lines={2} /> : <ErrorNotice error={error} onRetry={() => void refetch()} />;
 };

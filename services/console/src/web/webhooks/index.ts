@@ -1,1 +1,1 @@
-export { WebhookPage } from './webhook-page.tsx';
+export { AccountWebhookPage, WebhookPage } from './webhook-page.tsx';

@@ -4,6 +4,7 @@ import { useI18n } from '../i18n/index.ts';
 import { ConfirmDialog } from '../overlays/index.ts';
 import { useToast } from '../toasts/index.ts';
 import type { WebhookEventRecord } from './use-webhook-events.ts';
+import { useWebhookOperations } from './webhook-operations.ts';
 
 /** Asks once before an event is given up. */
 export const SkipDialog = ({
@@ -17,8 +18,9 @@ export const SkipDialog = ({
 }): ReactElement => {
   const { webhooks } = useI18n().messages;
   const toast = useToast();
-  const recover = useApiMutation('recoverWebhookEvent', {
-    refreshes: ['listWebhookEvents', 'getWebhookConfiguration'],
+  const { operations } = useWebhookOperations();
+  const recover = useApiMutation(operations.recover, {
+    refreshes: [operations.events, operations.configuration],
     onDone: () => {
       toast(webhooks.skipped);
       onClose();
@@ -27,7 +29,6 @@ export const SkipDialog = ({
   const params = { client_id: clientId, event_id: event.event_id };
   return (
     <ConfirmDialog
-      isOpen
       onClose={onClose}
       title={webhooks.skipTitle(event.sequence)}
       text={webhooks.skipText}

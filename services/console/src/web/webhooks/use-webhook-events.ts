@@ -1,6 +1,7 @@
 import type { WebhookEventStatus } from '@svc/contracts';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { type ItemOf, useApi } from '../api/index.ts';
+import { useWebhookOperations } from './webhook-operations.ts';
 
 /** A stored event and what became of it. */
 export type WebhookEventRecord = ItemOf<'listWebhookEvents'>;
@@ -15,12 +16,13 @@ export const isUnderWay = ({ status }: WebhookEventRecord): boolean => status ==
 /** Events of an app, newest first; `status` undefined for all. While one is under way, they are read again every few seconds. */
 export const useWebhookEvents = (clientId: string, status: WebhookEventStatus | undefined) => {
   const { call } = useApi();
+  const { operations } = useWebhookOperations();
   return useInfiniteQuery({
-    queryKey: ['listWebhookEvents', clientId, status],
+    queryKey: [operations.events, clientId, status],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
       call(
-        'listWebhookEvents',
+        operations.events,
         { params: { client_id: clientId }, query: { limit: PAGE_EVENTS, after: pageParam, status } },
         signal,
       ),

@@ -19,6 +19,7 @@ export const accountBindings = (state: MockState): Binding[] => [
     Object.assign(account, { account_type: 'business', business_name: body.business_name });
     return { status: 200, body: freshSession(state, account) };
   }),
+  bind(routes.getSso, async () => ({ status: 200, body: { enabled: false, name: null } })),
   bind(routes.listSessions, async ({ caller }) => {
     const now = new Date().toISOString();
     const current = {

@@ -136,6 +136,7 @@ const appBindings = (state: MockState): Binding[] => [
       refresh_grace_seconds: body.refresh_grace_seconds,
       require_pushed_authorization_requests: body.require_pushed_authorization_requests,
       dpop_bound_access_tokens: body.dpop_bound_access_tokens,
+      device_flow: body.device_flow,
       created_at: now,
       updated_at: now,
       secret_rotated_at: body.client_type === 'public' ? null : now,
@@ -213,6 +214,16 @@ const connectionBindings = (state: MockState): Binding[] => [
     status: 200,
     body: { data: possessionsOf(state, caller.userId).endedConnections },
   })),
+  bind(routes.listGrants, async ({ params, caller }) => ({
+    status: 200,
+    body: { data: possessionsOf(state, caller.userId).grants.get(params.client_id) ?? [] },
+  })),
+  bind(routes.deleteGrant, async ({ params, caller }) => {
+    const { grants } = possessionsOf(state, caller.userId);
+    const left = grants.get(params.client_id)?.filter(({ id }) => id !== params.grant_id) ?? [];
+    grants.set(params.client_id, left);
+    return { status: 204 };
+  }),
   bind(routes.listConnectionAudit, async () => ({
     status: 200,
     body: {

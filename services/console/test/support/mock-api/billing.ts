@@ -1,6 +1,15 @@
-import { newId, routes } from '@svc/contracts';
+import { newId, routes, sandboxRoutes } from '@svc/contracts';
 import { AppError, type Binding, bind, requireRecentAuthentication } from '@svc/service-kit';
-import { type Checkout, daysFromNow, type MockState, PLANS, possessionsOf, STEP_UP, subscriptionTo } from './state.ts';
+import {
+  type Checkout,
+  daysFromNow,
+  type MockState,
+  PLANS,
+  PRICES,
+  possessionsOf,
+  STEP_UP,
+  subscriptionTo,
+} from './state.ts';
 
 /** The routes of the billing service that the pages call. */
 export const billingBindings = (state: MockState): Binding[] => [
@@ -11,6 +20,7 @@ export const billingBindings = (state: MockState): Binding[] => [
   ...settingBindings(state),
 ];
 
+const NO_EXTRA_USE = () => ({ used_micros: 0, resets_at: daysFromNow(20) });
 const NO_USE = { requests: 0, cost_micros: 0 };
 
 const window = (percent: number, limit: number, days: number) => ({
@@ -22,6 +32,7 @@ const window = (percent: number, limit: number, days: number) => ({
 
 const subscriptionBindings = (state: MockState): Binding[] => [
   bind(routes.listPlans, async () => ({ status: 200, body: { data: PLANS } })),
+  bind(routes.listPrices, async () => ({ status: 200, body: PRICES })),
   bind(routes.getSubscription, async ({ caller }) => ({
     status: 200,
     body: { subscription: possessionsOf(state, caller.userId).subscription },
@@ -98,7 +109,7 @@ const checkoutBindings = (state: MockState): Binding[] => [
 ];
 
 const sandboxBindings = (state: MockState): Binding[] => [
-  bind(routes.showSandboxCheckout, async ({ params }) => ({
+  bind(sandboxRoutes.showSandboxCheckout, async ({ params }) => ({
     status: 200,
     contentType: 'text/html; charset=utf-8',
     headers: { 'content-security-policy': "default-src 'none'; form-action 'self'" },
@@ -106,7 +117,7 @@ const sandboxBindings = (state: MockState): Binding[] => [
       <form method="post" action="/sandbox/payments/sessions/${params.session_id}/submit">
       <button name="action" value="pay">Pay</button><button name="action" value="cancel">Cancel</button></form>`,
   })),
-  bind(routes.submitSandboxCheckout, async ({ params, body }) => {
+  bind(sandboxRoutes.submitSandboxCheckout, async ({ params, body }) => {
     const checkout = state.checkouts.get(params.session_id);
     if (checkout === undefined) throw new AppError('not_found');
     if (body.action !== 'pay') return { status: 303, headers: { location: checkout.cancelUrl } };
@@ -142,6 +153,14 @@ const settingBindings = (state: MockState): Binding[] => [
   bind(routes.changeAlertSettings, async ({ caller, body }) => {
     possessionsOf(state, caller.userId).alerts = body;
     return { status: 200, body };
+  }),
+  bind(routes.getExtraUsage, async ({ caller }) => ({
+    status: 200,
+    body: { ...possessionsOf(state, caller.userId).extraUsage, ...NO_EXTRA_USE() },
+  })),
+  bind(routes.changeExtraUsage, async ({ caller, body }) => {
+    possessionsOf(state, caller.userId).extraUsage = body;
+    return { status: 200, body: { ...body, ...NO_EXTRA_USE() } };
   }),
   bind(routes.getAutoTopUp, async ({ caller }) => ({
     status: 200,

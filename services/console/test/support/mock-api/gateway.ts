@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { newId, routes } from '@svc/contracts';
 import { AppError, type Binding, bind } from '@svc/service-kit';
+import { ISSUER, receiptKeys, signReceipt } from './receipts.ts';
 import { type ApiKey, type MockState, possessionsOf } from './state.ts';
 
 /** The routes of the inference gateway that the pages call. */
@@ -49,6 +50,29 @@ export const gatewayBindings = (state: MockState): Binding[] => [
     owned.keys = owned.keys.filter(({ id }) => id !== params.key_id);
     return { status: 204 };
   }),
+  bind(routes.listManagementKeys, async ({ caller }) => ({
+    status: 200,
+    body: { data: possessionsOf(state, caller.userId).managementKeys },
+  })),
+  bind(routes.createManagementKey, async ({ body, caller }) => {
+    const key = `svc_mk_${randomBytes(24).toString('base64url')}`;
+    const record = {
+      id: newId('mk'),
+      name: body.name,
+      prefix: key.slice(0, 13),
+      scopes: body.scopes,
+      expires_at: body.expires_at ?? null,
+      created_at: new Date().toISOString(),
+      last_used_at: null,
+    };
+    possessionsOf(state, caller.userId).managementKeys.unshift(record);
+    return { status: 201, body: { ...record, key } };
+  }),
+  bind(routes.deleteManagementKey, async ({ params, caller }) => {
+    const owned = possessionsOf(state, caller.userId);
+    owned.managementKeys = owned.managementKeys.filter(({ id }) => id !== params.management_key_id);
+    return { status: 204 };
+  }),
   bind(routes.listGatewayUsage, async ({ query, caller, req }) => {
     const matching = possessionsOf(state, caller.userId).usage.filter(
       (record) =>
@@ -65,6 +89,17 @@ export const gatewayBindings = (state: MockState): Binding[] => [
     const page = matching.slice(start, start + query.limit);
     return { status: 200, body: { data: page, has_more: start + page.length < matching.length } };
   }),
+  bind(routes.getGatewayReceipt, async ({ params, caller }) => {
+    const record = possessionsOf(state, caller.userId).usage.find(({ request_id }) => request_id === params.request_id);
+    if (record === undefined) throw new AppError('not_found');
+    if (record.state === 'uncertain') throw new AppError('not_settled');
+    return { status: 200, body: { receipt: await signReceipt(record, caller.userId) } };
+  }),
+  bind(routes.getReceiptJwks, async () => ({ status: 200, body: await receiptKeys() })),
+  bind(routes.getAuthorizationServerMetadata, async () => ({
+    status: 200,
+    body: { issuer: ISSUER, authorization_endpoint: ISSUER, token_endpoint: ISSUER, jwks_uri: ISSUER },
+  })),
   bind(routes.summarizeGatewayUsage, async ({ caller }) => {
     const models = new Set(possessionsOf(state, caller.userId).usage.map(({ model }) => model ?? ''));
     const counts = { requests: 1, input_tokens: 1, output_tokens: 1, cost_micros: 1 };

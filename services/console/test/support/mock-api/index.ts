@@ -1,4 +1,4 @@
-import { allRoutes, type ErrorCode, newId } from '@svc/contracts';
+import { documentedRoutes, type ErrorCode, newId } from '@svc/contracts';
 import { AppError, type Binding, createLogger, createMetrics, createServiceApp } from '@svc/service-kit';
 import { accountBindings } from './account.ts';
 import { authBindings } from './auth.ts';
@@ -50,11 +50,14 @@ export const createMockApi = ({ state, faults, without = [] }: MockApiOptions) =
   ];
   return createServiceApp({
     service: 'auth',
-    contract: allRoutes,
+    contract: documentedRoutes,
     bindings: bindings
       .filter(({ route }) => !without.includes(route.operationId))
       .map((binding) => misbehave(binding, faults)),
-    authenticate: { console_session: async (token) => authenticate(state, token) },
+    authenticate: {
+      console_session: async (token) => authenticate(state, token),
+      session_or_api_key: async (token) => authenticate(state, token),
+    },
     stepUp: STEP_UP,
     logger: createLogger({ service: 'mock-api', level: 'fatal' }),
     metrics: createMetrics('mock-api'),

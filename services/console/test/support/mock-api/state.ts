@@ -6,10 +6,13 @@ import type {
   Connection,
   DailyUse,
   EndedConnection,
+  ExtraUsageRequest,
   Factor,
+  Grant,
   Invoice,
   ListedSession,
   Plan,
+  PriceList,
   PublisherDomain,
   routes,
   Subscription,
@@ -50,8 +53,11 @@ export interface Possessions {
   /** Reports about apps that the account has sent. */
   reports: { clientId: string; reason: string; comment?: string | undefined }[];
   connections: Connection[];
+  /** By app. */
+  readonly grants: Map<string, Grant[]>;
   endedConnections: EndedConnection[];
   keys: ApiKey[];
+  managementKeys: ItemOf<typeof routes.listManagementKeys>[];
   usage: UsageRecord[];
   /** Use of the subscription, by day before today. */
   planUse: ReadonlyMap<number, Pick<DailyUse, 'services' | 'apps'>>;
@@ -61,6 +67,7 @@ export interface Possessions {
   invoices: Invoice[];
   alerts: AlertSettings;
   autoTopUp: AutoTopUp;
+  extraUsage: ExtraUsageRequest;
   hasPaymentMethod: boolean;
   /** Sessions beside the one of the page. */
   otherSessions: ListedSession[];
@@ -88,6 +95,19 @@ export interface MockState {
   readonly events: Map<string, WebhookEvent[]>;
   readonly icons: Map<string, { contentType: string; bytes: Buffer }>;
 }
+
+const TOKEN_PRICE = {
+  input_micros_per_million: 200_000,
+  cached_input_micros_per_million: 200_000,
+  output_micros_per_million: 600_000,
+};
+
+/** Prices of inference. */
+export const PRICES: PriceList = {
+  currency: 'EUR',
+  data: [{ id: 'svc-chat', service: 'chat', max_output_tokens: 4096, price: TOKEN_PRICE }],
+  delegated: { chat: TOKEN_PRICE, audio_transcription: { micros_per_second: 100 } },
+};
 
 /** Plans on offer. */
 export const PLANS: readonly Plan[] = [
@@ -133,8 +153,10 @@ export const possessionsOf = (state: MockState, userId: string): Possessions => 
   const created: Possessions = {
     apps: [],
     connections: [],
+    grants: new Map(),
     endedConnections: [],
     keys: [],
+    managementKeys: [],
     usage: [],
     planUse: new Map(),
     subscription: null,
@@ -143,6 +165,7 @@ export const possessionsOf = (state: MockState, userId: string): Possessions => 
     invoices: [],
     hasPaymentMethod: false,
     alerts: { thresholds_percent: [50, 80, 100], wallet_below_micros: 2_000_000 },
+    extraUsage: { enabled: false, monthly_max_micros: 0 },
     autoTopUp: {
       enabled: false,
       below_micros: 5_000_000,

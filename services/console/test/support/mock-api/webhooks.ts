@@ -3,10 +3,41 @@ import { newId, routes } from '@svc/contracts';
 import { AppError, type Binding, bind, invalidField } from '@svc/service-kit';
 import { type MockState, possessionsOf, type WebhookEvent } from './state.ts';
 
+const DAY_MS = 86_400_000;
+
 /** The routes of the webhook dispatcher that the pages call. */
 export const webhookBindings = (state: MockState): Binding[] => [
   ...configurationBindings(state),
   ...eventBindings(state),
+  ...accountBindings(state),
+];
+
+/** The account's webhook is stored like one of an app, under the id of the account. */
+const accountBindings = (state: MockState): Binding[] => [
+  bind(routes.configureAccountWebhook, async ({ body: { url }, caller: { userId } }) => {
+    const members = { url, generation: 1, created_at: new Date().toISOString(), state: 'ok' as const };
+    const configuration = { ...members, blocked_by_event_id: null, paused_at: null };
+    state.webhooks.set(userId, { client_id: userId, ...configuration });
+    return { status: 200, body: { account_id: userId, ...configuration, signing_secret: 'whsec_c2VjcmV0' } };
+  }),
+  bind(routes.getAccountWebhook, async ({ caller: { userId } }) => {
+    const configuration = state.webhooks.get(userId);
+    if (configuration === undefined) throw new AppError('not_found');
+    const { client_id: account_id, ...members } = configuration;
+    return { status: 200, body: { account_id, ...members } };
+  }),
+  bind(routes.deleteAccountWebhook, async ({ caller: { userId } }) => {
+    state.webhooks.delete(userId);
+    return { status: 204 };
+  }),
+  bind(routes.testAccountWebhook, async ({ caller: { userId } }) => {
+    const { event_id } = addEvent(state, userId, { status: 'delivered', attempts: 1, next_attempt_at: null });
+    return { status: 202, body: { status: 'queued', event_id } };
+  }),
+  bind(routes.listAccountEvents, async ({ caller: { userId } }) => {
+    const data = (state.events.get(userId) ?? []).map((event) => ({ ...event, event: 'account.test' as const }));
+    return { status: 200, body: { data, has_more: false, generation: 1 } };
+  }),
 ];
 
 const requireOwner = (state: MockState, userId: string, clientId: string): void => {
@@ -15,6 +46,22 @@ const requireOwner = (state: MockState, userId: string, clientId: string): void 
 };
 
 const configurationBindings = (state: MockState): Binding[] => [
+  bind(routes.getAppAnalytics, async ({ params, query, caller }) => {
+    requireOwner(state, caller.userId, params.client_id);
+    const days: string[] = [];
+    for (let at = Date.parse(query.from ?? ''); at <= Date.parse(query.to ?? ''); at += DAY_MS) {
+      days.push(new Date(at).toISOString().slice(0, 10));
+    }
+    const data = days.map((day, index) => ({
+      day,
+      connections: index % 5 === 0 ? 1 : 0,
+      requests: 10 + (index % 7),
+      errors: index % 4,
+      deliveries: 2,
+      deliveries_failed: index % 2,
+    }));
+    return { status: 200, body: { data } };
+  }),
   bind(routes.configureWebhook, async ({ params, body, caller }) => {
     const { client_id } = params;
     requireOwner(state, caller.userId, client_id);
@@ -28,6 +75,7 @@ const configurationBindings = (state: MockState): Binding[] => [
       created_at: new Date().toISOString(),
       state: 'ok' as const,
       blocked_by_event_id: null,
+      paused_at: null,
     };
     state.webhooks.set(client_id, configuration);
     const signingSecret = `whsec_${randomBytes(32).toString('base64')}`;

@@ -1,5 +1,5 @@
 import { UpstreamFailure } from '../../upstream-failure.ts';
-import { isRecord } from '../../wire/index.ts';
+import { contentText, createArgumentsReader, isRecord } from '../../wire/index.ts';
 
 /** A function call, or a piece of one from a chunk. */
 export interface CallDelta {
@@ -22,43 +22,36 @@ export interface ChatDelta {
 /** Limit of calls in one turn. No model makes this many. */
 const CALLS_MAX = 1_024;
 
-/** Reads the first choice of a chat answer or chunk. Throws UpstreamFailure, `garbled`, if it has too many calls. */
-export const readDelta = (choices: readonly unknown[]): ChatDelta => {
+/**
+ * Reads the first choice of a chat answer or chunk, parsed from `bytes`. Throws UpstreamFailure, `unusable`, if it has too
+ * many calls.
+ */
+export const readDelta = (choices: readonly unknown[], bytes: Buffer): ChatDelta => {
   const choice = isRecord(choices[0]) ? choices[0] : {};
   const { delta, message, finish_reason: reason } = choice;
   const part = isRecord(delta) ? delta : isRecord(message) ? message : {};
   const calls: readonly unknown[] = Array.isArray(part['tool_calls']) ? part['tool_calls'] : [];
-  if (calls.length > CALLS_MAX) throw new UpstreamFailure('garbled');
+  if (calls.length > CALLS_MAX) throw new UpstreamFailure('unusable');
+  const readArguments = createArgumentsReader(bytes, isRecord(delta) ? 'delta' : 'message');
   return {
-    text: contentText(part['content']),
+    text: contentText(part['content']) ?? '',
     refusal: asText(part['refusal']),
-    calls: calls.filter(isRecord).map(toCall),
+    calls: calls.flatMap((call, place) => {
+      if (!isRecord(call)) return [];
+      const called = isRecord(call['function']) ? call['function'] : {};
+      return [toCall(call, called, place, readArguments(called['arguments'], { choice: 0, call: place }) ?? '')];
+    }),
     finishReason: typeof reason === 'string' ? reason : undefined,
   };
 };
 
-const toCall = (call: Record<string, unknown>, place: number): CallDelta => {
-  const called = isRecord(call['function']) ? call['function'] : {};
-  const { index, id } = call;
-  return {
-    index: typeof index === 'number' && index >= 0 && index < CALLS_MAX ? index : place,
-    id: asText(id),
-    name: asText(called['name']),
-    arguments: argumentsText(called['arguments']),
-  };
-};
+const toCall = ({ index, id }: Members, called: Members, place: number, args: string): CallDelta => ({
+  index: typeof index === 'number' && index >= 0 && index < CALLS_MAX ? index : place,
+  id: asText(id),
+  name: asText(called['name']),
+  arguments: args,
+});
 
-/** Some providers send the arguments as an object. */
-const argumentsText = (value: unknown): string => (isRecord(value) ? JSON.stringify(value) : asText(value));
-
-/** Some providers send content in parts. Only text is shown, not reasoning. */
-const contentText = (content: unknown): string => {
-  if (!Array.isArray(content)) return asText(content);
-  return content
-    .filter(isRecord)
-    .filter(({ type }) => type === 'text')
-    .map(({ text }) => asText(text))
-    .join('');
-};
+type Members = Readonly<Record<string, unknown>>;
 
 const asText = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -2,9 +2,17 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { ComplianceMetadata } from '@svc/contracts';
 import { complianceHeadersOf } from '../../compliance/index.ts';
 import type { Edited, StreamEditor } from '../../streaming/index.ts';
-import { countChunk, createChunkPattern, emptyTally, type StreamTally, type TokenUsage } from '../../wire/index.ts';
-import type { Attribution } from '../stream-attribution.ts';
-import { BROKEN_STREAM_ERROR, UNATTRIBUTED_STREAM_ERROR } from '../upstream-errors.ts';
+import {
+  countChunk,
+  createChunkPattern,
+  emptyTally,
+  isComplete,
+  type StreamTally,
+  type TokenUsage,
+} from '../../wire/index.ts';
+import type { StreamProof } from '../prove.ts';
+import { AMBIGUOUS, type Attribution, ambiguousFailure } from '../stream-attribution.ts';
+import { BROKEN_STREAM_ERROR, type StreamError, toStreamError, UNATTRIBUTED_STREAM_ERROR } from '../upstream-errors.ts';
 import { OutputEvents } from './output-events.ts';
 import { incompleteReason } from './output-items.ts';
 import { type ChunkReading, readChatChunk } from './read-chat-chunk.ts';
@@ -16,6 +24,8 @@ export interface ResponseStreamOptions {
   readonly attribution: Attribution;
   /** True if the response and its last event contain the compliance metadata. */
   readonly showsMetadata: boolean;
+  /** Set if the caller asks for a proof of provenance. */
+  readonly proof: StreamProof | undefined;
   /** Upper limit of plausible usage. */
   readonly tokensMax: number;
   /** Limit of the output that is kept for the last events of items. */
@@ -37,29 +47,42 @@ const KEEP_ALIVE = ': keep-alive\n\n';
 
 /** Creates an editor that turns a provider's chat stream into the events of the Responses format. */
 export const createResponseStream = (options: ResponseStreamOptions): ResponseStream => {
-  const { identity, attribution, tokensMax } = options;
+  const { identity, attribution, proof, tokensMax } = options;
   const tally = emptyTally();
   const pattern = createChunkPattern();
   const events = createResponseEvents(identity);
-  const output = new OutputEvents({ write: events.write, tail: identity.tail, bytesMax: options.bytesMax });
+  const output = new OutputEvents({
+    write: events.write,
+    tail: identity.tail,
+    bytesMax: options.bytesMax,
+    digest: proof?.digest,
+  });
   let finishReason: string | undefined;
   let hasBegun = false;
   /** The event that opened the answer, until it is passed on. */
   let opening: { readonly data: Buffer; readonly reading: ChunkReading } | undefined;
 
-  const model = (): string => attribution.metadata()?.model ?? '';
   const begin = (): string => {
     if (hasBegun) return '';
     hasBegun = true;
-    const state = { status: 'in_progress', model: model(), usage: undefined } as const;
-    const types = ['response.created', 'response.in_progress'];
-    return types.map((type) => events.writeResponse(type, state, '[]')).join('');
+    const state = { status: 'in_progress', model: attribution.metadata()?.model ?? '', usage: undefined } as const;
+    return ['response.created', 'response.in_progress'].map((type) => events.writeResponse(type, state, '[]')).join('');
   };
   const finish = (state: Omit<ResponseState, 'model' | 'metadata'>): string => {
-    const metadata = options.showsMetadata ? attribution.metadata() : undefined;
-    return events.writeResponse(`response.${state.status}`, { ...state, model: model(), metadata }, output.json());
+    const proven = attribution.metadata();
+    const metadata = options.showsMetadata ? proven : undefined;
+    const whole = { ...state, model: proven?.model ?? '', metadata };
+    return events.writeResponse(`response.${state.status}`, whole, output.json());
+  };
+  const failWith = (error: StreamError): string => {
+    const { type: _type, ...shown } = error;
+    // Common SDKs throw on the nested error, other clients on the flat one or on the failed response.
+    const errorEvents = begin() + events.write('error', { ...shown, error });
+    const { code, message } = error;
+    return errorEvents + finish({ status: 'failed', usage: undefined, error: { code, message } });
   };
   const open = (data: Buffer, reading: ChunkReading): OutgoingHttpHeaders | undefined => {
+    if (reading === 'ambiguous') throw AMBIGUOUS;
     const metadata = reading && attribution.open(reading.digest);
     if (metadata === undefined) return undefined;
     opening = { data, reading };
@@ -67,6 +90,7 @@ export const createResponseStream = (options: ResponseStreamOptions): ResponseSt
   };
   const show = (reading: ChunkReading): Edited => {
     if (reading === undefined) return KEEP_ALIVE;
+    if (reading === 'ambiguous') throw ambiguousFailure();
     countChunk(tally, reading.digest);
     attribution.check(reading.digest);
     finishReason ??= reading.delta.finishReason;
@@ -76,6 +100,13 @@ export const createResponseStream = (options: ResponseStreamOptions): ResponseSt
   return {
     tally,
     metadata: attribution.metadata,
+    late: {
+      headers: () => {
+        const metadata = attribution.openLate();
+        return metadata && { ...HEADERS, ...complianceHeadersOf(metadata) };
+      },
+      fail: (error) => failWith(toStreamError(error)),
+    },
     open: (data) => open(data, readChatChunk(data, { tokensMax })),
     edit: (_block, data): Edited => {
       if (data === undefined) return KEEP_ALIVE;
@@ -94,21 +125,19 @@ export const createResponseStream = (options: ResponseStreamOptions): ResponseSt
       return { open: () => open(data, reading), edit: () => show(reading) };
     },
     isWhole: () => tally.isFinished,
+    isWholeDespite: (failure) => failure.reason !== 'failed' && !attribution.isAmbiguous(failure) && isComplete(tally),
     close: () => {
       const reason = incompleteReason(finishReason);
       const status = reason === undefined ? 'completed' : 'incomplete';
       const ending = begin() + output.end(status);
-      return ending + finish({ status, usage: options.usageOf(tally), incompleteReason: reason });
+      const usage = options.usageOf(tally);
+      return ending + finish({ status, usage, incompleteReason: reason, ...signed(proof, attribution) });
     },
-    fail: (failure) => {
-      const error = attribution.isAmbiguous(failure) ? UNATTRIBUTED_STREAM_ERROR : BROKEN_STREAM_ERROR;
-      const { type: _type, ...shown } = error;
-      // Common SDKs throw on the nested error, other clients on the flat one or on the failed response.
-      const errorEvents = begin() + events.write('error', { ...shown, error });
-      return (
-        errorEvents +
-        finish({ status: 'failed', usage: undefined, error: { code: error.code, message: error.message } })
-      );
-    },
+    fail: (failure) => failWith(attribution.isAmbiguous(failure) ? UNATTRIBUTED_STREAM_ERROR : BROKEN_STREAM_ERROR),
   };
+};
+
+const signed = (proof: StreamProof | undefined, attribution: Attribution): Pick<ResponseState, 'provenance'> => {
+  const metadata = attribution.metadata();
+  return { provenance: metadata && proof?.sign(metadata) };
 };

@@ -3,6 +3,7 @@ import { responseRequestSchema, type ValidationIssue } from '@svc/contracts';
 import { check } from '@svc/service-kit/validation';
 import { cutFaultyLists, digestRequest, type RequestDigest } from '../../wire/index.ts';
 import { toOwnBuffer } from './own-buffer.ts';
+import { readRawRequest, writeJson } from './raw-json.ts';
 import { echoOf, type ResponseEcho } from './response-echo.ts';
 import { toChatRequest } from './to-chat-request.ts';
 import { Unsupported } from './unsupported.ts';
@@ -13,7 +14,7 @@ export type ResponseRequestReading =
   | { readonly ok: false; readonly issues: readonly ValidationIssue[] }
   | { readonly ok: false; readonly unsupported: { readonly param: string; readonly message: string } };
 
-/** Translates a request of the Responses format to a chat request and digests it. */
+/** Translates a request of the Responses format to a chat request and digests it. What is only passed on keeps its text. */
 export const digestResponseRequest = (
   bytes: Buffer,
   { members }: { readonly members: ReadonlySet<string> },
@@ -26,9 +27,10 @@ export const digestResponseRequest = (
   const checked = check(responseRequestSchema, value, 'body');
   if (!checked.ok) return checked;
   try {
-    const body = toOwnBuffer(JSON.stringify(toChatRequest(checked.value)));
+    const raw = readRawRequest(bytes);
+    const body = toOwnBuffer(writeJson(toChatRequest(checked.value, raw)));
     const reading = digestRequest(body, { kind: 'chat', members });
-    return reading.ok ? { ...reading, body, echo: echoOf(checked.value) } : reading;
+    return reading.ok ? { ...reading, body, echo: echoOf(checked.value, raw) } : reading;
   } catch (error) {
     if (!(error instanceof Unsupported)) throw error;
     return { ok: false, unsupported: { param: error.param, message: error.message } };

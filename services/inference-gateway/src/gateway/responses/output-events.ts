@@ -1,4 +1,5 @@
 import { UpstreamFailure } from '../../upstream-failure.ts';
+import type { MessageDigest } from '../../wire/index.ts';
 import type { CallDelta, ChatDelta } from './chat-delta.ts';
 import { callItem, type ItemStatus, messageItem, refusalPart, textPart } from './output-items.ts';
 
@@ -11,6 +12,8 @@ export interface OutputEventsOptions {
   readonly tail: string;
   /** Limit of the output that is kept for the last events of items. */
   readonly bytesMax: number;
+  /** Set if a proof needs the digest of the output. */
+  readonly digest: MessageDigest | undefined;
 }
 
 type PartKind = 'output_text' | 'refusal';
@@ -36,14 +39,16 @@ export class OutputEvents {
   readonly #write: WriteEvent;
   readonly #tail: string;
   readonly #bytesMax: number;
+  readonly #digest: MessageDigest | undefined;
   readonly #ended: string[] = [];
   #open: OpenMessage | OpenCall | undefined;
   #bytes = 0;
 
-  constructor({ write, tail, bytesMax }: OutputEventsOptions) {
+  constructor({ write, tail, bytesMax, digest }: OutputEventsOptions) {
     this.#write = write;
     this.#tail = tail;
     this.#bytesMax = bytesMax;
+    this.#digest = digest;
   }
 
   /** Returns the events of a chunk. Throws UpstreamFailure, `garbled`, if the output exceeds the limit. */
@@ -71,6 +76,8 @@ export class OutputEvents {
 
   #addText(kind: PartKind, text: string): string {
     const { item, events: begun } = this.#message();
+    const isText = kind === 'output_text';
+    this.#digest?.add({ choice: 0, content: isText ? text : '', refusal: isText ? '' : text, calls: [] });
     let events = begun;
     if (item.part?.kind !== kind) events += this.#endPart(item) + this.#beginPart(item, kind);
     if (item.part !== undefined) item.part.text += this.#keep(text);
@@ -110,6 +117,8 @@ export class OutputEvents {
 
   #addCall(delta: CallDelta): string {
     const { item, events } = this.#call(delta);
+    const call = { index: this.#ended.length, id: '', name: item.call.name, arguments: delta.arguments };
+    this.#digest?.add({ choice: 0, content: '', refusal: '', calls: [call] });
     if (delta.arguments === '') return events;
     item.call.arguments += this.#keep(delta.arguments);
     const members = { item_id: item.id, ...this.#place(), delta: delta.arguments };

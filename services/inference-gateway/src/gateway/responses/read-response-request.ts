@@ -15,7 +15,7 @@ export const readResponseRequest = async (
   deps: Pick<InferenceDeps, 'json' | 'requestMemory'>,
   source: RequestSource,
 ): Promise<HeldResponseRequest> => {
-  let echo: ResponseEcho = {};
+  let echo: ResponseEcho = '';
   const request = await receiveRequest(deps, source, async (text) => {
     const reading = await deps.json.run('digestResponseRequest', text, { members: FORWARDED_MEMBERS });
     if (reading.ok) {

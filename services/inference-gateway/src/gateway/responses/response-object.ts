@@ -20,6 +20,8 @@ export interface ResponseState {
   readonly error?: { readonly code: string; readonly message: string };
   /** Undefined if the caller wants the standard body. */
   readonly metadata?: ComplianceMetadata | undefined;
+  /** Set if the caller asked for a proof of provenance, once the response is whole. */
+  readonly provenance?: string | undefined;
 }
 
 /** Formats a response as the JSON before and after its output array. */
@@ -27,7 +29,7 @@ export const responseAround = (
   { tail, createdAt, echo }: ResponseIdentity,
   state: ResponseState,
 ): readonly [before: string, after: string] => {
-  const { status, model, usage, error, metadata, incompleteReason: reason } = state;
+  const { status, model, usage, error, metadata, provenance, incompleteReason: reason } = state;
   const head = {
     id: `resp_${tail}`,
     object: 'response',
@@ -36,12 +38,13 @@ export const responseAround = (
     background: false,
     error: error ?? null,
     incomplete_details: reason === undefined ? null : { reason },
-    ...echo,
+  };
+  const rest = {
     model,
     usage: usage === undefined ? null : showUsage(usage),
-    ...(metadata === undefined ? {} : { extensions: { compliance_metadata: metadata } }),
+    ...(metadata === undefined ? {} : { extensions: { compliance_metadata: metadata, provenance } }),
   };
-  return [`${JSON.stringify(head).slice(0, -1)},"output":`, '}'];
+  return [`${JSON.stringify(head).slice(0, -1)},${echo},${JSON.stringify(rest).slice(1, -1)},"output":`, '}'];
 };
 
 const showUsage = (usage: TokenUsage): object => ({

@@ -1,4 +1,6 @@
 import type { ResponseRequest } from '@svc/contracts';
+import { isSet } from '../../wire/index.ts';
+import type { RawRequest } from './raw-json.ts';
 import { defined } from './translate-content.ts';
 import { type ChatMessage, translateInput } from './translate-input.ts';
 import { translateFormat, translateTools } from './translate-tools.ts';
@@ -29,18 +31,18 @@ const REFUSED: Readonly<Record<string, { readonly harmless: readonly unknown[]; 
 };
 
 /** Translates a request of the Responses format to a chat request. Throws Unsupported. */
-export const toChatRequest = (request: ResponseRequest): Readonly<Record<string, unknown>> => {
+export const toChatRequest = (request: ResponseRequest, raw: RawRequest): Readonly<Record<string, unknown>> => {
   refuseUnsupported(request);
-  const messages: readonly ChatMessage[] = translateInput(request);
+  const messages: readonly ChatMessage[] = translateInput(request, raw);
   return {
     model: request.model,
     messages,
-    ...translateTools(request),
-    ...translateFormat(request),
-    ...defined('max_completion_tokens', request.max_output_tokens),
+    ...translateTools(request, raw),
+    ...translateFormat(request, raw),
+    ...defined('max_completion_tokens', request.max_output_tokens && raw.member('max_output_tokens')),
     ...defined('reasoning_effort', request.reasoning?.effort),
     ...defined('verbosity', request.text?.['verbosity']),
-    ...Object.assign({}, ...KEPT.map((name) => defined(name, request[name]))),
+    ...Object.assign({}, ...KEPT.map((name) => (isSet(request[name]) ? defined(name, raw.member(name)) : {}))),
     ...(request.stream === true ? { stream: true } : {}),
   };
 };
@@ -48,7 +50,7 @@ export const toChatRequest = (request: ResponseRequest): Readonly<Record<string,
 const refuseUnsupported = (request: ResponseRequest): void => {
   for (const [name, { harmless, reason }] of Object.entries(REFUSED)) {
     const value = request[name];
-    if (value === null || value === undefined || harmless.includes(value)) continue;
+    if (!isSet(value) || harmless.includes(value)) continue;
     throw new Unsupported(name, reason);
   }
 };

@@ -1,5 +1,6 @@
 import type { ResponseRequest } from '@svc/contracts';
 import { isRecord } from '../../wire/index.ts';
+import type { RawRequest } from './raw-json.ts';
 import { textOf, translateContent } from './translate-content.ts';
 import { Unsupported } from './unsupported.ts';
 
@@ -17,20 +18,20 @@ const REFERENCE_REASON =
   'the gateway stores no items, so send each item itself. With the AI SDK, set `store: false` in `providerOptions.openai`.';
 
 /** Translates instructions and input items to chat messages. Throws Unsupported. */
-export const translateInput = ({ input, instructions }: ResponseRequest): ChatMessage[] => {
+export const translateInput = ({ input, instructions }: ResponseRequest, raw: RawRequest): ChatMessage[] => {
   const messages: ChatMessage[] = typeof instructions === 'string' ? [{ role: 'system', content: instructions }] : [];
   if (typeof input === 'string') return [...messages, { role: 'user', content: input }];
-  for (const item of input) addItem(messages, item);
+  for (const [place, item] of input.entries()) addItem(messages, item, () => raw.item(place, 'arguments')?.text);
   return messages;
 };
 
-const addItem = (messages: ChatMessage[], item: Item): void => {
+const addItem = (messages: ChatMessage[], item: Item, argumentsText: () => string | undefined): void => {
   switch (item['type'] ?? 'message') {
     case 'message':
       messages.push(toMessage(item));
       return;
     case 'function_call':
-      addCall(messages, item);
+      addCall(messages, item, argumentsText);
       return;
     case 'function_call_output':
       messages.push({ role: 'tool', tool_call_id: item['call_id'], content: textOf(item['output'], 'input') });
@@ -59,8 +60,13 @@ const refusalIn = (content: unknown): { readonly refusal?: string } => {
 };
 
 /** Merges the calls of one turn, and the text before them, into one message. */
-const addCall = (messages: ChatMessage[], { call_id: id, name, arguments: args }: Item): void => {
-  const call = { id, type: 'function', function: { name, arguments: args } };
+const addCall = (
+  messages: ChatMessage[],
+  { call_id: id, name, arguments: args }: Item,
+  argumentsText: () => string | undefined,
+): void => {
+  const text = typeof args === 'string' ? args : argumentsText();
+  const call = { id, type: 'function', function: { name, arguments: text } };
   const last = messages.at(-1);
   if (last?.role !== 'assistant') {
     messages.push({ role: 'assistant', content: null, tool_calls: [call] });

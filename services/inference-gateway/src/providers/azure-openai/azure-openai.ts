@@ -12,8 +12,6 @@ export const azureOpenai: ProviderKind = {
       : `/deployments/${deployment}${endpoint}?api-version=${provider.apiVersion}`,
   // Two services set ids. Azure support needs the id of the outer one.
   requestIdHeaders: { primary: ['apim-request-id'], secondary: ['x-request-id', 'x-ms-request-id'] },
-  // The first chunk contains the prompt's content filter results and an empty model.
-  namesModelLate: true,
   // Reasoning models reject `max_tokens`.
   outputLimitMember: 'max_completion_tokens',
   // GPT-4o mini: 2,833 tokens per image, plus 5,667 for each of at most eight tiles. Every other model counts fewer.

@@ -12,7 +12,6 @@ export const commonWire: ProviderKind = {
     secondary: ['apim-request-id', 'x-ms-request-id', 'x-correlation-id'],
   },
   alwaysReportsUsage: false,
-  namesModelLate: false,
   memberNames: {},
   outputLimitMember: 'max_tokens',
   formFields: (fields) => fields,

@@ -1,4 +1,4 @@
-import { createHttpClient, type HttpClient } from '@svc/http-client';
+import { createHttpClient, type HttpClient } from '../../http-client/index.ts';
 
 /** Shorter than the usual keep-alive of servers (5 s and more), so that requests rarely hit a closing connection. */
 const KEEP_ALIVE_MS = 4_000;

@@ -7,4 +7,12 @@ export {
   type UpstreamRequest,
   type UpstreamSink,
 } from './open-upstream.ts';
-export { collectBody, failureHeaders, type ReadWireError, readRefusal, readWireError } from './read-refusal.ts';
+export {
+  collectBody,
+  failureHeaders,
+  failureMessage,
+  NO_RETRY,
+  type ReadWireError,
+  readRefusal,
+  readWireError,
+} from './read-refusal.ts';

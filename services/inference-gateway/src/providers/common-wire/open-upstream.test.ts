@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
-import { answerOf, httpStand, nextTurn } from '@svc/http-client/testing';
 import { freePort, waitFor } from '@svc/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { answerOf, httpStand, nextTurn } from '../../../test/support/http-stand.ts';
 import { collectBody, openUpstream, type UpstreamLimits, type UpstreamRequest } from './index.ts';
 
 const { server: start, client: createClient } = httpStand();

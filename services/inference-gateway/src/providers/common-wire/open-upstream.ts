@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { HttpClient, HttpControl, HttpHandler, HttpRequest } from '@svc/http-client';
+import type { HttpClient, HttpControl, HttpHandler, HttpRequest } from '../../http-client/index.ts';
 import { UpstreamFailure } from '../../upstream-failure.ts';
 
 export interface UpstreamRequest {
@@ -13,7 +13,7 @@ export interface UpstreamRequest {
   readonly giveUp?: AbortSignal | undefined;
   /** Called once, when nothing more will be sent or received. */
   readonly onClosed?: () => void;
-  /** Called when the connection no longer uses the pieces of the body. */
+  /** Called when the connection no longer uses the pieces of the body, also if it never wrote them. May be called twice. */
   readonly onFlushed?: (() => void) | undefined;
 }
 
@@ -99,6 +99,7 @@ class Exchange implements HttpHandler, UpstreamAnswer {
   #buffered: Buffer[] = [];
   #bufferedBytes = 0;
   #isPaused = false;
+  #isSent = false;
   #end: UpstreamFailure | 'whole' | undefined;
 
   constructor(callbacks: ExchangeCallbacks, limits: UpstreamLimits) {
@@ -116,6 +117,7 @@ class Exchange implements HttpHandler, UpstreamAnswer {
   }
 
   onSent(): void {
+    this.#isSent = true;
     if (this.status === 0 && this.#end === undefined) this.#restartIdleTimer(this.#limits.firstByteTimeoutMs);
   }
 
@@ -201,6 +203,8 @@ class Exchange implements HttpHandler, UpstreamAnswer {
     this.#end = end;
     clearTimeout(this.#timer);
     clearTimeout(this.#idleTimer);
+    // Once the body is passed to the socket, the socket reports its end.
+    if (!this.#isSent) this.#callbacks.onFlushed?.();
     this.#callbacks.onClosed?.();
     // Without headers, the promise is still pending.
     if (end !== 'whole' && this.status === 0) this.#callbacks.reject(end);

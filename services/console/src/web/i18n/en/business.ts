@@ -7,7 +7,7 @@ export const apps = {
   registerLead: 'You can change everything later except the type.',
   registering: 'Registering…',
   emptyTitle: 'No apps yet',
-  emptyText: 'Register one to get a client ID, then follow the partner guide to connect your first user.',
+  emptyText: 'Register one to get a client ID, then follow the quick start to connect your first user.',
   toGuide: 'Read the quick start',
   name: 'Name',
   nameHint: 'Users see it when they connect.',
@@ -25,8 +25,12 @@ export const apps = {
   description: 'Description',
   homepage: 'Homepage',
   privacyPolicy: 'Privacy policy',
+  advanced: 'Advanced',
   grace: 'Refresh token grace period',
   graceHint: 'From 0 to 120 seconds. The previous refresh token still works for this long if an answer was lost.',
+  deviceFlow: 'Devices without a browser',
+  deviceFlowHint: 'Terminals and agents show a code that people enter in their browser (RFC 8628).',
+  deviceFlowStates: { off: 'Not allowed', on: 'Allowed' },
   seconds: 'seconds',
   clientId: 'Client ID',
   copyClientId: 'Copy the client ID',
@@ -40,8 +44,7 @@ export const apps = {
   secretLabel: 'Client secret',
   secretText: 'Copy it now. You will not see it again. Keep it on your server only.',
   secretDone: 'I have saved it',
-  toApp: 'Go to the app',
-  tabs: { settings: 'Settings', webhook: 'Webhook' },
+  tabs: { settings: 'Settings', analytics: 'Analytics', webhook: 'Webhook' },
   sections: 'Sections of this app',
   settings: 'Settings',
   saving: 'Saving…',
@@ -124,8 +127,23 @@ export const apps = {
   },
 };
 
-/** Webhooks of an app. */
+/** Webhooks of apps and of the account. */
 export const webhooks = {
+  account: {
+    title: 'Account events',
+    pageLead: 'For customers who automate: money, keys and your plan, told to your own server.',
+    lead: 'Signed events about your wallet, API keys and plan, sent to your server.',
+    notConfiguredText:
+      'With a webhook your server learns when the wallet runs low, a key reaches its limit, or your plan changes.',
+    emptyText: 'Send a test event, or top up the wallet.',
+    noneWithId: 'Your account has no event with this ID.',
+    delete: 'Delete the webhook',
+    deleteTitle: 'Delete the webhook?',
+    deleteText: 'Waiting and failed events are cancelled, and no more are sent.',
+    deleting: 'Deleting…',
+    deleted: 'Webhook deleted',
+  },
+  paused: 'Blocked for 30 days, so it is paused: events that have waited for 90 days are given up.',
   configuration: 'Webhook',
   lead: 'Signed events about your users’ connections and subscriptions, sent to your server.',
   url: 'Address',
@@ -147,6 +165,8 @@ export const webhooks = {
   notConfiguredText: 'Webhooks are optional. Without one your app works, but learns about changes only when it asks.',
   test: 'Send a test event',
   testing: 'Queueing…',
+  testHint:
+    'A test event takes its turn among the real ones: if your receiver refuses it eight times, later events wait behind it.',
   tested: 'Test event queued. See below whether it arrives.',
   events: 'Deliveries',
   eventsLead: 'Newest first. The list updates while deliveries are in progress.',
@@ -171,7 +191,10 @@ export const webhooks = {
     skipped: 'skipped',
     cancelled: 'cancelled',
   },
-  waits: 'after the events before it',
+  failing: (count: number, max: number) => `failing, attempt ${count} of ${max}`,
+  comesFirst: (sequence: number, isBlocked: boolean) =>
+    isBlocked ? `Event ${sequence} comes first: retry or skip it` : `Event ${sequence} comes first`,
+  earlierFirst: 'An earlier event comes first',
   attempts: (count: number, max: number) => `${count} of ${max}`,
   answered: (status: number, duration: string) => `answered ${status} in ${duration}`,
   redirected: 'redirects are not followed',
@@ -188,6 +211,8 @@ export const webhooks = {
   details: 'Details',
   detailsOf: (sequence: number) => `Details of event ${sequence}`,
   payload: 'Payload',
+  copyAsCurl: 'Copy as curl',
+  curlHint: 'As curl it is signed again, with the secret in $SIGNING_SECRET.',
   attemptLog: 'Attempts',
   noAttempts: 'No attempt yet.',
   deliverNow: 'Deliver now',
@@ -222,6 +247,7 @@ export const webhooks = {
     host_unreachable: 'host unreachable',
     connect_timeout: 'connection timed out',
     timeout: 'request timed out',
+    timeout_in_body: 'the answer did not end in time',
     certificate_name_mismatch: 'certificate for another name',
     certificate_expired: 'certificate expired',
     certificate_not_yet_valid: 'certificate not yet valid',
@@ -231,4 +257,24 @@ export const webhooks = {
     connection_failed: 'connection failed',
     no_public_address: 'the address is not public',
   } as Readonly<Record<string, string>>,
+};
+
+/** Use of an app by day. */
+export const analytics = {
+  title: 'By day',
+  lead: 'Counts of all users together. The service tells you nothing about any single one.',
+  measures: { requests: 'Requests', connections: 'New connections', deliveries: 'Webhook deliveries' },
+  parts: {
+    succeeded: 'Answered',
+    failed: 'Refused or failed',
+    connected: 'New connections',
+    accepted: 'Accepted',
+    refused: 'Not accepted',
+  },
+  chart: (measure: string) => `${measure} by day`,
+  empty: 'Nothing to count in this period.',
+  newConnections: 'New connections',
+  requests: 'Requests',
+  deliveries: 'Webhook deliveries',
+  ofWhich: (all: string, failed: string) => `${all}, of which ${failed} failed`,
 };

@@ -20,6 +20,10 @@ export const firstSteps = {
     app: { title: 'Register an app', text: 'Give it a name, and the address people return to after they connect.' },
     webhook: { title: 'Set up its webhook', text: 'It tells your server when people connect, leave or change plan.' },
     event: { title: 'Send a test event', text: 'See that your server receives it and checks its signature.' },
+    tryIt: {
+      title: 'Connect it yourself',
+      text: 'Be your app’s first user: press Connect in it, and get an answer on your own plan.',
+    },
     goLive: { title: 'Go live', text: 'Go through the checklist, then let your first user connect.' },
     topUp: { title: 'Top up the wallet', text: 'Requests with API keys are prepaid. One euro is enough to begin.' },
     key: { title: 'Create an API key', text: 'It is shown once: keep it where your program reads its secrets.' },
@@ -27,10 +31,11 @@ export const firstSteps = {
   },
   acts: {
     plan: 'See the plans',
-    connect: 'See how it works',
+    connect: 'Try the sample app',
     app: 'Register an app',
     webhook: 'Set up the webhook',
     event: 'Send a test event',
+    tryIt: 'Read the quick start',
     goLive: 'Open the checklist',
     topUp: 'Top up',
     key: 'Create a key',

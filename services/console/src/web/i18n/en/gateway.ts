@@ -1,3 +1,25 @@
+/** Keys with which programs do what the console does. */
+export const managementKeys = {
+  title: 'Management keys',
+  lead: 'For programs that do what you do here: create API keys, read usage, manage apps.',
+  empty: 'No management keys yet.',
+  create: 'Create a management key',
+  createTitle: 'New management key',
+  areas: {
+    api_keys: 'API keys',
+    wallet: 'Wallet',
+    usage: 'Usage',
+    apps: 'Apps',
+    webhooks: 'Webhooks',
+  },
+  accesses: { none: 'No access', read: 'Read', write: 'Read and change' },
+  noScope: 'Choose at least one thing that the key may do.',
+  secretTitle: 'Your new management key',
+  secretLabel: 'Management key',
+  deleteKey: (name: string) => `Delete ${name}`,
+  deleteText: 'Programs that use it stop working within a second. What it has created stays.',
+};
+
 /** API keys. */
 export const keys = {
   title: 'API keys',
@@ -21,12 +43,17 @@ export const keys = {
   noLimitHint: 'Empty: no limit.',
   monthlyLimit: 'Monthly limit',
   monthlyLimitHint: (currency: string) => `In ${currency}. Empty: no limit.`,
+  limitsTitle: 'Limits and models',
   models: 'Models',
   modelsHint: 'The only models this key may use, one per line. Empty: all.',
   secretTitle: 'Your new key',
   secretText: 'Copy it now. You will not see it again.',
   secretLabel: 'API key',
   secretDone: 'I have saved it',
+  tryIt: 'Try it',
+  waitingForFirst: 'Waiting for its first request…',
+  firstArrived: (status: string, duration: string) => `It works: status ${status}, in ${duration}.`,
+  firstFailed: (status: string) => `A request has arrived, with status ${status}.`,
   emptyTitle: 'No keys yet',
   emptyText: 'Create a key, then point any chat-completions client at the base URL below.',
   baseUrl: 'Base URL',
@@ -62,6 +89,7 @@ export const keys = {
   rotateText: 'You get a new key, shown once. Choose how long the old one keeps working.',
   previousUntil: 'Old secret ends',
   delete: 'Delete',
+  deleteConfirm: 'Delete key',
   deleteTitle: (name: string) => `Delete the key “${name}”?`,
   deleteText: 'Programs that use it stop working within a second. This cannot be undone.',
   deleted: (name: string) => `Key “${name}” deleted`,
@@ -85,6 +113,7 @@ export const wallet = {
   transactionsLead: 'Newest first. Usage is added up by day (UTC).',
   noTransactions: 'No top-ups and no spending yet.',
   columns: { time: 'Time', type: 'Type', amount: 'Amount', balance: 'Balance after' },
+  extraUse: (amount: string) => `of which extra use: ${amount}`,
   types: {
     top_up: 'Top-up',
     usage: 'Usage',
@@ -117,6 +146,27 @@ export const autoTopUp = {
   monthlyMaxHint: 'Automatic charges only, per calendar month (UTC). Top-ups you make yourself do not count.',
   belowOneTopUp: 'At least the amount of one top-up.',
   toPlans: 'See plans',
+};
+
+/** Use beyond the limits of a plan. */
+export const extraUsage = {
+  title: 'Extra use',
+  lead: 'Once a limit of your plan is reached, your wallet can pay for connected apps, up to an amount you set.',
+  on: 'on',
+  off: 'off',
+  used: (used: string, max: string) => `Your wallet has paid ${used} of ${max} this month.`,
+  resets: (date: string) => `Starts from zero on ${date} (UTC).`,
+  setUp: 'Set up',
+  change: 'Change',
+  turnOn: 'Turn on',
+  turnedOn: 'Extra use is on',
+  turnOff: 'Turn off',
+  turnedOff: 'Extra use is off',
+  changed: 'Extra use updated',
+  monthlyMax: (currency: string) => `At most in a month (${currency})`,
+  monthlyMaxHint:
+    'Per calendar month (UTC), for all apps together. Never more than your wallet holds. Budgets of apps apply too.',
+  toWallet: 'Go to the wallet',
 };
 
 /** Invoices of the payment provider. */
@@ -190,4 +240,28 @@ export const usage = {
   emptyText: 'Requests with your keys appear here.',
   toKeys: 'Go to API keys',
   end: 'No more requests in this period.',
+};
+
+/** Receipts of requests. */
+export const receipts = {
+  download: 'Download receipt',
+  toVerify: 'Verify a receipt',
+  title: 'Verify a receipt',
+  lead: 'A receipt proves what a request cost. It is checked in your browser and sent nowhere.',
+  receipt: 'Receipt',
+  hint: 'The whole content of a .jws file: three parts with dots between them.',
+  verify: 'Verify',
+  verifying: 'Verifying…',
+  about: 'What a receipt holds',
+  genuine: 'This receipt is genuine',
+  genuineText: (issuer: string) => `${issuer} signed it, and nothing in it has been changed.`,
+  settled: 'Settled',
+  payer: 'Key or app',
+  outcomes: { settled: 'billed', estimated: 'billed by estimate', released: 'not billed' },
+  faults: {
+    malformed: 'This is not a receipt. Paste the whole content of the file.',
+    unknown_key: 'None of this service’s keys has signed it.',
+    wrong_signature: 'It has been changed after it was signed.',
+    wrong_issuer: 'Another service has issued it.',
+  },
 };

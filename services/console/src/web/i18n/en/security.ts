@@ -20,7 +20,7 @@ export const sessions = {
 
 /** Second factors and recovery codes. */
 export const factors = {
-  title: 'Second factor',
+  title: 'Two-step verification',
   lead: 'A second proof besides your password, so a stolen password is not enough. A passkey also signs you in without the password.',
   empty: 'None yet.',
   types: { totp: 'Authenticator app', passkey: 'Passkey' },
@@ -41,6 +41,7 @@ export const factors = {
   totpSecretText: 'Cannot scan? Type this key into the app, or copy it.',
   totpCode: 'Code',
   totpCodeHint: 'The six digits that the app shows now.',
+  totpWrong: 'That code is wrong, or its time is up. Type the one that the app shows now.',
   totpConfirm: 'Turn it on',
   checking: 'Checking…',
   addPasskey: 'Add a passkey',
@@ -51,7 +52,11 @@ export const factors = {
   passkeyCreate: 'Create the passkey',
   passkeyCreating: 'Waiting for you…',
   passkeyAdded: (name: string) => `“${name}” added`,
-  passkeyMissing: 'This browser cannot use passkeys.',
+  passkeyObstacles: {
+    browser: 'This browser cannot use passkeys.',
+    ip_address:
+      'At an IP address browsers allow no passkeys. Open this page at its host name; on this machine that is localhost.',
+  },
   codesTitle: 'Your recovery codes',
   codesText:
     'If you lose your device, one of these lets you in. Each works once. You will not see them again: keep them where only you can find them.',

@@ -23,6 +23,7 @@ export const common: CoreMessages['common'] = {
   yes: 'sì',
   no: 'no',
   back: 'Indietro',
+  restored: 'Quello che avevi scritto è ancora qui.',
   newTab: '(si apre in una nuova scheda)',
   requestId: 'Id della richiesta',
   notification: 'Avviso',
@@ -32,6 +33,7 @@ export const common: CoreMessages['common'] = {
     active: 'attiva',
     inactive: 'disattivata',
     suspended: 'sospesa da svc',
+    webhookBlocked: 'webhook bloccato',
   },
   services: {
     chat: 'Chat',
@@ -53,6 +55,7 @@ export const shell: CoreMessages['shell'] = {
   wallet: 'Portafoglio',
   usage: 'Consumi',
   alerts: 'Avvisi via email',
+  accountEvents: 'Eventi dell’account',
   developers: 'Sviluppatori',
   documentation: 'Documentazione',
   apps: 'App',
@@ -95,6 +98,7 @@ export const errors: CoreMessages['errors'] = {
       'Qualcosa non ha funzionato da parte nostra. Riprova; se succede ancora, mandaci l’id della richiesta qui sotto.',
     not_authenticated: 'La sessione è terminata. Accedi di nuovo.',
     invalid_token: 'La sessione è terminata. Accedi di nuovo.',
+    invalid_api_key: 'La sessione è terminata. Accedi di nuovo.',
     business_account_required:
       'Può farlo solo un account aziendale. Puoi passare ad aziendale nelle impostazioni dell’account.',
     app_suspended: 'Un operatore ha sospeso questa app. Chiedi a chi gestisce il servizio perché e che cosa fare.',
@@ -140,6 +144,7 @@ export const errors: CoreMessages['errors'] = {
       'Il fornitore dei pagamenti non risponde. Non è stato addebitato nulla: riprova fra qualche minuto.',
     payment_method_missing:
       'Non c’è ancora un metodo di pagamento salvato. Fai una ricarica o scegli un piano: il checkout salva il metodo con cui paghi.',
+    not_settled: 'Il costo di questa richiesta non è ancora definitivo. Riprova tra qualche minuto.',
     webhook_queue_full: 'Troppi eventi in attesa. Ripara il tuo ricevitore, o salta l’evento fallito.',
     webhook_not_configured: 'Per questa app non è impostato un indirizzo webhook. Impostane prima uno.',
     event_not_queued: 'Questo evento non è più in attesa. L’elenco è stato aggiornato.',

@@ -1,10 +1,81 @@
 import type { CoreMessages } from '../en/index.ts';
-import { charts } from './charts.ts';
 import { common, errors, faults, serviceFaults, shell } from './common.ts';
 import { firstSteps } from './first-steps.ts';
 import { overview, plans } from './overview.ts';
-import { palette } from './palette.ts';
-import { session } from './session.ts';
+
+/** The command palette, in Italian. */
+const palette: CoreMessages['palette'] = {
+  open: 'Vai a…',
+  title: 'Trova una pagina, un’app, una chiave o una guida, o fai qualcosa',
+  placeholder: 'Scrivi un nome',
+  results: 'Risultati',
+  none: 'Nessun risultato.',
+  count: (count) => (count === 1 ? '1 risultato' : `${count} risultati`),
+  pages: 'Pagina',
+  acts: 'Azione',
+  verify: 'Verifica una ricevuta',
+  createKey: 'Crea una chiave API',
+  topUp: 'Ricarica il portafoglio',
+  invoices: 'Guarda le fatture',
+  addPasskey: 'Aggiungi una passkey',
+  changePassword: 'Cambia la password',
+  registerApp: 'Registra un’app',
+  theme: (name) => `Aspetto: ${name}`,
+  analytics: 'statistiche',
+  webhook: 'il webhook',
+  keyUsage: 'Consumi della chiave',
+  guides: {
+    'quick-start': 'Guida rapida',
+    connect: 'Collega gli utenti',
+    gateway: 'Usa il gateway',
+    'receive-webhooks': 'Ricevi i webhook',
+    'go-live': 'Vai in produzione',
+  },
+};
+
+/** Signing in and up, in Italian. */
+const session: CoreMessages['session'] = {
+  email: 'Indirizzo email',
+  password: 'Password',
+  show: 'Mostra',
+  hide: 'Nascondi',
+  showPassword: 'Mostra la password',
+  hidePassword: 'Nascondi la password',
+  businessName: 'Nome dell’azienda',
+  displayName: 'Il tuo nome',
+  passwordHint: 'Almeno 12 caratteri. Più parole si ricordano meglio di tanti simboli.',
+  stepUpTitle: 'Conferma che sei tu',
+  stepUpLead: 'È un’operazione delicata e hai fatto l’accesso da un po’.',
+  stepUpCode: 'Usa un codice',
+  stepUpPassword: 'Usa la password',
+  stepUpPasskey: 'Usa una passkey',
+  stepUpSso: (name) => `Accedi di nuovo con ${name ?? 'la tua organizzazione'}`,
+  stepUpConfirm: 'Conferma',
+  stepUpChecking: 'Verifica in corso…',
+  toSignIn: 'Accedi',
+  forgotten: 'Password dimenticata?',
+  toConsole: 'Vai alla console',
+};
+
+/** Charts by day, in Italian. */
+const charts: CoreMessages['charts'] = {
+  day: 'Giorno',
+  total: 'Totale',
+  others: 'Altri',
+  before: 'Periodo precedente',
+  nothingBefore: (days) => `niente nei ${days} giorni precedenti`,
+  sameAsBefore: (days, before) => `come nei ${days} giorni precedenti (${before})`,
+  moreThanBefore: (percent, days, before) => `${percent} in più rispetto ai ${days} giorni precedenti (${before})`,
+  lessThanBefore: (percent, days, before) => `${percent} in meno rispetto ai ${days} giorni precedenti (${before})`,
+  daysInUtc: 'I giorni cominciano a mezzanotte UTC',
+  keysHint: 'Con le frecce ti sposti di giorno in giorno, con Pagina su e Pagina giù di settimana in settimana.',
+  showTable: 'Mostra come tabella',
+  showChart: 'Mostra come grafico',
+  csv: 'CSV',
+  png: 'PNG',
+  saveCsv: 'Salva come CSV',
+  savePng: 'Salva come PNG',
+};
 
 /** Texts of the frame and of the first page in Italian. */
 export const itCore: CoreMessages = {

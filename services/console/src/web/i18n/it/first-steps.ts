@@ -24,6 +24,10 @@ export const firstSteps: CoreMessages['firstSteps'] = {
       text: 'Avvisa il tuo server quando qualcuno si collega, se ne va o cambia piano.',
     },
     event: { title: 'Invia un evento di prova', text: 'Verifica che il tuo server lo riceva e controlli la firma.' },
+    tryIt: {
+      title: 'Collegala tu per primo',
+      text: 'Prova la tua app: premi “Collega” e ricevi una risposta con il tuo piano.',
+    },
     goLive: { title: 'Vai in produzione', text: 'Segui la lista di controllo, poi fai collegare il primo utente.' },
     topUp: {
       title: 'Ricarica il portafoglio',
@@ -40,10 +44,11 @@ export const firstSteps: CoreMessages['firstSteps'] = {
   },
   acts: {
     plan: 'Guarda i piani',
-    connect: 'Guarda come funziona',
+    connect: 'Prova l’app di esempio',
     app: 'Registra un’app',
     webhook: 'Imposta il webhook',
     event: 'Invia un evento di prova',
+    tryIt: 'Leggi la guida rapida',
     goLive: 'Apri la lista di controllo',
     topUp: 'Ricarica',
     key: 'Crea una chiave',

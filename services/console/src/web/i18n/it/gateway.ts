@@ -1,5 +1,27 @@
 import type { PageMessages } from '../en/index.ts';
 
+/** Chiavi con cui i programmi fanno quello che fa la console. */
+export const managementKeys: PageMessages['managementKeys'] = {
+  title: 'Chiavi di gestione',
+  lead: 'Per i programmi che fanno quello che fai qui: creare chiavi API, leggere l’utilizzo, gestire le app.',
+  empty: 'Ancora nessuna chiave di gestione.',
+  create: 'Crea una chiave di gestione',
+  createTitle: 'Nuova chiave di gestione',
+  areas: {
+    api_keys: 'Chiavi API',
+    wallet: 'Portafoglio',
+    usage: 'Utilizzo',
+    apps: 'App',
+    webhooks: 'Webhook',
+  },
+  accesses: { none: 'Nessun accesso', read: 'Lettura', write: 'Lettura e modifica' },
+  noScope: 'Scegli almeno una cosa che la chiave può fare.',
+  secretTitle: 'La tua nuova chiave di gestione',
+  secretLabel: 'Chiave di gestione',
+  deleteKey: (name) => `Elimina ${name}`,
+  deleteText: 'I programmi che la usano smettono di funzionare entro un secondo. Quello che ha creato resta.',
+};
+
 /** API keys, in Italian. */
 export const keys: PageMessages['keys'] = {
   title: 'Chiavi API',
@@ -23,12 +45,17 @@ export const keys: PageMessages['keys'] = {
   noLimitHint: 'Vuoto: nessun limite.',
   monthlyLimit: 'Limite mensile',
   monthlyLimitHint: (currency) => `In ${currency}. Vuoto: nessun limite.`,
+  limitsTitle: 'Limiti e modelli',
   models: 'Modelli',
   modelsHint: 'I soli modelli che questa chiave può usare, uno per riga. Vuoto: tutti.',
   secretTitle: 'La tua nuova chiave',
   secretText: 'Copiala adesso: viene mostrata solo questa volta.',
   secretLabel: 'Chiave API',
   secretDone: 'L’ho salvata',
+  tryIt: 'Provala',
+  waitingForFirst: 'In attesa della prima richiesta…',
+  firstArrived: (status, duration) => `Funziona: stato ${status}, in ${duration}.`,
+  firstFailed: (status) => `È arrivata una richiesta, con lo stato ${status}.`,
   emptyTitle: 'Ancora nessuna chiave',
   emptyText: 'Crea una chiave, poi imposta nel tuo client chat-completions la base URL qui sotto.',
   baseUrl: 'Base URL',
@@ -64,6 +91,7 @@ export const keys: PageMessages['keys'] = {
   rotateText: 'Ricevi una nuova chiave, mostrata una volta sola. Scegli per quanto la vecchia resta valida.',
   previousUntil: 'Il vecchio segreto scade',
   delete: 'Elimina',
+  deleteConfirm: 'Elimina la chiave',
   deleteTitle: (name) => `Eliminare la chiave “${name}”?`,
   deleteText: 'I programmi che la usano smettono di funzionare entro un secondo. Non si può annullare.',
   deleted: (name) => `Chiave “${name}” eliminata`,
@@ -87,6 +115,7 @@ export const wallet: PageMessages['wallet'] = {
   transactionsLead: 'Dal più recente. I consumi sono sommati per giorno (UTC).',
   noTransactions: 'Finora nessun versamento e nessuna spesa.',
   columns: { time: 'Ora', type: 'Tipo', amount: 'Importo', balance: 'Saldo dopo' },
+  extraUse: (amount) => `di cui consumi extra: ${amount}`,
   types: {
     top_up: 'Ricarica',
     usage: 'Consumi',
@@ -119,6 +148,27 @@ export const autoTopUp: PageMessages['autoTopUp'] = {
   monthlyMaxHint: 'Solo per gli addebiti automatici, in un mese solare (UTC). Le ricariche che fai tu non contano.',
   belowOneTopUp: 'Almeno l’importo di una ricarica.',
   toPlans: 'Guarda i piani',
+};
+
+/** Use beyond the limits of a plan, in Italian. */
+export const extraUsage: PageMessages['extraUsage'] = {
+  title: 'Consumi extra',
+  lead: 'Quando un limite del piano è raggiunto, il portafoglio può pagare per le app collegate, fino a un importo che scegli tu.',
+  on: 'attivi',
+  off: 'disattivati',
+  used: (used, max) => `Questo mese il portafoglio ha pagato ${used} su ${max}.`,
+  resets: (date) => `Si riparte da zero il ${date} (UTC).`,
+  setUp: 'Imposta',
+  change: 'Modifica',
+  turnOn: 'Attiva',
+  turnedOn: 'Consumi extra attivi',
+  turnOff: 'Disattiva',
+  turnedOff: 'Consumi extra disattivati',
+  changed: 'Consumi extra aggiornati',
+  monthlyMax: (currency) => `Al massimo in un mese (${currency})`,
+  monthlyMaxHint:
+    'In un mese solare (UTC), per tutte le app insieme. Mai più di quanto contiene il portafoglio. Valgono anche i budget delle app.',
+  toWallet: 'Vai al portafoglio',
 };
 
 /** Invoices of the payment provider, in Italian. */
@@ -192,4 +242,28 @@ export const usage: PageMessages['usage'] = {
   emptyText: 'Qui compaiono le richieste fatte con le tue chiavi.',
   toKeys: 'Vai alle chiavi API',
   end: 'Non ci sono altre richieste in questo periodo.',
+};
+
+/** Receipts of requests, in Italian. */
+export const receipts: PageMessages['receipts'] = {
+  download: 'Scarica la ricevuta',
+  toVerify: 'Verifica una ricevuta',
+  title: 'Verifica una ricevuta',
+  lead: 'Una ricevuta prova quanto è costata una richiesta. La controlla il tuo browser, senza inviarla a nessuno.',
+  receipt: 'Ricevuta',
+  hint: 'Tutto il contenuto di un file .jws: tre parti separate da punti.',
+  verify: 'Verifica',
+  verifying: 'Verifica in corso…',
+  about: 'Che cosa contiene una ricevuta',
+  genuine: 'Questa ricevuta è autentica',
+  genuineText: (issuer) => `È firmata da ${issuer}, e da allora non è cambiato nulla.`,
+  settled: 'Conclusa',
+  payer: 'Chiave o app',
+  outcomes: { settled: 'addebitata', estimated: 'addebitata a stima', released: 'non addebitata' },
+  faults: {
+    malformed: 'Questa non è una ricevuta. Incolla tutto il contenuto del file.',
+    unknown_key: 'Non è firmata con nessuna chiave di questo servizio.',
+    wrong_signature: 'È stata modificata dopo la firma.',
+    wrong_issuer: 'L’ha emessa un altro servizio.',
+  },
 };

@@ -22,7 +22,7 @@ export const sessions: PageMessages['sessions'] = {
 
 /** Second factors and recovery codes, in Italian. */
 export const factors: PageMessages['factors'] = {
-  title: 'Secondo fattore',
+  title: 'Verifica in due passaggi',
   lead: 'Una prova in più oltre alla password: se te la rubano, da sola non apre nulla. Con una passkey accedi anche senza password.',
   empty: 'Ancora nessuno.',
   types: { totp: 'App di autenticazione', passkey: 'Passkey' },
@@ -43,6 +43,7 @@ export const factors: PageMessages['factors'] = {
   totpSecretText: 'Non riesci a inquadrarlo? Scrivi questa chiave nell’app, o copiala.',
   totpCode: 'Codice',
   totpCodeHint: 'Le sei cifre che l’app mostra adesso.',
+  totpWrong: 'Il codice è sbagliato o è scaduto. Scrivi quello che l’app mostra adesso.',
   totpConfirm: 'Attivala',
   checking: 'Verifica in corso…',
   addPasskey: 'Aggiungi una passkey',
@@ -53,7 +54,11 @@ export const factors: PageMessages['factors'] = {
   passkeyCreate: 'Crea la passkey',
   passkeyCreating: 'In attesa di te…',
   passkeyAdded: (name) => `“${name}” è stata aggiunta`,
-  passkeyMissing: 'Questo browser non può usare passkey.',
+  passkeyObstacles: {
+    browser: 'Questo browser non può usare passkey.',
+    ip_address:
+      'A un indirizzo IP i browser non permettono passkey. Apri questa pagina con il nome dell’host; su questo computer è localhost.',
+  },
   codesTitle: 'I tuoi codici di recupero',
   codesText:
     'Se perdi il dispositivo, entri con uno di questi. Ognuno vale una volta. Li vedi solo adesso: tienili dove puoi trovarli solo tu.',

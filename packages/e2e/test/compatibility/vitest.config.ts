@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    isolate: false,
+    include: ['test/compatibility/**/*.test.ts'],
+    globalSetup: ['test/compatibility/support/global-setup.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 180_000,
+    env: { MASTRA_TELEMETRY_DISABLED: '1' },
+  },
+});

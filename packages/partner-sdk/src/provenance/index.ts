@@ -1,0 +1,6 @@
+export {
+  type ProvenanceClaims,
+  type ProvenanceFault,
+  ProvenanceRejectedError,
+  verifyProvenance,
+} from './verify-provenance.ts';

@@ -1,0 +1,1 @@
+export type { PublicKeySet, SignatureFault, Signer } from './verify-signed-claims.ts';

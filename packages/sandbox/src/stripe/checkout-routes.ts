@@ -1,0 +1,85 @@
+import { sandboxRoutes } from '@svc/contracts';
+import { AppError, type Binding, bind } from '@svc/service-kit';
+import type { Account } from './account.ts';
+import { nowOf } from './advance-subscription.ts';
+import { toMicros, toMinor } from './amounts.ts';
+import { findSession, isReverted, paySession, toHostedSession } from './checkout-sessions.ts';
+import type { BusinessDetails } from './invoice.ts';
+import type { Session } from './objects.ts';
+import { checkoutPage } from './pages/checkout-page.ts';
+import { languageOf } from './pages/page-language.ts';
+import { pageUrl, replyToLostForm, replyToMissing, seeOther } from './pages/page-replies.ts';
+import { type Promotion, toPromotion } from './promotion.ts';
+import { submitCheckout } from './submit-checkout.ts';
+
+/** Routes of the checkout page. */
+export const checkoutRoutes = (account: Account): Binding[] => [
+  bind(sandboxRoutes.showSandboxCheckout, async ({ params, query, req }) => {
+    const session = findSession(account, params.session_id);
+    if (session === undefined) return replyToMissing(req, query.locale);
+    return checkoutPage({
+      session: toHostedSession(account, session),
+      business: businessOf(account, session.customer),
+      plan: session.price === null ? undefined : account.catalog.findByPrice(session.price),
+      isReverted: isReverted(account, session),
+      notice: query.notice,
+      language: languageOf(req, query.locale),
+    });
+  }),
+  bind(sandboxRoutes.submitSandboxCheckout, async ({ params, body, req }) => {
+    const { action, card, locale, business_name: businessName, vat_number: vatNumber } = body;
+    const path = `/sandbox/payments/sessions/${encodeURIComponent(params.session_id)}`;
+    const page = pageUrl(path, { locale });
+    const session = findSession(account, params.session_id);
+    if (session === undefined) return replyToLostForm(req, page);
+    if (action === 'cancel') return seeOther(session.cancel_url);
+    if (action === 'apply_code' || action === 'remove_code') {
+      const promotion = action === 'apply_code' ? toPromotion(body.promotion_code, priceOf(session)) : null;
+      if (promotion === undefined) return seeOther(pageUrl(path, { locale, notice: 'unknown_code' }));
+      setPromotion(account, session, promotion);
+      return seeOther(page);
+    }
+    if (action === 'pay' && vatNumber !== undefined) {
+      account.objects.update(session.customer, { name: businessName ?? null, sandbox: { vat_number: vatNumber } });
+    }
+    if (!(await submitCheckout(account, session, { action, card }))) return seeOther(page);
+    const paid = findSession(account, session.id) ?? session;
+    return seeOther(isReverted(account, paid) ? page : paid.success_url);
+  }),
+  bind(sandboxRoutes.completeSandboxCheckout, async ({ params }) => {
+    const session = findSession(account, params.session_id);
+    if (session === undefined) throw new AppError('not_found');
+    if (session.status === 'expired') {
+      throw new AppError('checkout_not_completed', 'The checkout session has expired.');
+    }
+    if (session.status === 'open') paySession(account, session, { card: 'succeeds', at: nowOf(account) });
+    await account.announce();
+    if (isReverted(account, findSession(account, session.id) ?? session)) {
+      throw new AppError('subscription_already_active');
+    }
+    return { status: 200, body: { session_id: params.session_id, status: 'complete' } };
+  }),
+];
+
+/** Returns the business details that the customer gave last. */
+const businessOf = ({ objects }: Account, id: string): BusinessDetails => {
+  const customer = objects.of('customer', id);
+  return { businessName: customer?.name ?? null, vatNumber: customer?.sandbox?.vat_number ?? null };
+};
+
+const priceOf = ({ amount_subtotal: amount, currency }: Session) => ({
+  amountMicros: toMicros(amount, currency),
+  currency: currency.toUpperCase(),
+});
+
+/** Stores the promotion of an open purchase of a plan; null removes it. */
+const setPromotion = ({ objects }: Account, session: Session, promotion: Promotion | null): void => {
+  if (session.status !== 'open' || session.mode !== 'subscription') return;
+  const discount = toMinor(promotion?.discountMicros ?? 0, session.currency);
+  objects.update(session.id, {
+    amount_total: session.amount_subtotal - discount,
+    total_details: { ...session.total_details, amount_discount: discount },
+    discounts: promotion === null ? [] : [{ coupon: null, promotion_code: `promo_${promotion.code}` }],
+    sandbox: { ...session.sandbox, promotion_code: promotion?.code ?? null },
+  });
+};

@@ -1,0 +1,166 @@
+import type { Account } from './account.ts';
+import { findSession, makeSession } from './checkout-sessions.ts';
+import { addInvoiceItem, changeInvoice, draftInvoice } from './invoices.ts';
+import { listPage, pageOf } from './lists.ts';
+import type { Fields, Kinds } from './objects.ts';
+import { cancelPayment, chargeSaved, refund } from './payments.ts';
+import { Outage, Refusal } from './refusals.ts';
+import { cancelSubscription, changeSubscription } from './subscriptions.ts';
+
+/** Kinds of object by the path that lists them. */
+const LISTED: Readonly<Record<string, keyof Kinds>> = {
+  '/v1/checkout/sessions': 'checkout.session',
+  '/v1/disputes': 'dispute',
+  '/v1/invoice_payments': 'invoice_payment',
+  '/v1/invoices': 'invoice',
+  '/v1/payment_intents': 'payment_intent',
+  '/v1/refunds': 'refund',
+  '/v1/subscriptions': 'subscription',
+};
+
+export interface ApiRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly params: Fields;
+}
+
+/** Carries out a request. Returns undefined for an unknown object. Throws CardError, Refusal and Outage. */
+export const answerRequest = async (
+  account: Account,
+  request: ApiRequest,
+  undelivered: readonly Fields[],
+): Promise<Fields | undefined> => {
+  const { method, path, params } = request;
+  const refusal = account.misbehavior.refuse(method, path, params);
+  if (refusal === 'outage') throw new Outage();
+  if (refusal !== undefined) throw new Refusal(refusal);
+  if (method === 'GET') return await read(account, request, undelivered);
+  const { customer } = params;
+  if (typeof customer === 'string' && !isCustomer(account, customer)) {
+    throw new Refusal('resource_missing', 'customer');
+  }
+  return method === 'DELETE' ? await remove(account, path) : await write(account, request);
+};
+
+const isCustomer = ({ objects }: Account, id: string): boolean => {
+  const customer = objects.of('customer', id);
+  return customer !== undefined && customer.deleted !== true;
+};
+
+const read = async (
+  account: Account,
+  { path, params }: ApiRequest,
+  undelivered: readonly Fields[],
+): Promise<Fields | undefined> => {
+  const { objects } = account;
+  const [, , kind, owner = '', action] = path.split('/');
+  const listed = LISTED[path];
+  const { customer } = params;
+  if (typeof customer === 'string' && objects.of('customer', customer) === undefined) {
+    throw new Refusal('resource_missing', 'customer');
+  }
+  if (listed !== undefined) return listPage(path, objects.list(listed).filter(isListed(listed, params)), params);
+  if (action === 'payment_methods') {
+    return listPage(path, objects.list('payment_method'), { ...params, customer: owner });
+  }
+  if (kind === 'events')
+    return owner === '' ? listEvents(account, params, undelivered) : findEvent(account, owner, undelivered);
+  const id = path.split('/').at(-1) ?? '';
+  const object = kind === 'checkout' ? findSession(account, id) : objects.find(id);
+  if (object === undefined) return undefined;
+  const answer = structuredClone(expand(account, object, params));
+  await account.misbehavior.afterRead(path);
+  return answer;
+};
+
+/** The list of subscriptions leaves canceled ones out unless a status is asked for. */
+const isListed =
+  (kind: keyof Kinds, params: Fields) =>
+  (object: Fields): boolean =>
+    kind !== 'subscription' || params['status'] !== undefined || object['status'] !== 'canceled';
+
+const expand = ({ objects }: Account, object: Fields, { expand: members }: Fields): Fields => {
+  const latest = object['latest_invoice'];
+  return members === undefined || typeof latest !== 'string'
+    ? object
+    : { ...object, latest_invoice: objects.find(latest) ?? null };
+};
+
+const findEvent = ({ objects }: Account, wanted: string, undelivered: readonly Fields[]): Fields | undefined =>
+  undelivered.find(({ id }) => id === wanted) ?? objects.of('event', wanted);
+
+/** Lists events newest first, optionally only those that the endpoint has not accepted. */
+const listEvents = ({ objects }: Account, params: Fields, undelivered: readonly Fields[]): Fields => {
+  const { types, delivery_success: isDelivered } = params;
+  const since = Number(Object(params['created'])['gte'] ?? 0);
+  const stored = objects
+    .list('event')
+    .filter(
+      ({ pending_webhooks: pending }) => isDelivered === undefined || (pending === 0) === (isDelivered === 'true'),
+    )
+    .toReversed();
+  const wanted = [...undelivered, ...stored].filter(
+    ({ type, created }) => (!Array.isArray(types) || types.includes(type)) && Number(created) >= since,
+  );
+  return pageOf('/v1/events', wanted, params);
+};
+
+const write = async (account: Account, { path, params }: ApiRequest): Promise<Fields | undefined> => {
+  const { objects, misbehavior, publicBaseUrl } = account;
+  const [, , kind, owner = '', action = ''] = path.split('/');
+  switch (path) {
+    case '/v1/customers':
+      return objects.put('customer', 'cus', { name: null, preferred_locales: [], ...params });
+    case '/v1/checkout/sessions': {
+      const session = makeSession(account, params);
+      await misbehavior.onSessionMade(session);
+      return session;
+    }
+    case '/v1/billing_portal/sessions': {
+      const portal = objects.put('billing_portal.session', 'bps', { ...params, sandbox: { is_challenged: false } });
+      objects.update(portal.id, { url: `${publicBaseUrl}/sandbox/payments/portal/${portal.id}` });
+      return objects.get(portal.id);
+    }
+    case '/v1/refunds':
+      return refund(account, params);
+    case '/v1/payment_intents':
+      return await chargeSaved(account, params);
+    case '/v1/invoices':
+      return draftInvoice(account, params);
+    case '/v1/invoiceitems':
+      return addInvoiceItem(account, params);
+  }
+  if (kind === 'payment_intents' && action === 'cancel') return cancelPayment(account, owner);
+  if (kind === 'invoices') return changeInvoice(account, owner, action, params);
+  if (kind === 'customers' && isCustomer(account, owner)) {
+    objects.update(owner, params);
+    return objects.get(owner);
+  }
+  if (kind === 'subscriptions' && objects.of('subscription', owner) !== undefined) {
+    changeSubscription(account, owner, { cancel_at_period_end: params['cancel_at_period_end'] === 'true' });
+    await misbehavior.afterRead(path);
+    return objects.get(owner);
+  }
+  return undefined;
+};
+
+const remove = async (account: Account, path: string): Promise<Fields | undefined> => {
+  const { objects, misbehavior } = account;
+  const id = path.split('/').at(-1) ?? '';
+  const subscription = objects.of('subscription', id);
+  if (subscription !== undefined) {
+    cancelSubscription(account, subscription);
+    await misbehavior.afterRead(path);
+    return objects.get(id);
+  }
+  if (!isCustomer(account, id)) return undefined;
+  deleteCustomer(account, id);
+  await misbehavior.afterRead(path);
+  return objects.get(id);
+};
+
+/** Deletes a customer. Its id stays known, but for reading only, and its cards are gone. */
+export const deleteCustomer = ({ objects }: Account, id: string): void => {
+  objects.set({ id, object: 'customer', deleted: true });
+  for (const method of objects.list('payment_method')) if (method.customer === id) objects.delete(method.id);
+};

@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { FORM_BYTES_MAX, type Locale, routes } from '@svc/contracts';
+import { type Html, html } from '@svc/pages';
+import { type ReplyContent, readBodyBytes } from '@svc/service-kit';
+import type { OpenApprovedGrantDeps } from '../consent/index.ts';
+import {
+  type ConsentPageDeps,
+  pageText,
+  preferredLocale,
+  readBrowserId,
+  refusedFormPage,
+  seeOther,
+} from '../consent/index.ts';
+import {
+  type AuthenticateSessionDeps,
+  type BrowserSession,
+  findBrowserSession,
+  readPagesCookie,
+} from '../sessions/index.ts';
+import type { GuessLimit } from '../throttling/index.ts';
+import { type AskedDevice, type DeviceFormTokens, devicePath } from './asked-device.ts';
+
+const NONCE_BYTES = 18;
+
+export interface DevicePagesDeps
+  extends ConsentPageDeps,
+    Omit<OpenApprovedGrantDeps, 'billing'>,
+    AuthenticateSessionDeps {
+  readonly deviceFormTokens: DeviceFormTokens;
+  readonly guessLimit: GuessLimit;
+  readonly isVerificationRequired: boolean;
+}
+
+/** A page in one browser and one session. */
+export interface DeviceBrowser {
+  readonly browserId: string;
+  readonly session: BrowserSession;
+}
+
+/** Renders a form of the pages. Its hidden field names the request, and protects against CSRF. */
+export const deviceForm = (
+  deps: Pick<DevicePagesDeps, 'deviceFormTokens'>,
+  { browserId, session }: DeviceBrowser,
+  { asked, name, fields }: { asked: AskedDevice; name: '' | '/decision' | '/sign-out'; fields: Html },
+): Html => {
+  const nonce = randomBytes(NONCE_BYTES).toString('base64url');
+  const context = { query: asked, browserId, sessionId: session.session.id, isPushed: false, nonce };
+  return html`
+<form method="post" action="${routes.showDevicePage.path}${name}">
+<input type="hidden" name="request" value="${deps.deviceFormTokens.sign(context)}">
+${fields}
+</form>`;
+};
+
+/** Renders the footer: the link to the other language, and the page's own links. */
+export const deviceFooter = (locale: Locale, userCode?: string, links: readonly (Html | undefined)[] = []): Html => {
+  const other = locale === 'it' ? 'en' : 'it';
+  return html`<footer>${links}<a href="${devicePath(other, userCode)}" hreflang="${other}" lang="${other}">${pageText(locale).otherLanguage}</a></footer>`;
+};
+
+/** Redirects to sign-in, which leads back here. */
+export const toSignIn = (locale: Locale, userCode?: string): ReplyContent =>
+  seeOther(`/sign-in?${new URLSearchParams({ next: devicePath(locale, userCode), locale })}`);
+
+/** A form of this browser for the person shown on its page; or the refusal. */
+export type ReadDeviceForm =
+  | {
+      readonly isTaken: true;
+      readonly asked: AskedDevice;
+      readonly fields: URLSearchParams;
+      readonly browser: DeviceBrowser;
+    }
+  | { readonly isTaken: false; readonly reply: ReplyContent };
+
+/** Parses a form of the pages. After a sign-out, or a sign-in in another tab, the page asks again. */
+export const readDeviceForm = async (deps: DevicePagesDeps, req: IncomingMessage): Promise<ReadDeviceForm> => {
+  const fields = new URLSearchParams((await readBodyBytes(req, FORM_BYTES_MAX)).toString('utf8'));
+  const browserId = readBrowserId(req, deps.publicBaseUrl);
+  const read = deps.deviceFormTokens.read(fields.get('request') ?? '', browserId);
+  const holdsNul = [...fields.values()].some((value) => value.includes('\0'));
+  if (read === undefined || browserId === undefined || holdsNul) {
+    return { isTaken: false, reply: refusedFormPage(preferredLocale(req)) };
+  }
+  const { query: asked, sessionId } = read.context;
+  const session = await findBrowserSession(deps, readPagesCookie(req.headers.cookie, deps.publicBaseUrl));
+  if (session === undefined) return { isTaken: false, reply: toSignIn(asked.locale) };
+  if (session.session.id !== sessionId || read.isExpired) {
+    return { isTaken: false, reply: seeOther(devicePath(asked.locale)) };
+  }
+  return { isTaken: true, asked, fields, browser: { browserId, session } };
+};

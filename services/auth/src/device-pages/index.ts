@@ -1,0 +1,2 @@
+export { askedDeviceSchema } from './asked-device.ts';
+export { devicePageRoutes } from './routes.ts';

@@ -1,0 +1,2 @@
+export { type IdentityDeps, IdentityTaken, linkIdentity } from './link-identity.ts';
+export { deleteIdentitiesOfUser, findUserIdByIdentity, type IdentityKey, insertIdentity } from './queries.ts';

@@ -1,0 +1,40 @@
+import { snakeKeys } from '../key-case.ts';
+import type { Executor, Transaction } from '../transact.ts';
+
+/** Identity of a person at the OpenID provider. */
+export interface IdentityKey {
+  readonly issuer: string;
+  readonly subject: string;
+}
+
+/** Finds the account linked to an identity. */
+export const findUserIdByIdentity = async (executor: Executor, key: IdentityKey): Promise<string | undefined> => {
+  const row = await executor<{ issuer: string; subject: string; user_id: string }>('sso_identities')
+    .where({ issuer: key.issuer, subject: key.subject })
+    .first('user_id');
+  return row?.user_id;
+};
+
+/** Links an identity to an account. Returns false if it is linked already. Waits for a concurrent request. */
+export const insertIdentity = async (
+  trx: Transaction,
+  { issuer, subject }: IdentityKey,
+  link: { userId: string; linkedAt: Date },
+): Promise<boolean> => {
+  const rows = await trx('sso_identities')
+    .insert(snakeKeys({ issuer, subject, ...link }))
+    .onConflict(['issuer', 'subject'])
+    .ignore()
+    .returning('user_id');
+  return rows.length > 0;
+};
+
+/** Deletes the identities of an account, or those linked since the given time. */
+export const deleteIdentitiesOfUser = async (
+  trx: Transaction,
+  userId: string,
+  since: Date | undefined,
+): Promise<void> => {
+  const identities = trx('sso_identities').where({ user_id: userId });
+  await (since === undefined ? identities : identities.where('linked_at', '>=', since)).delete();
+};

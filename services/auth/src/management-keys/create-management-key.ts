@@ -1,0 +1,62 @@
+import { type ManagementScope, managementScopes, type newId } from '@svc/contracts';
+import { AppError, digestManagementKey, invalidField, managementKeyText } from '@svc/service-kit';
+import { lockAccount } from '../accounts/index.ts';
+import { enqueueMail, type MailOutboxDeps } from '../mail/index.ts';
+import { holdSession } from '../sessions/index.ts';
+import type { Transact } from '../transact.ts';
+import type { ManagementKeyRecord } from './management-key.ts';
+import { insertManagementKey, listManagementKeysOfUser } from './queries.ts';
+
+/** Limit of keys per account. The list of keys has no pages. */
+const KEYS_MAX = 100;
+
+export interface CreateManagementKeyDeps extends MailOutboxDeps {
+  readonly transact: Transact;
+  readonly newId: typeof newId;
+}
+
+export interface NewManagementKey {
+  readonly userId: string;
+  readonly sessionId: string;
+  readonly name: string;
+  readonly scopes: readonly ManagementScope[];
+  readonly expiresAt: string | null;
+}
+
+/**
+ * Creates a key, mails its owner, and returns it with its text, which is shown only once. Throws 422 if the expiry is not
+ * in the future or the account has too many keys, and `invalid_token` if the session has lost access.
+ */
+export const createManagementKey = async (
+  deps: CreateManagementKeyDeps,
+  { expiresAt: expiry, ...input }: NewManagementKey,
+): Promise<{ key: ManagementKeyRecord; text: string }> => {
+  const createdAt = deps.clock();
+  const expiresAt = expiry === null ? null : new Date(expiry);
+  if (expiresAt !== null && expiresAt <= createdAt) {
+    throw invalidField(['body', 'expires_at'], 'value_error', 'Value error, must be in the future');
+  }
+  const text = managementKeyText.generate();
+  const key: ManagementKeyRecord = {
+    ...input,
+    id: deps.newId('mk', createdAt.getTime()),
+    prefix: managementKeyText.shown(text),
+    scopes: managementScopes.filter((scope) => input.scopes.includes(scope)),
+    createdAt,
+    expiresAt,
+    lastUsedAt: null,
+  };
+  await deps.transact(async (trx) => {
+    const locked = await lockAccount(trx, key.userId);
+    if (locked === undefined || !(await holdSession(trx, key))) throw new AppError('invalid_token');
+    const { length } = await listManagementKeysOfUser(trx, key.userId);
+    if (length >= KEYS_MAX) {
+      throw invalidField(['body'], 'value_error', `Value error, an account can have at most ${KEYS_MAX} keys`);
+    }
+    await insertManagementKey(trx, { ...key, digest: digestManagementKey(text) });
+    const { id: userId, email: to, locale } = locked.account;
+    const data = { name: key.name, scopes: key.scopes.join(', ') };
+    await enqueueMail(deps, trx, { kind: 'management_key_created', userId, to, locale, data });
+  });
+  return { key, text };
+};

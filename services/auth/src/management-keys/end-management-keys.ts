@@ -1,0 +1,43 @@
+import type { newId } from '@svc/contracts';
+import { appendToOutbox } from '@svc/messaging';
+import { AppError } from '@svc/service-kit';
+import { newSessionId } from '../sessions/index.ts';
+import type { Transact, Transaction } from '../transact.ts';
+import { deleteManagementKeyOfUser, deleteManagementKeysOfUser, updateSessionOfManagementKeys } from './queries.ts';
+
+const revocationOf = (id: string) => ({ revocation: { key: `management_key.${id}` } });
+
+/** Deletes a key of an account. Throws `not_found`. */
+export const deleteManagementKey = (
+  { transact }: { readonly transact: Transact },
+  { userId, id }: { readonly userId: string; readonly id: string },
+): Promise<void> =>
+  transact(async (trx) => {
+    if (!(await deleteManagementKeyOfUser(trx, userId, id))) throw new AppError('not_found');
+    await appendToOutbox(trx, revocationOf(id));
+  });
+
+/** Keys that end with the access to an account. */
+interface EndedManagementKeys {
+  readonly account: { readonly id: string };
+  /** Undefined if all end. */
+  readonly since: Date | undefined;
+  readonly now: Date;
+  /** Newest ended session. */
+  readonly revokedThrough: string;
+}
+
+/**
+ * Ends the keys of a locked account, or those created since a time. The gateway lets no ended session create API keys, so
+ * the keys that stay move to a later one.
+ */
+export const endManagementKeys = async (
+  deps: { readonly newId: typeof newId },
+  trx: Transaction,
+  { account, since, now, revokedThrough }: EndedManagementKeys,
+): Promise<void> => {
+  const ended = await deleteManagementKeysOfUser(trx, account.id, since);
+  await appendToOutbox(trx, ...ended.map(revocationOf));
+  if (since === undefined) return;
+  await updateSessionOfManagementKeys(trx, account.id, newSessionId(deps, now, revokedThrough));
+};

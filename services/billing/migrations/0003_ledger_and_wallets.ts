@@ -1,0 +1,108 @@
+import type { Knex } from 'knex';
+
+/** The ledger, and the prepaid wallets whose rows are running totals of it. */
+export const up = async (knex: Knex): Promise<void> => {
+  await knex.raw(LEDGER);
+  await knex.raw(WALLETS);
+  await knex.raw(RETURNED_PAYMENTS);
+};
+
+const LEDGER = `
+-- A posting is a set of entries that sum to zero. Both are only ever added. Reference and kind are its idempotency key.
+CREATE TABLE ledger_postings (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  kind text NOT NULL
+    CHECK (kind IN ('top_up', 'settlement', 'adjustment', 'refund')),
+  reference text NOT NULL,
+  svc_user_id text NOT NULL,
+  currency text NOT NULL CHECK (currency ~ '^[A-Z]{3}$'),
+  posted_at timestamptz NOT NULL,
+  CONSTRAINT ledger_postings_once UNIQUE (reference, kind)
+);
+CREATE INDEX ledger_postings_by_account ON ledger_postings (svc_user_id, id);
+-- Finds all postings of a wallet but those of its use, without reading these.
+CREATE INDEX ledger_postings_of_funds ON ledger_postings (svc_user_id, id) WHERE kind IN ('top_up', 'refund', 'adjustment');
+
+-- A positive amount is an increase of that book of the account. A trigger checks the posting, as it costs less than a foreign key.
+CREATE TABLE ledger_entries (
+  posting_id bigint NOT NULL,
+  book text NOT NULL
+    CHECK (book IN ('wallet_available', 'payments_received', 'income', 'write_offs')),
+  amount_micros bigint NOT NULL CHECK (amount_micros <> 0),
+  PRIMARY KEY (posting_id, book)
+);
+
+CREATE TRIGGER ledger_postings_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_postings
+  FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER ledger_entries_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_entries
+  FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
+CREATE TRIGGER ledger_postings_balanced AFTER INSERT ON ledger_postings
+  REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ledger_assert_postings();
+CREATE TRIGGER ledger_entries_balanced AFTER INSERT ON ledger_entries
+  REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ledger_assert_entries();
+`;
+
+const WALLETS = `
+CREATE TABLE wallets (
+  svc_user_id text PRIMARY KEY,
+  currency text NOT NULL CHECK (currency ~ '^[A-Z]{3}$'),
+  balance_micros bigint NOT NULL DEFAULT 0,
+  -- Part of the balance that leases, uncertain requests and extra use hold.
+  held_micros bigint NOT NULL DEFAULT 0 CHECK (held_micros >= 0),
+  revision int NOT NULL DEFAULT 0,
+  created_at timestamptz NOT NULL
+) WITH (fillfactor = 50);
+
+-- Paid for requests from a wallet on a UTC day, and the time of the last posting.
+CREATE TABLE wallet_usage_days (
+  svc_user_id text NOT NULL,
+  day date NOT NULL,
+  paid_micros bigint NOT NULL,
+  -- Part of it that paid for use beyond a plan's caps.
+  extra_micros bigint NOT NULL DEFAULT 0,
+  last_posted_at timestamptz NOT NULL,
+  PRIMARY KEY (svc_user_id, day)
+) WITH (fillfactor = 70);
+
+-- Each charge is a checkout session without a hosted page.
+CREATE TABLE auto_top_ups (
+  svc_user_id text PRIMARY KEY,
+  is_enabled boolean NOT NULL,
+  below_micros bigint NOT NULL CHECK (below_micros >= 0),
+  amount_micros bigint NOT NULL CHECK (amount_micros > 0),
+  monthly_max_micros bigint NOT NULL CHECK (monthly_max_micros >= 0)
+);
+CREATE INDEX auto_top_ups_enabled ON auto_top_ups (svc_user_id) WHERE is_enabled;
+`;
+
+const RETURNED_PAYMENTS = `
+-- Refunds of top-ups: taken from the wallet first, then paid back by the payment provider, or put back if it refuses.
+CREATE TABLE wallet_refunds (
+  id text PRIMARY KEY,
+  svc_user_id text NOT NULL,
+  session_id text NOT NULL REFERENCES checkout_sessions (id),
+  amount_micros bigint NOT NULL CHECK (amount_micros > 0),
+  state text NOT NULL DEFAULT 'pending' CHECK (state IN ('pending', 'refunded', 'refused')),
+  created_at timestamptz NOT NULL,
+  ended_at timestamptz,
+  CONSTRAINT wallet_refunds_ended CHECK ((ended_at IS NOT NULL) = (state <> 'pending'))
+);
+CREATE INDEX wallet_refunds_by_session ON wallet_refunds (session_id);
+CREATE INDEX wallet_refunds_pending ON wallet_refunds (created_at) WHERE state = 'pending';
+
+-- Refunds and disputes of top-ups that were made at Stripe.
+CREATE TABLE payment_reversals (
+  provider_reversal_id text PRIMARY KEY,
+  svc_user_id text NOT NULL,
+  session_id text NOT NULL REFERENCES checkout_sessions (id),
+  kind text NOT NULL CHECK (kind IN ('refund', 'dispute')),
+  -- Taken from the wallet now; 0 once a refund has failed or a dispute is won.
+  amount_micros bigint NOT NULL CHECK (amount_micros >= 0),
+  -- Part of the ledger reference, so that each change has one posting.
+  changes int NOT NULL DEFAULT 1,
+  -- Taken before the provider was asked. Older answers have no effect.
+  provider_ticket bigint NOT NULL,
+  updated_at timestamptz NOT NULL
+);
+CREATE INDEX payment_reversals_by_session ON payment_reversals (session_id);
+`;

@@ -1,0 +1,10 @@
+-- Puts back what the payment provider has refused to pay.
+CREATE OR REPLACE FUNCTION wallet_refund_refused(p_svc_user_id text, p_amount_micros bigint, p_reference text)
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE w wallets%ROWTYPE;
+BEGIN
+  SELECT * INTO STRICT w FROM wallets WHERE svc_user_id = p_svc_user_id FOR NO KEY UPDATE;
+  PERFORM ledger_post('adjustment', p_reference, p_svc_user_id, w.currency,
+    ARRAY['wallet_available', 'payments_received'], ARRAY[p_amount_micros, -p_amount_micros]);
+  UPDATE wallets SET balance_micros = balance_micros + p_amount_micros WHERE svc_user_id = p_svc_user_id;
+END $$;

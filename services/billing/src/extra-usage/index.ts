@@ -1,0 +1,2 @@
+export { findExtraStanding } from './queries.ts';
+export { extraUsageRoutes } from './routes.ts';

@@ -1,0 +1,17 @@
+import { internalRoutes } from '@svc/contracts';
+import { type Binding, bind } from '@svc/service-kit';
+import { grantLeases, type LeaseDeps } from './ask-leases.ts';
+import { readKeySpending } from './read-key-spending.ts';
+
+/** Binds the internal routes of leases and of the spending of keys. */
+export const leaseRoutes = (deps: LeaseDeps & { readonly currency: string }): readonly Binding[] => [
+  bind(internalRoutes.askLeases, async (context) => {
+    const { holder_id, asks } = context.body;
+    context.nameRequests(asks.flatMap(({ needs }) => needs.map(({ request_id }) => request_id)));
+    return { status: 200, body: { answers: [...(await grantLeases(deps, holder_id, asks))] } };
+  }),
+  bind(internalRoutes.readKeySpending, async ({ params, body }) => ({
+    status: 200,
+    body: await readKeySpending(deps, params.svc_user_id, body.key_ids),
+  })),
+];

@@ -1,0 +1,62 @@
+import type { Locale } from '@svc/contracts';
+import type { Stripe } from 'stripe';
+import { preferLocale } from './language.ts';
+import { findCustomerId, insertCustomer, replaceCustomer } from './queries.ts';
+import { askForOne, askStripe, isMissingCustomer, type StripeDeps } from './stripe-client.ts';
+
+/**
+ * Runs a call with the customer of an account, which is created at the first one. Stripe may not know the stored customer
+ * any more: deleted in the dashboard, or of another key. Then the account gets a new one, and the call is repeated once.
+ */
+export const withCustomer = async <T>(
+  deps: StripeDeps,
+  { userId, locale }: { readonly userId: string; readonly locale?: Locale | undefined },
+  use: (customer: string, isNew: boolean) => Promise<T>,
+): Promise<T> => {
+  const attempt = async (customer: string, isNew: boolean): Promise<{ readonly result: T } | 'missing'> => {
+    if (locale !== undefined && !(await preferLocale(deps.stripe, customer, locale))) return 'missing';
+    try {
+      return { result: await use(customer, isNew) };
+    } catch (error) {
+      if (isMissingCustomer(error)) return 'missing';
+      throw error;
+    }
+  };
+  const known = await ensureCustomer(deps, userId);
+  const first = await attempt(known, false);
+  if (first !== 'missing') return first.result;
+  const second = await attempt(await renewCustomer(deps, userId, known), true);
+  if (second === 'missing') throw new Error('Stripe does not know a customer that it has just created');
+  return second.result;
+};
+
+/** Finds the customer of an account at Stripe; undefined without one, or if it was deleted there. */
+export const findCustomer = async (
+  { database, stripe }: StripeDeps,
+  userId: string,
+): Promise<Stripe.Customer | undefined> => {
+  const id = await findCustomerId(database, userId);
+  if (id === undefined) return undefined;
+  const customer = await askForOne(() => stripe.customers.retrieve(id));
+  return customer === undefined || customer.deleted === true ? undefined : customer;
+};
+
+const ensureCustomer = async ({ database, stripe }: StripeDeps, userId: string): Promise<string> => {
+  const known = await findCustomerId(database, userId);
+  if (known !== undefined) return known;
+  return insertCustomer(database, userId, await createCustomer(stripe, userId, `customer-${userId}`));
+};
+
+/** Replaces a customer that is gone. Calls at the same time create and store the same one. */
+const renewCustomer = async ({ database, stripe }: StripeDeps, userId: string, gone: string): Promise<string> => {
+  // Without the former id, the key would return the answer of the first creation for a day.
+  const created = await createCustomer(stripe, userId, `customer-${userId}-${gone}`);
+  return replaceCustomer(database, userId, { gone, created });
+};
+
+const createCustomer = async (stripe: Stripe, userId: string, idempotencyKey: string): Promise<string> => {
+  const { id } = await askStripe(() =>
+    stripe.customers.create({ metadata: { svc_user_id: userId } }, { idempotencyKey }),
+  );
+  return id;
+};

@@ -1,0 +1,1 @@
+export { landingPage, missingPage, SITE_POLICY } from './landing-page.ts';

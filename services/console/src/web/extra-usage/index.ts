@@ -1,0 +1,1 @@
+export { ExtraUsageCard } from './extra-usage-card.tsx';

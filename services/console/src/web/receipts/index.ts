@@ -1,0 +1,1 @@
+export { DownloadReceipt } from './download-receipt.tsx';

@@ -1,0 +1,1 @@
+export { BlockedBadge } from './blocked-badge.tsx';

@@ -1,2 +1,0 @@
-export { createKeyStandings, type KeyStandings } from './key-standings.ts';
-export { gatewayRoutes } from './routes.ts';

@@ -1,0 +1,86 @@
+import type { LeaseAsk } from '@svc/contracts';
+import type { Lease } from './lease.ts';
+import type { WaitingRequest } from './lease-request.ts';
+
+/** A lease in the book, with its requests that wait for billing. */
+export interface KeptLease {
+  readonly lease: Lease;
+  readonly waiting: WaitingRequest[];
+  /** Requests of the ask under way. */
+  asked: WaitingRequest[];
+  isAsking: boolean;
+  /** True if the ask under way reports the end of the lease. */
+  isEnding: boolean;
+  /** True if the lease gets no more requests. */
+  isDraining: boolean;
+  /** True if billing may not know the lease as it is, because the last call failed. */
+  isDirty: boolean;
+  /** True once a call has failed, whose ask may still reach billing. */
+  hasUnanswered: boolean;
+  /** True if billing could not decide because the wallet was locked. */
+  isBusy: boolean;
+  askedAtMs: number;
+}
+
+/** A lease without a new request for this long goes back. */
+const IDLE_MS = 800;
+/** A lease in use is renewed this often, so that it outlasts three silent seconds of billing. */
+const RENEW_MS = 1_000;
+/** A lease whose requests only run is reported this often. */
+const REPORT_MS = 3_000;
+const RETRY_MS = 500;
+const NOTHING = { micros: 0, requests: 0, tokens: 0 };
+
+const isIdle = ({ lease, isDraining }: KeptLease, nowMs: number): boolean =>
+  isDraining || nowMs - lease.pace.lastStartMs() >= IDLE_MS;
+
+/** Returns true if billing should hear of a lease now, although no request waits. */
+export const isReportDue = (kept: KeptLease, nowMs: number): boolean => {
+  const { lease, askedAtMs } = kept;
+  const sinceMs = nowMs - askedAtMs;
+  if (kept.isDirty) return sinceMs >= RETRY_MS;
+  if (!isIdle(kept, nowMs)) return sinceMs >= RENEW_MS;
+  return lease.runningCount === 0 || lease.spareMicros > 0 || sinceMs >= REPORT_MS;
+};
+
+/** Returns true if less than half of what a key will need soon is left. */
+export const isRunningLow = ({ lease }: KeptLease, nowMs: number): boolean => {
+  const soon = lease.pace.needsSoon(nowMs);
+  const missing = lease.missingTo(soon, nowMs);
+  return missing.micros * 2 > soon.micros || missing.requests * 2 > soon.requests || missing.tokens * 2 > soon.tokens;
+};
+
+/**
+ * Builds the ask of a lease: its report, the requests that wait, and what its key will need soon. An idle lease gives its spare
+ * part back, and ends if nothing runs on it.
+ */
+export const toAsk = (kept: KeptLease, nowMs: number): LeaseAsk => {
+  const { lease, asked } = kept;
+  const isUnused = asked.length === 0 && isIdle(kept, nowMs);
+  if (isUnused) lease.giveUp();
+  kept.isEnding = isUnused && lease.runningCount === 0;
+  const soon = isUnused ? NOTHING : lease.pace.needsSoon(nowMs);
+  if (!isUnused) lease.giveUpBeyond({ micros: soon.micros * 2, requests: soon.requests * 2, tokens: soon.tokens * 2 });
+  return {
+    lease_id: lease.identity.id,
+    svc_user_id: lease.identity.userId,
+    key_id: lease.identity.keyId,
+    limits: lease.identity.limits,
+    report: lease.report(kept.isEnding),
+    needs: asked.map(({ request, isProbe, hasGivenUp }) => ({
+      request_id: request.requestId,
+      micros: request.micros,
+      // The lease's own spare part is part of what is left, so it goes back first.
+      ...(request.microsLeast !== undefined && (hasGivenUp || lease.spareMicros === 0)
+        ? { micros_least: request.microsLeast }
+        : {}),
+      known_micros: request.knownMicros,
+      tokens: request.tokens,
+      tokens_least: request.tokensLeast,
+      ...(request.idempotencyKey === undefined ? {} : { idempotency_key: request.idempotencyKey }),
+      ...(isProbe ? { is_probe: true } : {}),
+    })),
+    wanted: isUnused ? NOTHING : lease.missingTo(soon, nowMs),
+    ...(kept.hasUnanswered ? { has_unanswered: true } : {}),
+  };
+};

@@ -1,0 +1,2 @@
+export { provenanceOperatorRoutes, provenanceRoutes } from './routes.ts';
+export { createProvenanceSigning, type SignProvenance } from './sign-provenance.ts';
