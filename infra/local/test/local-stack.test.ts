@@ -85,7 +85,7 @@ describe('a stack that is ready', () => {
       await connection.close();
     }
     const anonymous = connectToBroker({ url: processes['nats']?.url ?? '', name: 'auth', connectTimeoutMs: 0 });
-    await expect(anonymous).rejects.toMatchObject({ code: 'AUTHORIZATION_VIOLATION' });
+    await expect(anonymous).rejects.toMatchObject({ cause: { code: 'AUTHORIZATION_VIOLATION' } });
   });
 
   test('recreates a stream that an operator deleted', async () => {

@@ -31,6 +31,7 @@ describe('the table derived from the contract', () => {
     '/v1/nope',
     '/v1/integrations',
     '/v1/integrations/nope',
+    '/v1/console/nope',
     '/internal',
   ])('%s has no owner', (path) => expect(table.match(path)).toBeUndefined());
 
@@ -43,7 +44,8 @@ describe('the table derived from the contract', () => {
   });
 
   test('gives an unknown path to the owner of its whole prefix', () => {
-    expect(table.match('/v1/console/unheard-of')?.service).toBe('auth');
+    expect(table.match('/v1/console/sessions/unheard-of/of')?.service).toBe('auth');
+    expect(table.match('/v1/console/account/webhook/unheard-of')?.service).toBe('webhook-dispatcher');
     const sandbox = ingressTable([...allRoutes, ...sandboxPaymentRoutes]);
     expect(sandbox.match('/sandbox/payments/unheard-of')?.service).toBe('sandbox-payments');
     expect(table.match('/sandbox/payments/unheard-of')).toBeUndefined();

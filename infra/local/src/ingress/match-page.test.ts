@@ -18,7 +18,7 @@ describe('matchPage', () => {
   );
 
   test('claims no path of the contract but its pages', () => {
-    const paths = allRoutes.map(({ path }) => path).filter((path) => !/^\/sign-(in|up)(\/|$)/.test(path));
+    const paths = allRoutes.map(({ path }) => path).filter((path) => !/^\/(prices|sign-in|sign-up)(\/|$)/.test(path));
     for (const path of paths) expect(matchPage(path), path).toBeUndefined();
   });
 });
