@@ -1,6 +1,9 @@
 import { access, constants } from 'node:fs/promises';
 
-const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+/** The headless shell first: it is the same engine without a user interface, and takes little more than half of the time. */
+const CANDIDATES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'].map(
+  (name) => `/usr/bin/${name}`,
+);
 
 /** Finds a Chromium: `CHROMIUM_PATH` or the usual paths. Prints a warning and returns undefined if there is none. */
 export const findChromium = async (): Promise<string | undefined> => {
@@ -13,7 +16,7 @@ export const findChromium = async (): Promise<string | undefined> => {
     if (isRunnable) return path;
   }
   process.stderr.write(
-    '\n*** BROWSER TESTS SKIPPED: no Chromium found. Install one (apt-get install chromium) or set CHROMIUM_PATH. ***\n\n',
+    '\n*** BROWSER TESTS SKIPPED: no Chromium found. Install one (apt-get install chromium-headless-shell) or set CHROMIUM_PATH. ***\n\n',
   );
   return undefined;
 };

@@ -582,9 +582,9 @@ describe('a caller', () => {
     const before = retainedBytes();
     const uploads = await Promise.all(Array.from({ length: 20 }, uploadAllButTheEnd));
     await waitFor(() => receivedBytes > 195_000_000);
-    const heldBytes = retainedBytes() - before;
+    // V8 frees buffers some time after it has collected them.
+    await waitFor(() => retainedBytes() - before < 20_000_000);
     expect(await Promise.all(uploads.map((end) => end()))).toEqual(Array(20).fill(200));
-    expect(heldBytes).toBeLessThan(20_000_000);
     sink.close();
     sink.closeAllConnections();
   });

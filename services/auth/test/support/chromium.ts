@@ -29,7 +29,7 @@ export const startChromium = async (origins: readonly string[]): Promise<Chromiu
   });
   const complaints: string[] = [];
   const watch = async (page: Page, url: string): Promise<Page> => {
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(30_000);
     page.on('console', (message) => {
       if (/Content.Security.Policy|Refused to/i.test(message.text())) complaints.push(message.text());
     });

@@ -46,7 +46,7 @@ export const useBrowser = (): TestBrowser => {
       });
       await context.grantPermissions(['clipboard-read', 'clipboard-write']);
       const page = await context.newPage();
-      page.setDefaultTimeout(10_000);
+      page.setDefaultTimeout(30_000);
       // The browser itself reports violations of the policy and failed requests here.
       page.on('console', (message) => {
         const isComplaint = message.type() === 'error' || message.type() === 'warning';

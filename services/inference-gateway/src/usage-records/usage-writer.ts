@@ -7,7 +7,7 @@ import { toJournalLine } from './journal-line.ts';
 import type { RequestIdentity, UsageRecord } from './usage-record.ts';
 import { BATCH_RECORDS_MAX, type WriteUsageDeps, writeUsageRecords } from './write-usage-records.ts';
 
-/** Time between batches. A transaction, its fact and the settlement cost almost the same for one request as for many. */
+/** Time between batches for which nothing waits. A transaction, its fact and the settlement cost almost the same for one request as for many. */
 const PACE_MS = 50;
 
 /** Writes usage records and their facts in batches. */
@@ -69,7 +69,8 @@ export const createUsageWriter = (options: UsageWriterOptions): UsageWriter => {
     callsMax: BATCH_RECORDS_MAX,
     // `hasRoom` limits the queue instead, because the record of a served request must never be dropped.
     waitingMax: Number.POSITIVE_INFINITY,
-    paceMs: PACE_MS,
+    // Without a journal, answers wait for their records.
+    paceMs: options.journal === undefined ? 0 : PACE_MS,
     run: async (taken) => {
       const sampled = taken.find(({ span }) => span?.isSampled === true)?.span;
       const records = taken.map(({ record }) => record);
