@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findChromium } from '@svc/testing';
+import { CHROMIUM_ARGS, findChromium } from '@svc/testing';
 import { type BrowserContext, chromium } from 'playwright-core';
 import { printTable, say } from './harness/report.ts';
 
@@ -46,7 +46,7 @@ export const measureLighthouse = async (options: readonly string[]): Promise<voi
   const context = await chromium.launchPersistentContext(profile, {
     executablePath,
     locale: 'en-GB',
-    args: ['--no-sandbox', '--disable-dev-shm-usage', `--remote-debugging-port=${port}`],
+    args: [...CHROMIUM_ARGS, `--remote-debugging-port=${port}`],
   });
   try {
     const pages = await preparePages(context, baseUrl);

@@ -5,6 +5,9 @@ const CANDIDATES = ['chromium-headless-shell', 'chromium', 'chromium-browser', '
   (name) => `/usr/bin/${name}`,
 );
 
+/** Command-line arguments for tests: without a user namespace or large shared memory, and with the same letters in both. */
+export const CHROMIUM_ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--font-render-hinting=slight'];
+
 /** Finds a Chromium: `CHROMIUM_PATH` or the usual paths. Prints a warning and returns undefined if there is none. */
 export const findChromium = async (): Promise<string | undefined> => {
   for (const path of [process.env['CHROMIUM_PATH'], ...CANDIDATES]) {

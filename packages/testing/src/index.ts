@@ -3,7 +3,7 @@ export { type CapturedLogs, captureLogs } from './capture-logs.ts';
 export { type DatabaseMoment, databaseMoment } from './database-moment.ts';
 export { type DnsAnswer, type DnsStandIn, dnsStandIn } from './dns-stand-in.ts';
 export { type DpopKey, dpopKey } from './dpop-key.ts';
-export { findChromium } from './find-chromium.ts';
+export { CHROMIUM_ARGS, findChromium } from './find-chromium.ts';
 export { internalCredential, internalCredentialFor, internalCredentials } from './internal-credentials.ts';
 export { type RunningStack, readStackFile, type StackFile, startStack } from './local-product.ts';
 export { findPreviousRelease } from './previous-release.ts';

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { type PublicKeySet, verifyProvenance } from '@svc/partner-sdk';
+import { CHROMIUM_ARGS } from '@svc/testing';
 import OpenAI from 'openai';
 import { chromium } from 'playwright-core';
 import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
@@ -75,7 +76,7 @@ test.runIf(chromiumPath !== undefined)(
   async () => {
     const completion = await client.chat.completions.create({ model: 'svc-chat', messages });
     const [choice] = completion.choices;
-    const browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: ['--no-sandbox'] });
+    const browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: CHROMIUM_ARGS });
     onTestFinished(() => browser.close());
     for (const [path, message, check, genuine, changed] of [
       ['/docs/provenance', 'Message', 'Check', 'This is what the service sent.', 'not of this message'],

@@ -1,5 +1,6 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
+import { CHROMIUM_ARGS } from '../find-chromium.ts';
 import { comparePicture } from './compare-picture.ts';
 import { type DocumentFiles, showDocument } from './show-document.ts';
 import { LOOKS, type Look, takePicture, wear } from './take-picture.ts';
@@ -22,7 +23,7 @@ export const usePictureBook = (folder: string, chromiumPath: string | undefined)
     if (chromiumPath === undefined) return;
     browser = await chromium.launch({
       executablePath: chromiumPath,
-      args: ['--no-sandbox', '--disable-dev-shm-usage'],
+      args: CHROMIUM_ARGS,
     });
     page = await browser.newPage();
   });

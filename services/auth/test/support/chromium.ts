@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { findChromium } from '@svc/testing';
+import { CHROMIUM_ARGS, findChromium } from '@svc/testing';
 import axe from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
@@ -25,7 +25,7 @@ export const startChromium = async (origins: readonly string[]): Promise<Chromiu
   if (chromiumPath === undefined) throw new Error('no browser');
   const browser: Browser = await chromium.launch({
     executablePath: chromiumPath,
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    args: CHROMIUM_ARGS,
   });
   const complaints: string[] = [];
   const watch = async (page: Page, url: string): Promise<Page> => {

@@ -1,3 +1,4 @@
+import { CHROMIUM_ARGS } from '@svc/testing';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
 
@@ -23,7 +24,7 @@ export const useBrowser = (): TestBrowser => {
     if (!hasChromium()) return;
     browser = await chromium.launch({
       executablePath: inject('chromiumPath'),
-      args: ['--no-sandbox', '--disable-dev-shm-usage'],
+      args: CHROMIUM_ARGS,
     });
   });
   afterAll(() => browser?.close());

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { findChromium } from '@svc/testing';
+import { CHROMIUM_ARGS, findChromium } from '@svc/testing';
 import { chromium } from 'playwright-core';
 
 /** Path of the browser, or undefined; its absence has been reported loudly. */
@@ -41,7 +41,7 @@ export const openPage = async ({ port, library, script }: PageOptions): Promise<
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const browser = await chromium.launch({
     ...(chromiumPath === undefined ? {} : { executablePath: chromiumPath }),
-    args: ['--no-sandbox'],
+    args: CHROMIUM_ARGS,
   });
   const page = await browser.newPage();
   return {
