@@ -1,5 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  test: { isolate: false, globalSetup: ['@svc/testing/global-setup'], testTimeout: 60_000, hookTimeout: 60_000 },
+  test: {
+    isolate: false,
+    globalSetup: ['@svc/testing/global-setup'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    // The tests mostly wait for servers, so one worker would leave the processor idle.
+    maxWorkers: 2,
+  },
 });
