@@ -1,3 +1,3 @@
 import { defineConfig } from 'vitest/config';
 
-export default defineConfig({ test: { isolate: false, testTimeout: 600_000, hookTimeout: 60_000 } });
+export default defineConfig({ test: { isolate: false, testTimeout: 600_000, hookTimeout: 120_000 } });

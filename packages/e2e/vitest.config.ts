@@ -9,7 +9,7 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, 'test/alerts/**', 'test/compatibility/**', 'test/upgrade/**'],
     globalSetup: ['test/support/global-setup.ts'],
     fileParallelism: false,
-    testTimeout: 60_000,
+    testTimeout: 90_000,
     hookTimeout: 180_000,
   },
 });

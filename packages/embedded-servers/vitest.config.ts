@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  test: { isolate: false, testTimeout: 60_000, hookTimeout: 60_000, fileParallelism: false },
+  test: { isolate: false, testTimeout: 90_000, hookTimeout: 120_000, fileParallelism: false },
 });

@@ -4,8 +4,8 @@ export default defineConfig({
   test: {
     isolate: false,
     globalSetup: ['@svc/testing/global-setup'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 90_000,
+    hookTimeout: 120_000,
     // The tests mostly wait for servers, so one worker would leave the processor idle.
     maxWorkers: 2,
   },

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  test: { isolate: false, globalSetup: ['@svc/testing/global-setup'], testTimeout: 60_000, hookTimeout: 60_000 },
+  test: { isolate: false, globalSetup: ['@svc/testing/global-setup'], testTimeout: 90_000, hookTimeout: 120_000 },
 });

@@ -7,7 +7,7 @@ export default defineConfig({
     execArgv: ['--expose-gc'],
     // Vitest's default of one second is too short on a busy machine.
     expect: { poll: { timeout: 10_000 } },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 90_000,
+    hookTimeout: 120_000,
   },
 });

@@ -1,3 +1,3 @@
 import { defineConfig } from 'vitest/config';
 
-export default defineConfig({ test: { isolate: false, testTimeout: 60_000, hookTimeout: 60_000 } });
+export default defineConfig({ test: { isolate: false, testTimeout: 90_000, hookTimeout: 120_000 } });

@@ -8,8 +8,8 @@ export default defineConfig({
     // What is polled for comes at once, or on a busy machine a little later: the second that Vitest gives is no guarantee of ours.
     expect: { poll: { timeout: 10_000 } },
     globalSetup: ['@svc/testing/global-setup'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 90_000,
+    hookTimeout: 120_000,
     // Vitest leaves one core to itself, of two as well: most files wait for a database or a browser half of their time.
     maxWorkers: '100%',
     projects: [

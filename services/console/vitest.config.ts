@@ -7,7 +7,7 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000 } },
     globalSetup: ['test/support/global-setup.ts'],
     testTimeout: 120_000,
-    hookTimeout: 60_000,
+    hookTimeout: 120_000,
     // Each file with a browser is its own Chromium.
     maxWorkers: 2,
   },

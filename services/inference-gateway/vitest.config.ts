@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     projects: [
       { test: { name: 'unit', isolate: false, include: ['src/**/*.test.ts'] } },
-      { test: { name: 'fuzz', isolate: false, include: ['test/fuzz/*.fuzz.ts'], testTimeout: 60_000 } },
+      { test: { name: 'fuzz', isolate: false, include: ['test/fuzz/*.fuzz.ts'], testTimeout: 90_000 } },
       {
         test: {
           name: 'integration',
@@ -13,8 +13,8 @@ export default defineConfig({
           isolate: false,
           include: ['test/**/*.test.ts'],
           globalSetup: ['@svc/testing/global-setup'],
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
+          testTimeout: 90_000,
+          hookTimeout: 120_000,
         },
       },
     ],

@@ -69,7 +69,7 @@ const collectMetrics = async (written: Written): Promise<void> => {
 /** Waits for the trace of a request. Spans are sent in batches, so all earlier ones have arrived too. */
 const collectTraces = async (written: Written, requestId: string): Promise<void> => {
   const read = () => readFile(inject('tracesFile'), 'utf8');
-  await waitFor(async () => (await read()).includes(requestId), { timeoutMs: 20_000 });
+  await waitFor(async () => (await read()).includes(requestId));
   written.set('traces', await read());
 };
 

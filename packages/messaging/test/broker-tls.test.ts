@@ -66,8 +66,8 @@ describe('with NATS_CA_FILE', () => {
     await servers.right.stop();
     await waitFor(() => !messaging.isConnected());
     servers.right = await restart(servers.right);
-    await waitFor(() => messaging.isConnected(), { timeoutMs: 20_000 });
-    await waitFor(() => messaging.jetstream.publish('auth.app.updated.v1', 'another'), { timeoutMs: 20_000 });
+    await waitFor(() => messaging.isConnected());
+    await waitFor(() => messaging.jetstream.publish('auth.app.updated.v1', 'another'));
     await view.stop();
     await messaging.close();
   });

@@ -31,8 +31,7 @@ const recordAll = async (name: string) => {
 
 const unpublished = async () => (await stage.knex('outbox').whereNull('published_at')).length;
 const everyEffectOnce = (total: number) => ({ total, distinct: total, inOrder: true });
-const waitForEffects = (total: number) =>
-  waitFor(async () => (await readEffects(stage.knex)).total >= total, { timeoutMs: 20_000 });
+const waitForEffects = (total: number) => waitFor(async () => (await readEffects(stage.knex)).total >= total);
 
 test('facts wait in the outbox while NATS is away, and are published in order when it is back', async () => {
   stage.relay(await stage.connect());
@@ -88,7 +87,7 @@ test('after NATS lost its data, all kept facts are published again and have no s
   for (let change = 0; change < 5; change += 1) await updateApp(stage.knex, clientId);
   await waitFor(async () => (await unpublished()) === 0);
   await stage.nats.wipe();
-  await waitFor(async () => (await storedMessages(messaging, 'AUTH')) === 15, { timeoutMs: 20_000 });
+  await waitFor(async () => (await storedMessages(messaging, 'AUTH')) === 15);
   await waitFor(async () => (await storedMessages(messaging, 'KV_revocations')) === 1);
   consumer.resume();
   await waitForEffects(15);

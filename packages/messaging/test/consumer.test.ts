@@ -191,7 +191,7 @@ test('uses up no deliveries while the database is down, and handles all facts wh
   });
   await registerApp(stage.knex);
   relay.hint();
-  await waitFor(async () => (await effects()).total === 1, { timeoutMs: 30_000 });
+  await waitFor(async () => (await effects()).total === 1);
   expect(await deadLetters()).toEqual([]);
 });
 

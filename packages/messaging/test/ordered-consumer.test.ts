@@ -69,7 +69,7 @@ test('versions take effect in order over failures of a batch and of its facts', 
     await Promise.all(apps.map((clientId) => updateApp(stage.knex, clientId)));
     relay.hint();
   }
-  await waitFor(async () => (await effects()).total === 21, { timeoutMs: 20_000 });
+  await waitFor(async () => (await effects()).total === 21);
   expect(await effects()).toEqual({ total: 21, distinct: 21, inOrder: true });
 });
 

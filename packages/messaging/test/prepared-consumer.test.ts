@@ -66,7 +66,7 @@ test('fetches nothing while a service that it asks is away, and parks nothing', 
   expect(asked).toBe(1);
   expect((await readEffects(stage.knex)).total).toBe(0);
   isAway = false;
-  await waitFor(async () => (await readEffects(stage.knex)).total === 5, { timeoutMs: 15_000 });
+  await waitFor(async () => (await readEffects(stage.knex)).total === 5);
   await waitFor(() => paused.get('dependency') === 0);
   expect(await deadLetters()).toEqual([]);
 });
@@ -81,7 +81,7 @@ test('parks a fact that the service cannot answer for while it answers others', 
     },
     probe: async () => undefined,
   });
-  await waitFor(async () => (await deadLetters()).length === 1, { timeoutMs: 15_000 });
+  await waitFor(async () => (await deadLetters()).length === 1);
   expect(await deadLetters()).toMatchObject([{ error_code: 'test.unavailable', deliveries: 2 }]);
   await waitFor(async () => (await readEffects(stage.knex)).total === 3);
 });

@@ -113,7 +113,7 @@ test('concurrent commits beside two relays lose no fact and keep the order withi
     }),
   );
   const expected = 8 + 16 * 20;
-  await waitFor(async () => (await readEffects(stage.knex)).total >= expected, { timeoutMs: 30_000 });
+  await waitFor(async () => (await readEffects(stage.knex)).total >= expected);
   expect(await readEffects(stage.knex)).toEqual({ total: expected, distinct: expected, inOrder: true });
   expect(await isStreamInOrder(messaging)).toBe(true);
   expect(await unpublished()).toBe(0);

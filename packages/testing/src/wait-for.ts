@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Patience with a busy machine, not a bound on how long something may take. */
-const TIMEOUT_MS = 20_000;
-const INTERVAL_MS = 10;
+const TIMEOUT_MS = 60_000;
+/** Grows with the wait: on a busy machine, what looks often takes the time of what it waits for. */
+const INTERVAL_MS = { first: 10, growth: 1.25, last: 200 } as const;
 
 export interface WaitOptions {
   readonly timeoutMs?: number | undefined;
@@ -20,6 +21,7 @@ export const waitFor = async <T>(
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
   const deadline = performance.now() + timeoutMs;
   let cause: unknown;
+  let intervalMs: number = INTERVAL_MS.first;
   for (;;) {
     try {
       const value = await condition();
@@ -32,6 +34,7 @@ export const waitFor = async <T>(
     }
     if (performance.now() > deadline)
       throw new Error(`Timed out after ${timeoutMs} ms waiting for ${condition}`, { cause });
-    await sleep(options.intervalMs ?? INTERVAL_MS);
+    await sleep(options.intervalMs ?? intervalMs);
+    intervalMs = Math.min(intervalMs * INTERVAL_MS.growth, INTERVAL_MS.last);
   }
 };

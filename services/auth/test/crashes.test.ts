@@ -232,7 +232,7 @@ describe('suspending an app with many connections', () => {
         payload: { revoked_through: cutoff.revoked_through },
       }),
     ]);
-    await waitFor(async () => (await left(suspended.clientId)).length === 0, { timeoutMs: 20_000 });
+    await waitFor(async () => (await left(suspended.clientId)).length === 0);
     const told = await ended(suspended.clientId);
     expect(new Set(told.map(({ svc_user_id }) => svc_user_id))).toEqual(new Set(userIds));
     expect(told).toHaveLength(PEOPLE);

@@ -88,7 +88,7 @@ describe('an account whose address is not confirmed', () => {
     expect(refused.text).toContain('Confirm your email address first');
     const links = () =>
       mailbox.mailsTo(person.email).flatMap((mail) => mail.links.filter((link) => link.includes('verify-email')));
-    await waitFor(() => links().length === 2, { timeoutMs: 20_000 });
+    await waitFor(() => links().length === 2);
     await confirm(await mailbox.tokenFor(person.email, 'verify-email'));
     const approved = await browser.submitOnce(refused, 'decision', { decision: 'approve', limit: '' });
     expect(approved.location).toMatch(/^https:\/\/app\.example\/callback\?code=/);

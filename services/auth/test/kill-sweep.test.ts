@@ -282,7 +282,7 @@ test('a killed suspension cuts off all grants or none, and completes later', asy
           expect(await rowsOf('grants', big.clientId)).toHaveLength(PEOPLE_OF_A_BIG_APP);
           expect((await suspend()).status).toBe(200);
         }
-        await waitFor(isSettled, { timeoutMs: 30_000 });
+        await waitFor(isSettled);
         await expectEachEndedOnce(big.clientId, PEOPLE_OF_A_BIG_APP);
         const cutOff = (await facts()).filter(({ subject }) => subject === `$KV.revocations.app.${big.clientId}`);
         expect(cutOff).toHaveLength(1);
@@ -313,7 +313,7 @@ test('a killed deletion removes the app or not, and publishes its last fact once
           expect(await rowsOf('app_secrets', small.clientId)).toHaveLength(1);
           expect((await remove()).status).toBe(204);
         }
-        await waitFor(isSettled, { timeoutMs: 30_000 });
+        await waitFor(isSettled);
         await expectEachEndedOnce(small.clientId, PEOPLE_OF_A_SMALL_APP);
         const about = (await facts()).filter(({ payload }) => payload['client_id'] === small.clientId);
         expect(about.filter(({ subject }) => subject === 'auth.app.deleted.v1')).toHaveLength(1);
@@ -337,5 +337,5 @@ test('a killed deletion removes the app or not, and publishes its last fact once
 test('publishes every fact in the end', async () => {
   expect(sweep.kills()).toBeGreaterThanOrEqual(8 * KILLS_OF_A_SAMPLE);
   const waiting = () => database.knex('outbox').whereNull('published_at').limit(1);
-  await waitFor(async () => (await waiting()).length === 0, { timeoutMs: 30_000 });
+  await waitFor(async () => (await waiting()).length === 0);
 }, 60_000);

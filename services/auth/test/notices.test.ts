@@ -56,7 +56,7 @@ const emailOf = async (userId: string): Promise<string> =>
   (await service.database('accounts').where({ id: userId }).first('email')).email;
 const mailsTo = async (userId: string, count: number) => {
   const email = await emailOf(userId);
-  await waitFor(() => mailbox.mailsTo(email).length >= count, { timeoutMs: 20_000 });
+  await waitFor(() => mailbox.mailsTo(email).length >= count);
   return mailbox.mailsTo(email).toReversed();
 };
 

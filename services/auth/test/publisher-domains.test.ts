@@ -148,7 +148,7 @@ describe('the daily check', () => {
   /** Starts another process: its background work runs at once. */
   const runChecks = async (isDone: () => Promise<boolean>): Promise<void> => {
     const replica = await restartAuthService(service, {}, { proveDomain: prover.proveDomain });
-    await waitFor(isDone, { timeoutMs: 10_000 });
+    await waitFor(isDone);
     await replica.stop();
   };
   /** A session outlives no day. */

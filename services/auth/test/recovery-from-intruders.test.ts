@@ -56,7 +56,7 @@ const resetTokensOf = (email: string): string[] =>
 const askForReset = async (email: string): Promise<string> => {
   const before = resetTokensOf(email).length;
   await post('/password-resets', { email });
-  await waitFor(() => resetTokensOf(email).length > before, { timeoutMs: 20_000 });
+  await waitFor(() => resetTokensOf(email).length > before);
   return resetTokensOf(email)[0] ?? '';
 };
 const reset = async (email: string): Promise<void> => {

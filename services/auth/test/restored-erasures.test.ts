@@ -39,7 +39,7 @@ describe('a restored database', () => {
       3,
     );
     const left = () => service.database('accounts').pluck('id');
-    await waitFor(async () => (await left()).length === 1, { timeoutMs: 20_000 });
+    await waitFor(async () => (await left()).length === 1);
     expect(await left()).toEqual([kept.userId]);
     expect((await erasedFacts()).toSorted()).toEqual(people.map(({ userId }) => userId).toSorted());
     expect(await service.application.afterRestore(new Date(0), service.clock())).toBe(0);

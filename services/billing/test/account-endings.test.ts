@@ -46,7 +46,7 @@ const announce = async (subject: string, version: number, userId: string): Promi
   const wanted =
     subject === accountErased.subject ? 'erase' : subject === accountDeletionRequested.subject ? 'cancel' : 'keep';
   await publish(subject, version, userId);
-  await waitFor(async () => (await endingOf(userId))?.wanted === wanted, { timeoutMs: 20_000 });
+  await waitFor(async () => (await endingOf(userId))?.wanted === wanted);
   await billing.tick();
 };
 const subscriptionOf = async (token: string) =>
@@ -97,7 +97,7 @@ test('takes facts that arrive in another order in the order of their versions', 
   const { userId, token } = await billing.subscribe();
   await publish(accountDeletionCancelled.subject, 2, userId);
   await announce(accountDeletionRequested.subject, 1, userId).catch(() => undefined);
-  await waitFor(async () => (await endingOf(userId))?.wanted === 'keep', { timeoutMs: 20_000 });
+  await waitFor(async () => (await endingOf(userId))?.wanted === 'keep');
   await billing.tick();
   expect(await subscriptionOf(token)).toMatchObject({ cancel_at_period_end: false });
 });

@@ -119,7 +119,7 @@ describe('the usage consumer', () => {
     await nats.restart();
     const consumer = startUsageConsumer({ ...billing.app.settlement, messaging });
     try {
-      await waitFor(async () => (await accountOf(userId)).week_used_micros === 8, { timeoutMs: 20_000 });
+      await waitFor(async () => (await accountOf(userId)).week_used_micros === 8);
     } finally {
       await consumer.stop();
     }
@@ -133,9 +133,7 @@ describe('subscription facts', () => {
     await billing.call('POST', `/sandbox/payments/subscriptions/${subscriptionId}`, { json: { status: 'canceled' } });
     const relay = startRelay({ databaseUrl: billing.config.DATABASE_URL, messaging, service: 'billing' });
     try {
-      await waitFor(async () => (await billing.db('outbox').whereNull('published_at')).length === 0, {
-        timeoutMs: 20_000,
-      });
+      await waitFor(async () => (await billing.db('outbox').whereNull('published_at')).length === 0);
     } finally {
       await relay.stop();
     }

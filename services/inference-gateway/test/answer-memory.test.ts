@@ -90,12 +90,12 @@ test('a request of an account whose answers queue for memory gets 503 before it 
   const answers: (() => void)[] = [];
   raw.handle = (...request) => void answers.push(() => answerNow(...request));
   const waiting = Array.from({ length: WAITING_MAX + 1 }, () => ask(slow, LARGE).catch(() => undefined));
-  await waitFor(() => answers.length === WAITING_MAX + 1, { timeoutMs: 20_000 });
+  await waitFor(() => answers.length === WAITING_MAX + 1);
   raw.handle = answerNow;
   for (const answer of answers) answer();
   // Once the provider has sent what the sockets hold. Until then, an answer waits with the others.
   const refusal = async () => await Promise.race([ask(slow, 1_000), sleep(500)]);
-  await waitFor(async () => (await refusal())?.statusCode === 503, { timeoutMs: 20_000 });
+  await waitFor(async () => (await refusal())?.statusCode === 503);
   const forwarded = raw.bodies.length;
   const refused = await ask(slow, 1_000);
   expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '2']);

@@ -59,9 +59,9 @@ test('continues with the same id after an outage of billing', async () => {
   const holderId = gateway.billing.renewals[0]?.holderId;
   gateway.billing.outage = 0;
   const before = gateway.billing.renewals.length;
-  await waitFor(() => gateway.logs().includes('"component":"holder"'), { timeoutMs: 10_000 });
+  await waitFor(() => gateway.logs().includes('"component":"holder"'));
   gateway.billing.outage = undefined;
-  await waitFor(() => gateway.billing.renewals.length > before, { timeoutMs: 10_000 });
+  await waitFor(() => gateway.billing.renewals.length > before);
   expect(gateway.billing.renewals.at(-1)?.holderId).toBe(holderId);
 });
 

@@ -19,7 +19,7 @@ afterAll(() => gateway.stop());
 afterEach(async () => {
   gateway.databaseDoor?.open();
   gateway.billing.outage = undefined;
-  await waitFor(async () => (await fetch(`${gateway.internalUrl}/readyz`)).ok, { timeoutMs: 20_000 });
+  await waitFor(async () => (await fetch(`${gateway.internalUrl}/readyz`)).ok);
 });
 
 const createKey = async (): Promise<string> => {
@@ -52,7 +52,7 @@ describe('while the database is down', () => {
     expect([answer.status, body.error.code]).toEqual([503, 'service_unavailable']);
     expect(gateway.provider.counts().requests).toBe(0);
     gateway.databaseDoor?.open();
-    await waitFor(async () => (await ask(key)).answer.status === 200, { timeoutMs: 20_000 });
+    await waitFor(async () => (await ask(key)).answer.status === 200);
   });
 
   test('serves as many requests as the queue can hold, and records them later', async () => {
@@ -68,7 +68,7 @@ describe('while the database is down', () => {
     expect(gateway.provider.counts().billed.requests).toBe(served.length);
     gateway.databaseDoor?.open();
     const ids = served.map(({ answer }) => answer.headers.get('x-request-id'));
-    await waitFor(async () => (await recordsOf(ids)).length === served.length, { timeoutMs: 20_000 });
+    await waitFor(async () => (await recordsOf(ids)).length === served.length);
   });
 
   test('returns 503 for the lists of keys and usage', async () => {
@@ -147,8 +147,6 @@ describe('while NATS is down', () => {
       .filter(({ answer }) => answer.status === 200)
       .map(({ answer }) => answer.headers.get('x-request-id'));
     await waitFor(async () => (await recordsOf(ids)).length === ids.length);
-    await waitFor(async () => (await gateway.database.knex('outbox').whereNull('published_at').first()) === undefined, {
-      timeoutMs: 20_000,
-    });
+    await waitFor(async () => (await gateway.database.knex('outbox').whereNull('published_at').first()) === undefined);
   });
 });

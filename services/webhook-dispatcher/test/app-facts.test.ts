@@ -35,10 +35,10 @@ beforeEach(async () => {
 test('a suspended app gets the end of each connection, in order and without a gap', async () => {
   const users = Array.from({ length: 400 }, () => newId('usr'));
   for (const user of users) await facts.connect({ ...pair, userId: user });
-  await waitFor(async () => (await facts.sentTo(owner.clientId)).length === 400, { timeoutMs: 20_000 });
+  await waitFor(async () => (await facts.sentTo(owner.clientId)).length === 400);
   await facts.suspend(owner.clientId, users.slice(0, 300));
   await facts.suspend(owner.clientId, users.slice(300));
-  await waitFor(async () => (await facts.sentTo(owner.clientId)).length === 800, { timeoutMs: 20_000 });
+  await waitFor(async () => (await facts.sentTo(owner.clientId)).length === 800);
   const rows = await world.database
     .knex('events')
     .where({ owner_id: owner.clientId })
@@ -99,7 +99,7 @@ test('a deleted app takes its configuration, events and connections with it', as
     );
     return counts.every((row) => row === undefined);
   };
-  await waitFor(isGone, { timeoutMs: 15_000 });
+  await waitFor(isGone);
 });
 
 test('the connections of an erased account are forgotten, once their ends were sent', async () => {
@@ -114,5 +114,5 @@ test('the connections of an erased account are forgotten, once their ends were s
   await facts.disconnect(pair, 2);
   await facts.untilSent(owner.clientId, ['integration.connected', 'integration.revoked']);
   const rows = world.database.knex('connections').where({ svc_user_id: pair.userId });
-  await waitFor(async () => (await rows.clone()).length === 0, { timeoutMs: 20_000 });
+  await waitFor(async () => (await rows.clone()).length === 0);
 });

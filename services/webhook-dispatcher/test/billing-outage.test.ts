@@ -50,7 +50,7 @@ test('consumers of connections wait while billing is away, and then send everyth
   await facts.connect({ ...pair, userId: suspended });
   await facts.suspend(owner.clientId, [suspended]);
   for (const consumer of ['webhook-dispatcher_connections', 'webhook-dispatcher_disconnections']) {
-    await waitFor(async () => (await pausedBy(consumer)) === 1, { timeoutMs: 10_000 });
+    await waitFor(async () => (await pausedBy(consumer)) === 1);
   }
   const before = await deliveriesOf('webhook-dispatcher_connections');
   await new Promise((resolve) => setTimeout(resolve, 2_000));
@@ -59,7 +59,7 @@ test('consumers of connections wait while billing is away, and then send everyth
 
   world.standIns.isDown = false;
   const revoked = async () => (await facts.sentTo(owner.clientId)).filter((event) => event.endsWith('revoked')).length;
-  await waitFor(async () => (await revoked()) === 2, { timeoutMs: 30_000 });
+  await waitFor(async () => (await revoked()) === 2);
   const rows = await world.database.knex('events').where({ owner_id: owner.clientId }).orderBy('sequence');
   const sentAbout = (userId: string) =>
     rows

@@ -203,9 +203,9 @@ describe('subscriptions', () => {
     for (const clientId of apps) await facts.connect({ ...pair, clientId });
     const count = async (event: string) =>
       Number((await world.database.knex('events').where({ event }).whereIn('owner_id', apps).count())[0]?.['count']);
-    await waitFor(async () => (await count('integration.connected')) === 500, { timeoutMs: 20_000 });
+    await waitFor(async () => (await count('integration.connected')) === 500);
     await facts.changeSubscription(pair.userId, 1);
-    await waitFor(async () => (await count('subscription.updated')) === 500, { timeoutMs: 20_000 });
+    await waitFor(async () => (await count('subscription.updated')) === 500);
     await world.database.knex('events').whereIn('owner_id', apps).delete();
     await world.database.knex('lanes').whereIn('owner_id', apps).delete();
   });

@@ -142,7 +142,7 @@ test('outcomes that lose a deadlock are recorded by a retry', async () => {
     const { rows } = await trx.raw('SELECT 1 FROM pg_locks WHERE NOT granted');
     return rows.length > 0;
   };
-  await waitFor(isWaiting, { timeoutMs: 10_000 });
+  await waitFor(isWaiting);
   await lock(ownerIds[0]);
   await trx.commit();
   expect((await recorded).map((outcome) => outcome?.ownerId).sort()).toEqual(ownerIds);

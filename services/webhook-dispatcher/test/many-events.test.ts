@@ -111,7 +111,7 @@ test('a deleted app loses its webhook at once, and its rows in batches', async (
     ['ended_lanes', 'owner_id'],
   ] as const) {
     const rows = () => knex(table).where(column, owner.clientId).first(column);
-    await waitFor(async () => (await rows()) === undefined, { timeoutMs: 20_000 });
+    await waitFor(async () => (await rows()) === undefined);
   }
 });
 
@@ -127,6 +127,6 @@ test('pruning reads none of the old events that wait, and deletes them once they
   expect(await hasOld()).toBe(true);
   const other = await startDispatcher(world);
   const rows = () => knex('events').where({ owner_id: owner.clientId }).first('owner_id');
-  await waitFor(async () => (await rows()) === undefined, { timeoutMs: 20_000 });
+  await waitFor(async () => (await rows()) === undefined);
   await other.stop();
 });

@@ -5,7 +5,7 @@ export default defineConfig({
     isolate: false,
     include: ['test/compatibility/**/*.test.ts'],
     globalSetup: ['test/compatibility/support/global-setup.ts'],
-    testTimeout: 60_000,
+    testTimeout: 90_000,
     hookTimeout: 180_000,
     env: { MASTRA_TELEMETRY_DISABLED: '1' },
   },

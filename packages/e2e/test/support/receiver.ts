@@ -53,12 +53,7 @@ export const startReceiver = async (): Promise<Receiver> => {
     deliveries,
     answers,
     waitForEvent: (name, userId) =>
-      waitFor(
-        () => deliveries.find((d) => d.event.event === name && (!userId || d.event.user.svc_user_id === userId)),
-        {
-          timeoutMs: 20_000,
-        },
-      ),
+      waitFor(() => deliveries.find((d) => d.event.event === name && (!userId || d.event.user.svc_user_id === userId))),
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();

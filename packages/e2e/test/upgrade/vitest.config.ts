@@ -8,7 +8,7 @@ export default defineConfig({
     expect: { poll: { timeout: 10_000 } },
     include: ['test/upgrade/**/*.test.ts'],
     globalSetup: ['test/upgrade/global-setup.ts'],
-    testTimeout: 60_000,
+    testTimeout: 90_000,
     hookTimeout: 300_000,
   },
 });

@@ -39,7 +39,7 @@ export const createKillSweep = ({ service, stops }: { service: AuthProcess; stop
   const pointsOf = async ({ act, isSettled = async () => true, check }: Attempt): Promise<string[]> => {
     await stops.arm(undefined);
     await act();
-    await waitFor(isSettled, { timeoutMs: 30_000 });
+    await waitFor(isSettled);
     const points = await stops.passed();
     await check();
     return points;

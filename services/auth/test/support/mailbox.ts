@@ -24,7 +24,7 @@ export const startMailbox = async (smtpPort = 0): Promise<Mailbox> => {
     url: server.smtpUrl,
     mailsTo,
     tokenFor: async (address, page) => {
-      await waitFor(() => tokensFor(address, page).length > 0, { timeoutMs: 20_000 });
+      await waitFor(() => tokensFor(address, page).length > 0);
       return tokensFor(address, page)[0] ?? '';
     },
     stop: server.stop,

@@ -114,7 +114,7 @@ export const putWriteStops = async (database: Knex): Promise<WriteStops> => {
         database('pg_stat_activity')
           .whereIn('application_name', [SERVICE, 'auth-relay'])
           .whereRaw('datname = current_database()');
-      await waitFor(async () => (await left().select('pid')).length === 0, { timeoutMs: 20_000 });
+      await waitFor(async () => (await left().select('pid')).length === 0);
     },
   };
 };

@@ -31,9 +31,7 @@ export const startProcess = async (
   const ended = once(child, 'exit').then(([code, signal]) => code ?? signal);
   const internalUrl = `http://127.0.0.1:${internalPort}`;
   if (waits) {
-    await waitFor(async () => child.exitCode !== null || (await fetch(`${internalUrl}/readyz`)).ok, {
-      timeoutMs: 20_000,
-    });
+    await waitFor(async () => child.exitCode !== null || (await fetch(`${internalUrl}/readyz`)).ok);
   }
   return {
     url: `http://127.0.0.1:${port}`,
