@@ -21,8 +21,18 @@ export const createCaller = (bindings: readonly Binding[]): CallRoute => {
     if (binding === undefined) throw new Error(`no handler is bound to ${route.path}`);
     const req = raw && Object.assign(Readable.from([Buffer.from(raw.body)]), { headers: raw.headers });
     // The handlers of these routes read no other part of a request.
-    const request = { params, body, caller, query: {}, headers: {}, req } as unknown;
-    const reply = await binding.handle(request as Parameters<Binding['handle']>[0]);
-    return typeof reply === 'object' ? reply.body : undefined;
+    const request = { params, body, caller, query: {}, headers: {}, req, nameRequests: () => undefined } as unknown;
+    try {
+      const reply = await binding.handle(request as Parameters<Binding['handle']>[0]);
+      return typeof reply === 'object' ? reply.body : undefined;
+    } catch (error) {
+      // No retry of a caller may hide a mistake of the code: it ends the simulation.
+      if (error instanceof TypeError || error instanceof ReferenceError) {
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+      throw error;
+    }
   };
 };
