@@ -66,8 +66,8 @@ const photograph = async (page: Page, name: string): Promise<void> => {
 };
 
 /**
- * Inspects the page at two widths in the light theme, then the narrow one in the dark theme by the rules on colors. What does
- * not depend on the language is inspected in English alone: colors, and whatever else a wide page has.
+ * Inspects the page at two widths in the light theme, then the narrow one in the dark theme by the rules on colors. Of an
+ * Italian page, axe-core judges the narrow one alone.
  */
 const inspect = async (page: Page, name: string, locale: 'en' | 'it'): Promise<void> => {
   const isWhole = locale === 'en';
