@@ -7,7 +7,7 @@ import type { Fate, WriteStops } from './write-stops.ts';
 const SEED = Number(process.env['KILL_SWEEP_SEED'] ?? '1');
 const IS_FULL = process.env['KILL_SWEEP'] === 'full';
 /** Kills of one sweep that is not full. */
-export const KILLS_OF_A_SAMPLE = 1;
+export const KILLS_OF_A_SAMPLE = 2;
 
 /** Something that a client asks for, and what must be true after a crash in the middle of it. */
 export interface Attempt {
@@ -39,7 +39,7 @@ export const createKillSweep = ({ service, stops }: { service: AuthProcess; stop
   const pointsOf = async ({ act, isSettled = async () => true, check }: Attempt): Promise<string[]> => {
     await stops.arm(undefined);
     await act();
-    await waitFor(isSettled);
+    await waitFor(isSettled, { timeoutMs: 30_000 });
     const points = await stops.passed();
     await check();
     return points;
