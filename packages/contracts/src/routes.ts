@@ -1,4 +1,4 @@
-import { authInternalRoutes, authRoutes } from './auth/index.ts';
+import { authInternalRoutes, authRoutes, recordedActsRoute } from './auth/index.ts';
 import { billingInternalRoutes, billingRoutes, sandboxRoutes } from './billing/index.ts';
 import {
   type InternalCaller,
@@ -35,6 +35,9 @@ export const internalRoutes = {
   ...authInternalRoutes,
   ...billingInternalRoutes,
   ...inferenceGatewayInternalRoutes,
+  listBillingActs: recordedActsRoute('billing', 'listBillingActs'),
+  listGatewayActs: recordedActsRoute('inference-gateway', 'listGatewayActs'),
+  listWebhookActs: recordedActsRoute('webhook-dispatcher', 'listWebhookActs'),
   exportBillingData: personalDataRoute('billing', 'exportBillingData'),
   exportGatewayData: personalDataRoute('inference-gateway', 'exportGatewayData'),
   exportWebhookData: personalDataRoute('webhook-dispatcher', 'exportWebhookData'),

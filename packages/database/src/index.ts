@@ -1,3 +1,4 @@
+export { type ActFilter, auditLogMigration, listActs, pruneActs, recordAct } from './audit-log.ts';
 export { connectPatiently } from './connect-patiently.ts';
 export type { DatabaseOptions } from './connection-config.ts';
 export { createDatabase } from './create-database.ts';

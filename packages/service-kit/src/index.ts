@@ -3,6 +3,7 @@ export { type CheckClientSecret, createClientAuthenticator } from './authenticat
 export { createKeyCache } from './authentication/key-cache.ts';
 export { createKeyText } from './authentication/key-text.ts';
 export { digestManagementKey, managementKeyText, toManagementKeyCaller } from './authentication/management-keys.ts';
+export { requireRole } from './authentication/memberships.ts';
 export { DPOP_ALGORITHMS } from './authentication/proof-of-possession.ts';
 export type { RevocationQuery, RevocationView } from './authentication/revocation-view.ts';
 export { createServiceAuthenticator } from './authentication/service-credential.ts';
@@ -39,8 +40,10 @@ export { logStart } from './config/log-start.ts';
 export { type Setting, type SettingMetadata, setting } from './config/setting.ts';
 export { whenValid } from './config/when-valid.ts';
 export { acceptedEncodings } from './http/accepted-encodings.ts';
+export { Act } from './http/act.ts';
 export type {
   AccessTokenCaller,
+  ActingFor,
   ApiKeyCaller,
   Authenticate,
   Authenticators,

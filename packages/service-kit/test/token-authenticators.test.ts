@@ -14,6 +14,7 @@ import { startIssuer, type TokenOptions } from './support/token-issuer.ts';
 const FOUND: FoundManagementKey = {
   id: 'mk_1',
   svc_user_id: 'usr_1',
+  created_by: 'usr_1',
   session_id: 'ses_1',
   account_type: 'business',
   is_email_unverified: false,

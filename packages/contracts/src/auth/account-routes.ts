@@ -26,6 +26,8 @@ const profileRoutes = {
   updateAccount: defineRoute({
     ...accounts,
     operationId: 'updateAccount',
+    role: 'person',
+    audit: 'organization.renamed',
     method: 'PATCH',
     path: '/v1/console/account',
     caller: 'console_session',
@@ -39,6 +41,8 @@ const profileRoutes = {
   upgradeAccount: defineRoute({
     ...accounts,
     operationId: 'upgradeAccount',
+    role: 'person',
+    audit: null,
     method: 'POST',
     path: '/v1/console/account/upgrade',
     caller: 'console_session',
@@ -57,6 +61,7 @@ const sessionListRoutes = {
   listSessions: defineRoute({
     ...sessions,
     operationId: 'listSessions',
+    role: 'person',
     method: 'GET',
     path: '/v1/console/sessions',
     caller: 'console_session',
@@ -70,6 +75,8 @@ const sessionListRoutes = {
   deleteSessionById: defineRoute({
     ...sessions,
     operationId: 'deleteSessionById',
+    role: 'person',
+    audit: null,
     method: 'DELETE',
     path: '/v1/console/sessions/{session_id}',
     caller: 'console_session',
@@ -83,6 +90,8 @@ const sessionListRoutes = {
   deleteOtherSessions: defineRoute({
     ...sessions,
     operationId: 'deleteOtherSessions',
+    role: 'person',
+    audit: null,
     method: 'DELETE',
     path: '/v1/console/sessions',
     caller: 'console_session',
@@ -102,6 +111,8 @@ const emailRoutes = {
   requestVerification: defineRoute({
     ...accounts,
     operationId: 'requestVerification',
+    role: 'person',
+    audit: null,
     method: 'POST',
     path: '/v1/console/account/verification',
     caller: 'console_session',
@@ -127,6 +138,8 @@ const emailRoutes = {
   changeEmail: defineRoute({
     ...accounts,
     operationId: 'changeEmail',
+    role: 'person',
+    audit: null,
     method: 'POST',
     path: '/v1/console/account/email',
     caller: 'console_session',
@@ -201,6 +214,7 @@ const deletionRoutes = {
     ...accounts,
     stepUp: true,
     operationId: 'exportAccount',
+    role: 'owner',
     method: 'GET',
     path: '/v1/console/account/export',
     caller: 'console_session',
@@ -215,6 +229,8 @@ const deletionRoutes = {
     ...accounts,
     stepUp: true,
     operationId: 'deleteAccount',
+    role: 'owner',
+    audit: 'account.deletion_requested',
     method: 'DELETE',
     path: '/v1/console/account',
     caller: 'console_session',

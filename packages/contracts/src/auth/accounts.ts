@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { clientIdSchema } from '../core/client-id.ts';
 import { idSchema } from '../core/ids.ts';
-import { isPlain, nameSchema, publicNameSchema } from '../core/name.ts';
+import { emailSchema, nameSchema, publicNameSchema } from '../core/name.ts';
 import { personalDataSchema } from '../core/personal-data.ts';
 import { timestampSchema } from '../core/time.ts';
+import { organizationSchema } from './organizations.ts';
 
 export const localeSchema = z.enum(['it', 'en']);
 
@@ -13,13 +14,6 @@ export type Locale = z.infer<typeof localeSchema>;
 export const accountTypeSchema = z.enum(['personal', 'business']);
 
 export type AccountType = z.infer<typeof accountTypeSchema>;
-
-/** Without quoted local parts and address literals (RFC 5321 section 4.1.2). */
-const emailSchema = z
-  .string()
-  .max(254)
-  .regex(/^[^\s@"(),:;<>[\\\]]+@[^\s@"(),:;<>[\\\]]+\.[^\s@"(),:;<>[\\\]]+$/)
-  .refine(isPlain, { message: 'must be a valid email address' });
 
 const newPasswordSchema = z.string().min(12).max(128);
 
@@ -39,6 +33,9 @@ export const accountSchema = z
     has_second_factor: z.boolean(),
     created_at: timestampSchema,
     email_verified: z.boolean(),
+    organization: organizationSchema
+      .nullable()
+      .meta({ description: 'The organization that the token acts for; null where a person acts for themself.' }),
   })
   .meta({ id: 'Account' });
 

@@ -30,6 +30,7 @@ export const appRoutes = {
   listApps: defineRoute({
     ...apps,
     operationId: 'listApps',
+    role: 'viewer',
     managementScope: 'apps:read',
     method: 'GET',
     path: '/v1/integrations/apps',
@@ -42,6 +43,8 @@ export const appRoutes = {
   registerApp: defineRoute({
     ...apps,
     operationId: 'registerApp',
+    role: 'developer',
+    audit: 'app.registered',
     managementScope: 'apps:write',
     method: 'POST',
     path: '/v1/integrations/apps',
@@ -58,6 +61,7 @@ export const appRoutes = {
   getApp: defineRoute({
     ...apps,
     operationId: 'getApp',
+    role: 'viewer',
     managementScope: 'apps:read',
     method: 'GET',
     path: '/v1/integrations/apps/{client_id}',
@@ -70,6 +74,8 @@ export const appRoutes = {
   updateApp: defineRoute({
     ...apps,
     operationId: 'updateApp',
+    role: 'developer',
+    audit: 'app.updated',
     managementScope: 'apps:write',
     method: 'PATCH',
     path: '/v1/integrations/apps/{client_id}',
@@ -83,6 +89,8 @@ export const appRoutes = {
   deleteApp: defineRoute({
     ...apps,
     operationId: 'deleteApp',
+    role: 'developer',
+    audit: 'app.deleted',
     managementScope: 'apps:write',
     method: 'DELETE',
     path: '/v1/integrations/apps/{client_id}',
@@ -95,6 +103,8 @@ export const appRoutes = {
   rotateAppSecret: defineRoute({
     ...apps,
     operationId: 'rotateAppSecret',
+    role: 'developer',
+    audit: 'app.secret_rotated',
     managementScope: 'apps:write',
     method: 'POST',
     path: '/v1/integrations/apps/{client_id}/rotate-secret',
@@ -108,6 +118,7 @@ export const appRoutes = {
     ...connections,
     tag: 'Apps',
     operationId: 'getAppIcon',
+    role: 'person',
     managementScope: 'apps:read',
     method: 'GET',
     path: '/v1/integrations/apps/{client_id}/icon',
@@ -126,6 +137,8 @@ export const appRoutes = {
   putAppIcon: defineRoute({
     ...apps,
     operationId: 'putAppIcon',
+    role: 'developer',
+    audit: 'app.icon_changed',
     managementScope: 'apps:write',
     method: 'PUT',
     path: '/v1/integrations/apps/{client_id}/icon',
@@ -146,6 +159,8 @@ export const appReportRoutes = {
     ...connections,
     tag: 'Apps',
     operationId: 'reportApp',
+    role: 'person',
+    audit: null,
     managementScope: 'apps:write',
     method: 'POST',
     path: '/v1/integrations/apps/{client_id}/reports',
@@ -162,6 +177,7 @@ export const connectionRoutes = {
   listConnections: defineRoute({
     ...connections,
     operationId: 'listConnections',
+    role: 'person',
     method: 'GET',
     path: '/v1/integrations/connections',
     summary: 'List connected apps',
@@ -173,6 +189,7 @@ export const connectionRoutes = {
   listEndedConnections: defineRoute({
     ...connections,
     operationId: 'listEndedConnections',
+    role: 'person',
     method: 'GET',
     path: '/v1/integrations/ended-connections',
     summary: 'List apps that are no longer connected',
@@ -184,6 +201,7 @@ export const connectionRoutes = {
   getConnection: defineRoute({
     ...connections,
     operationId: 'getConnection',
+    role: 'person',
     method: 'GET',
     path: '/v1/integrations/connections/{client_id}',
     summary: 'Get a connection',
@@ -195,6 +213,8 @@ export const connectionRoutes = {
   updateConnection: defineRoute({
     ...connections,
     operationId: 'updateConnection',
+    role: 'person',
+    audit: null,
     method: 'PATCH',
     path: '/v1/integrations/connections/{client_id}',
     summary: "Set or remove an app's budget, and pause or resume the app",
@@ -206,6 +226,8 @@ export const connectionRoutes = {
   deleteConnection: defineRoute({
     ...connections,
     operationId: 'deleteConnection',
+    role: 'person',
+    audit: null,
     method: 'DELETE',
     path: '/v1/integrations/connections/{client_id}',
     summary: 'Disconnect an app',
@@ -217,6 +239,7 @@ export const connectionRoutes = {
   listGrants: defineRoute({
     ...connections,
     operationId: 'listGrants',
+    role: 'person',
     method: 'GET',
     path: '/v1/integrations/connections/{client_id}/grants',
     summary: 'List the grants of a connection',
@@ -228,6 +251,8 @@ export const connectionRoutes = {
   deleteGrant: defineRoute({
     ...connections,
     operationId: 'deleteGrant',
+    role: 'person',
+    audit: null,
     method: 'DELETE',
     path: '/v1/integrations/connections/{client_id}/grants/{grant_id}',
     summary: 'End one grant of a connection',
@@ -239,6 +264,7 @@ export const connectionRoutes = {
   listConnectionAudit: defineRoute({
     ...connections,
     operationId: 'listConnectionAudit',
+    role: 'person',
     method: 'GET',
     path: '/v1/integrations/connections/{client_id}/audit',
     summary: 'List the audit trail of a connection',

@@ -66,6 +66,18 @@ export const authEvents = {
       'An account was erased. Each service erases what names the person; the id stays as a pseudonym in ledgers and usage records.',
     schema: z.object({ svc_user_id: idSchema('usr') }),
   }),
+  memberRemoved: defineEvent({
+    subject: 'auth.member.removed.v1',
+    service: 'auth',
+    consumers: ['billing_memberships', 'inference-gateway_memberships'],
+    description:
+      'A person is no longer a member of an organization. Aggregate: `membership:<membership_id>`; a person who joins again has another membership.',
+    schema: z.object({
+      organization_id: idSchema('usr'),
+      membership_id: idSchema('mem'),
+      svc_user_id: idSchema('usr'),
+    }),
+  }),
   appRegistered: appEvent('registered', 'An app was registered. Aggregate of all app facts: `app:<client_id>`.'),
   appUpdated: appEvent('updated', 'A field of an app changed.'),
   appSuspended: appEvent(

@@ -9,5 +9,6 @@ export * from './factors.ts';
 export * from './internal.ts';
 export * from './management-keys.ts';
 export * from './oauth.ts';
+export * from './organizations.ts';
 export * from './publishers.ts';
 export * from './routes.ts';

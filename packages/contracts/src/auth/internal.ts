@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { idSchema, pathIdSchema } from '../core/ids.ts';
+import { listOf } from '../core/lists.ts';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
 import { timestampSchema } from '../core/time.ts';
 import { clientIdParams } from './apps.ts';
 import { findManagementKeys } from './management-keys.ts';
+import { memberParams, memberSchema, namedPersonSchema, roleSchema } from './organizations.ts';
 
 /** Owner and state of an app. */
 export const appOwnershipSchema = z.object({
@@ -28,6 +30,23 @@ export const webhookNoticeSchema = z.strictObject({
 });
 
 export type WebhookNotice = z.infer<typeof webhookNoticeSchema>;
+
+/** Maximum memberships in one look-up. */
+export const MEMBERSHIP_LOOKUPS_MAX = 500;
+
+/** Maximum accounts in one look-up of names. */
+export const ACCOUNT_NAMES_MAX = 1_000;
+
+/** A membership, as a session token names it. Versions grow with each change of the role. */
+export const membershipSchema = z.object({
+  id: idSchema('mem'),
+  organization_id: idSchema('usr'),
+  svc_user_id: idSchema('usr'),
+  role: roleSchema,
+  version: z.int().min(1),
+});
+
+export type Membership = z.infer<typeof membershipSchema>;
 
 /** Maximum keys in one look-up of revocations. */
 export const REVOCATION_KEYS_MAX = 1_000;
@@ -74,6 +93,60 @@ export const authInternalRoutes = {
     summary: 'Check the client secret of an active or deactivated app',
     request: { params: clientIdParams, body: jsonBody(z.strictObject({ client_secret: z.string() })) },
     responses: { 200: json('`is_authentic` is true if the secret is valid.', z.object({ is_authentic: z.boolean() })) },
+    errors: [],
+  }),
+  findMemberships: defineRoute({
+    operationId: 'findMemberships',
+    method: 'POST',
+    path: '/internal/membership-lookups',
+    service: 'auth',
+    caller: 'service',
+    callers: ['billing', 'inference-gateway', 'webhook-dispatcher'],
+    errorShape: 'detail',
+    tag: 'Internal',
+    summary: 'Find the present roles of memberships',
+    request: { body: jsonBody(z.strictObject({ ids: z.array(z.string().max(128)).max(MEMBERSHIP_LOOKUPS_MAX) })) },
+    responses: {
+      200: json(
+        'The memberships in the order of their ids; null for one that has ended.',
+        listOf(membershipSchema.nullable()),
+      ),
+    },
+    errors: [],
+  }),
+  listMembersOf: defineRoute({
+    operationId: 'listMembersOf',
+    method: 'GET',
+    path: '/internal/organizations/{svc_user_id}/members',
+    service: 'auth',
+    caller: 'service',
+    callers: ['billing', 'inference-gateway'],
+    errorShape: 'detail',
+    tag: 'Internal',
+    summary: 'List the members of an organization',
+    request: { params: memberParams },
+    responses: {
+      200: json(
+        'The members, without seats.',
+        listOf(memberSchema.omit({ seat: true }).extend({ membership_id: idSchema('mem') })),
+      ),
+    },
+    errors: [],
+  }),
+  nameAccounts: defineRoute({
+    operationId: 'nameAccounts',
+    method: 'POST',
+    path: '/internal/account-names',
+    service: 'auth',
+    caller: 'service',
+    callers: ['billing', 'inference-gateway'],
+    errorShape: 'detail',
+    tag: 'Internal',
+    summary: 'Get the names of accounts: the business name, the display name, or the address',
+    request: {
+      body: jsonBody(z.strictObject({ svc_user_ids: z.array(z.string().max(128)).max(ACCOUNT_NAMES_MAX) })),
+    },
+    responses: { 200: json('The names, in the order of the ids.', listOf(namedPersonSchema)) },
     errors: [],
   }),
   mailWebhookNotice: defineRoute({

@@ -49,6 +49,8 @@ export const managementKeyRoutes = {
     stepUp: true,
     verifiedEmail: true,
     operationId: 'createManagementKey',
+    role: 'admin',
+    audit: 'management_key.created',
     method: 'POST',
     path: '/v1/console/management-keys',
     summary: 'Create a management key',
@@ -63,6 +65,7 @@ export const managementKeyRoutes = {
   listManagementKeys: defineRoute({
     ...managementKeys,
     operationId: 'listManagementKeys',
+    role: 'admin',
     method: 'GET',
     path: '/v1/console/management-keys',
     summary: 'List management keys',
@@ -75,6 +78,8 @@ export const managementKeyRoutes = {
     ...managementKeys,
     stepUp: true,
     operationId: 'deleteManagementKey',
+    role: 'admin',
+    audit: 'management_key.deleted',
     method: 'DELETE',
     path: '/v1/console/management-keys/{management_key_id}',
     summary: 'Delete a management key',
@@ -92,6 +97,7 @@ export const MANAGEMENT_KEY_LOOKUPS_MAX = 500;
 export const foundManagementKeySchema = z.object({
   id: idSchema('mk'),
   svc_user_id: idSchema('usr'),
+  created_by: idSchema('usr').meta({ description: 'Person who created the key.' }),
   session_id: idSchema('ses').meta({ description: 'Session that created the key.' }),
   account_type: z.enum(['personal', 'business']),
   is_email_unverified: z.boolean(),

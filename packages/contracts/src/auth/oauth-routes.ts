@@ -47,6 +47,8 @@ export const oauthRoutes = {
   decideConsent: defineRoute({
     ...oauthTag,
     operationId: 'decideConsent',
+    role: 'person',
+    audit: null,
     method: 'POST',
     path: '/v1/integrations/oauth/authorize',
     caller: 'console_session',
@@ -66,6 +68,7 @@ export const oauthRoutes = {
   getConsent: defineRoute({
     ...oauthTag,
     operationId: 'getConsent',
+    role: 'person',
     method: 'GET',
     path: '/v1/integrations/oauth/consent',
     caller: 'console_session',

@@ -16,6 +16,7 @@ export const publisherRoutes = {
   listPublisherDomains: defineRoute({
     ...domains,
     operationId: 'listPublisherDomains',
+    role: 'viewer',
     method: 'GET',
     path: '/v1/console/publisher/domains',
     summary: 'List the domains of the business',
@@ -27,6 +28,8 @@ export const publisherRoutes = {
   addPublisherDomain: defineRoute({
     ...domains,
     operationId: 'addPublisherDomain',
+    role: 'developer',
+    audit: 'domain.added',
     method: 'POST',
     path: '/v1/console/publisher/domains',
     verifiedEmail: true,
@@ -42,6 +45,8 @@ export const publisherRoutes = {
   checkPublisherDomain: defineRoute({
     ...domains,
     operationId: 'checkPublisherDomain',
+    role: 'developer',
+    audit: 'domain.checked',
     method: 'POST',
     path: '/v1/console/publisher/domains/{domain}/check',
     verifiedEmail: true,
@@ -55,6 +60,8 @@ export const publisherRoutes = {
   deletePublisherDomain: defineRoute({
     ...domains,
     operationId: 'deletePublisherDomain',
+    role: 'developer',
+    audit: 'domain.removed',
     method: 'DELETE',
     path: '/v1/console/publisher/domains/{domain}',
     summary: 'Remove a domain',

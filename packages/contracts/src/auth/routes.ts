@@ -20,6 +20,7 @@ import { page } from './forms.ts';
 import { managementKeyRoutes } from './management-keys.ts';
 import { deviceRoutes, interactionRoutes } from './oauth-page-routes.ts';
 import { oauthRoutes } from './oauth-routes.ts';
+import { organizationRoutes } from './organization-routes.ts';
 import { publisherRoutes } from './publisher-routes.ts';
 import { signInRoutes } from './sign-in-routes.ts';
 
@@ -57,6 +58,7 @@ const accountRoutes = {
   getSession: defineRoute({
     ...sessions,
     operationId: 'getSession',
+    role: 'person',
     method: 'GET',
     path: '/v1/console/session',
     caller: 'console_session',
@@ -70,6 +72,8 @@ const accountRoutes = {
   deleteSession: defineRoute({
     ...sessions,
     operationId: 'deleteSession',
+    role: 'person',
+    audit: null,
     method: 'DELETE',
     path: '/v1/console/session',
     caller: 'console_session',
@@ -96,6 +100,8 @@ const accountRoutes = {
   changePassword: defineRoute({
     ...accounts,
     operationId: 'changePassword',
+    role: 'person',
+    audit: null,
     method: 'POST',
     path: '/v1/console/account/password',
     caller: 'console_session',
@@ -152,6 +158,8 @@ const accountRoutes = {
     ...sessions,
     stepUp: true,
     operationId: 'linkSso',
+    role: 'person',
+    audit: null,
     method: 'POST',
     path: '/v1/console/sso/link',
     caller: 'console_session',
@@ -222,6 +230,7 @@ export const authRoutes = {
   ...appRoutes,
   ...appReportRoutes,
   ...managementKeyRoutes,
+  ...organizationRoutes,
   ...publisherRoutes,
   ...connectionRoutes,
   ...signInRoutes,

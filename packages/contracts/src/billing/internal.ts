@@ -14,6 +14,7 @@ import {
 import { appTermsChangeSchema, appTermsListSchema, appTermsSchema, typicalUseSchema } from './app-budgets.ts';
 import { holderLeaseSchema, holderRenewalSchema } from './holders.ts';
 import { leasesRequestSchema, leasesSchema } from './leases.ts';
+import { seatHolderSchema } from './organizations.ts';
 import { planSchema, planServicesSchema } from './plans.ts';
 import { keyReceiptRequestSchema, receiptSchema } from './receipts.ts';
 import { subscriptionSnapshotSchema } from './subscriptions.ts';
@@ -179,6 +180,17 @@ export const billingInternalRoutes = {
     description: 'From the last four weeks, over at least 20 users, as one whole percentage.',
     request: { params: z.object({ client_id: pathClientIdSchema }) },
     responses: { 200: json('The typical use.', typicalUseSchema) },
+    errors: [],
+  }),
+  listSeatHolders: defineRoute({
+    ...internal,
+    callers: ['auth'],
+    operationId: 'listSeatHolders',
+    method: 'GET',
+    path: '/internal/organizations/{svc_user_id}/seats',
+    summary: 'List the members who have seats of an organization',
+    request: { params: accountParams },
+    responses: { 200: json('The members with their plans.', listOf(seatHolderSchema)) },
     errors: [],
   }),
   refundTopUp: defineRoute({

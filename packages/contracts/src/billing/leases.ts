@@ -71,6 +71,9 @@ export const leaseAskSchema = z.object({
   lease_id: z.uuid(),
   svc_user_id: idSchema('usr'),
   key_id: idSchema('key'),
+  member_id: idSchema('usr').nullable().meta({
+    description: 'Creator of the key, whose keys together may have a monthly limit; null for the account itself.',
+  }),
   limits: keyLimitsSchema,
   report: leaseReportSchema,
   needs: z.array(leaseNeedSchema).max(LEASE_NEEDS_MAX),
@@ -94,6 +97,7 @@ export const leaseDecisionSchema = z.object({
     'insufficient_balance',
     'rate_limit_exceeded',
     'key_monthly_limit_exceeded',
+    'member_monthly_limit_exceeded',
     'duplicate_request',
   ]),
   tokens: countSchema.optional().meta({ description: "Tokens granted, if the key's minute limits them." }),

@@ -6,6 +6,7 @@ import { defineRoute, json, jsonBody } from '../core/route.ts';
 import { alertSettingsSchema } from './alerts.ts';
 import { extraUsageRequestSchema, extraUsageSchema } from './extra-usage.ts';
 import { invoiceSchema } from './invoices.ts';
+import { organizationMoneyRoutes } from './organizations.ts';
 import { planSchema } from './plans.ts';
 import { receiptSchema } from './receipts.ts';
 import * as subscriptions from './subscriptions.ts';
@@ -34,6 +35,7 @@ const subscriptionRoutes = {
   getSubscription: defineRoute({
     ...console,
     operationId: 'getSubscription',
+    role: 'viewer',
     method: 'GET',
     path: '/v1/subscriptions',
     summary: 'Get the current subscription',
@@ -45,6 +47,8 @@ const subscriptionRoutes = {
   createCheckout: defineRoute({
     ...console,
     operationId: 'createCheckout',
+    role: 'billing',
+    audit: 'checkout.started',
     method: 'POST',
     path: '/v1/subscriptions/checkout',
     verifiedEmail: true,
@@ -58,6 +62,8 @@ const subscriptionRoutes = {
   confirmCheckout: defineRoute({
     ...console,
     operationId: 'confirmCheckout',
+    role: 'billing',
+    audit: 'checkout.confirmed',
     method: 'POST',
     path: '/v1/subscriptions/checkout/confirm',
     summary: 'Confirm a purchase after the checkout',
@@ -69,6 +75,8 @@ const subscriptionRoutes = {
   createPortalSession: defineRoute({
     ...console,
     operationId: 'createPortalSession',
+    role: 'billing',
+    audit: 'portal.opened',
     method: 'POST',
     path: '/v1/subscriptions/portal',
     summary: 'Open the billing portal',
@@ -81,6 +89,7 @@ const subscriptionRoutes = {
   listInvoices: defineRoute({
     ...console,
     operationId: 'listInvoices',
+    role: 'billing',
     method: 'GET',
     path: '/v1/subscriptions/invoices',
     summary: 'List the invoices of subscriptions and top-ups, newest first',
@@ -106,6 +115,7 @@ const subscriptionRoutes = {
     ...console,
     tag: 'Usage',
     operationId: 'getSubscriptionUsage',
+    role: 'viewer',
     method: 'GET',
     path: '/v1/subscriptions/usage',
     summary: 'Get usage and caps',
@@ -118,6 +128,7 @@ const subscriptionRoutes = {
     ...console,
     tag: 'Usage',
     operationId: 'getUsageHistory',
+    role: 'viewer',
     method: 'GET',
     path: '/v1/subscriptions/usage/history',
     summary: 'List the use of the subscription by day',
@@ -134,6 +145,7 @@ const extraUsageRoutes = {
     ...console,
     tag: 'Usage',
     operationId: 'getExtraUsage',
+    role: 'billing',
     method: 'GET',
     path: '/v1/subscriptions/extra-usage',
     summary: 'Get the setting of extra use, and its use this month',
@@ -146,6 +158,8 @@ const extraUsageRoutes = {
     ...console,
     tag: 'Usage',
     operationId: 'changeExtraUsage',
+    role: 'billing',
+    audit: 'extra_usage.changed',
     method: 'PUT',
     path: '/v1/subscriptions/extra-usage',
     summary: 'Turn extra use on or off',
@@ -163,6 +177,7 @@ const alertRoutes = {
     ...console,
     tag: 'Usage',
     operationId: 'getAlertSettings',
+    role: 'billing',
     method: 'GET',
     path: '/v1/subscriptions/alerts',
     summary: 'Get the thresholds at which alerts are mailed',
@@ -175,6 +190,8 @@ const alertRoutes = {
     ...console,
     tag: 'Usage',
     operationId: 'changeAlertSettings',
+    role: 'billing',
+    audit: 'alerts.changed',
     method: 'PUT',
     path: '/v1/subscriptions/alerts',
     summary: 'Set the thresholds at which alerts are mailed',
@@ -275,5 +292,6 @@ export const billingRoutes = {
   ...appUsageRoutes,
   ...receiptRoutes,
   ...walletRoutes,
+  ...organizationMoneyRoutes,
   ...paymentRoutes,
 } as const;

@@ -31,6 +31,10 @@ export const subscriptionSchema = z
     current_period_end: timestampSchema,
     cancel_at_period_end: z.boolean(),
     revision: z.int().min(1),
+    paid_by: z
+      .object({ organization_id: idSchema('usr'), name: z.string().nullable() })
+      .nullable()
+      .meta({ description: 'The organization whose seat this is; null for a plan of one’s own.' }),
   })
   .meta({ id: 'Subscription' });
 

@@ -16,6 +16,7 @@ export const walletRoutes = {
   getWallet: defineRoute({
     ...wallets,
     operationId: 'getWallet',
+    role: 'viewer',
     managementScope: 'wallet:read',
     method: 'GET',
     path: '/v1/gateway/wallet',
@@ -28,6 +29,7 @@ export const walletRoutes = {
   listWalletTransactions: defineRoute({
     ...wallets,
     operationId: 'listWalletTransactions',
+    role: 'viewer',
     managementScope: 'wallet:read',
     method: 'GET',
     path: '/v1/gateway/wallet/transactions',
@@ -40,6 +42,8 @@ export const walletRoutes = {
   createTopUp: defineRoute({
     ...wallets,
     operationId: 'createTopUp',
+    role: 'billing',
+    audit: 'top_up.started',
     managementScope: null,
     method: 'POST',
     path: '/v1/gateway/wallet/top-ups',
@@ -53,6 +57,7 @@ export const walletRoutes = {
   getAutoTopUp: defineRoute({
     ...wallets,
     operationId: 'getAutoTopUp',
+    role: 'billing',
     managementScope: 'wallet:read',
     method: 'GET',
     path: '/v1/gateway/wallet/auto-top-up',
@@ -65,6 +70,8 @@ export const walletRoutes = {
   changeAutoTopUp: defineRoute({
     ...wallets,
     operationId: 'changeAutoTopUp',
+    role: 'billing',
+    audit: 'auto_top_up.changed',
     managementScope: null,
     method: 'PUT',
     path: '/v1/gateway/wallet/auto-top-up',

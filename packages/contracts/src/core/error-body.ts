@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ErrorCodeDefinition } from './error-kinds.ts';
+import { roles } from './roles.ts';
 
 /**
  * Errors other than 422, outside the token endpoint and the API-key gateway: `{"detail": {"code", "message", ...}}`.
@@ -17,6 +18,10 @@ export const errorBodySchema = z
         .string()
         .optional()
         .meta({ description: 'Where the user can choose a plan, change the app’s budget, or resume the app.' }),
+      required_role: z
+        .enum(roles)
+        .optional()
+        .meta({ description: 'On 403 `role_not_allowed`: the least role that may do this.' }),
       extra: z
         .object({ reason: z.enum(['ceiling', 'wallet']) })
         .optional()

@@ -1,14 +1,9 @@
-import type { ErrorCodeDefinition, ErrorKind, ErrorOwner } from './error-kinds.ts';
-
-const code = (owner: ErrorOwner, kind: ErrorKind, status: number, description: string): ErrorCodeDefinition => ({
-  owner,
-  kind,
-  status,
-  description,
-});
+import { code, type ErrorCodeDefinition } from './error-kinds.ts';
+import { organizationErrorCodes } from './organization-error-codes.ts';
 
 /** Every error code, with its status and its message to the caller. */
 export const errorCodes = {
+  ...organizationErrorCodes,
   not_authenticated: code('any', 'unauthenticated', 401, 'No credential was sent.'),
   invalid_token: code(
     'any',

@@ -21,3 +21,11 @@ export interface ErrorCodeDefinition {
   readonly status: number;
   readonly description: string;
 }
+
+/** Defines an error code. */
+export const code = (owner: ErrorOwner, kind: ErrorKind, status: number, description: string): ErrorCodeDefinition => ({
+  owner,
+  kind,
+  status,
+  description,
+});

@@ -53,7 +53,7 @@ export const REVOCATIONS_BUCKET = 'revocations';
 
 /** Services that write revocations, with the key prefix of each. */
 export const revocationWriters = {
-  auth: ['grant', 'session', 'app', 'account', 'keys', 'management_key', 'verified', 'lost'],
+  auth: ['grant', 'session', 'app', 'account', 'keys', 'management_key', 'verified', 'lost', 'member'],
   'inference-gateway': ['key', 'key_version'],
 } as const satisfies Partial<Record<ServiceName, readonly string[]>>;
 
@@ -79,6 +79,9 @@ export const REVOCATION_TTL_SECONDS = 13 * 3600;
  *
  * `lost.<range>`: every session and grant that a restored database forgot. The value is the range, so that each restore has
  * an entry apart. A look-up asks for all of them by `LOST_TOKENS_KEY`.
+ *
+ * `member.<membership_id>`: every token that names this version of a membership or an earlier one, formatted by
+ * `keyVersionText`. The credential stays valid; its role is looked up.
  *
  * `verified.<svc_user_id>` has no value and revokes no credential: it voids the mark `email_unverified` of session tokens
  * signed before the address was confirmed.

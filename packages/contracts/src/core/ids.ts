@@ -13,10 +13,12 @@ export const idPrefixes = {
   ses: 'a console session',
   grt: 'a grant, made by one consent',
   con: 'a connection of a user and an app',
-  aud: 'an entry of an audit trail',
+  aud: 'an entry of an audit trail or log',
   mail: 'a mail',
   inv: 'an invoice of the sandbox',
   fac: 'a second factor',
+  mem: 'a membership in an organization',
+  ivt: 'an invitation to an organization',
 } as const;
 
 export type IdPrefix = keyof typeof idPrefixes;

@@ -76,3 +76,10 @@ export const descriptionSchema = (max: number) =>
     .string()
     .max(max)
     .refine((text) => !HIDDEN_IN_LINES.test(text), { message: MESSAGE });
+
+/** An address of a person. Without quoted local parts and address literals (RFC 5321 section 4.1.2). */
+export const emailSchema = z
+  .string()
+  .max(254)
+  .regex(/^[^\s@"(),:;<>[\\\]]+@[^\s@"(),:;<>[\\\]]+\.[^\s@"(),:;<>[\\\]]+$/)
+  .refine(isPlain, { message: 'must be a valid email address' });

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { ErrorCode } from './error-codes.ts';
 import { JSON_BYTES_MAX } from './limits.ts';
 import type { ManagementScope } from './management-scopes.ts';
+import type { AuditAction, RoleNeed } from './roles.ts';
 
 /** Services that own public paths. */
 export const serviceNames = ['auth', 'billing', 'inference-gateway', 'webhook-dispatcher'] as const;
@@ -60,20 +61,38 @@ export interface ResponseDefinition {
 /** Kinds of credential that a console session is one of. */
 type SessionCallerKind = 'console_session' | 'session_or_api_key';
 
-/**
- * Credential of a route. Where a console session is accepted, `managementScope` says with which scope a management key is
- * too; null for none.
- */
+/** What a route says about the people who may call it, where it accepts a console session. */
+interface SessionAccess {
+  readonly caller: SessionCallerKind;
+  /** Scope with which a management key is accepted too; null for none. */
+  readonly managementScope: ManagementScope | null;
+  /** What a member of an organization needs. An account that acts for itself may call every route. */
+  readonly role: RoleNeed;
+}
+
+/** Act that a route performs, for the audit log of an organization; null for one that the log does not hold. */
+type Audited =
+  | { readonly method: 'GET'; readonly audit?: undefined }
+  | { readonly method: WritingMethod; readonly audit: AuditAction | null };
+
+type WritingMethod = 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** Credential of a route, with what follows from it. */
 type RouteCaller =
-  | { readonly caller: SessionCallerKind; readonly managementScope: ManagementScope | null }
-  | { readonly caller: Exclude<CallerKind, SessionCallerKind>; readonly managementScope?: undefined };
+  | (SessionAccess & Audited)
+  | {
+      readonly caller: Exclude<CallerKind, SessionCallerKind>;
+      readonly method: 'GET' | WritingMethod;
+      readonly managementScope?: undefined;
+      readonly role?: undefined;
+      readonly audit?: undefined;
+    };
 
 /** An endpoint. Binding, ingress, documentation and clients are derived from it. */
 export type RouteDefinition = RouteProperties & RouteCaller;
 
 interface RouteProperties {
   readonly operationId: string;
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Parameters are in braces: `/v1/integrations/apps/{client_id}`. */
   readonly path: string;
   /** The last parameter is the rest of the path: it may contain slashes, percent-encoded or not. */

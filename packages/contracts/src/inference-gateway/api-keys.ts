@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { namedPersonSchema } from '../auth/organizations.ts';
 import { keyWalletSchema } from '../billing/wallets.ts';
 import { idSchema, pathIdSchema } from '../core/ids.ts';
 import { microsSchema, nonNegativeMicrosSchema } from '../core/money.ts';
@@ -30,7 +31,11 @@ export const createKeyRequestSchema = z
 
 /** A change of an API key. Absent fields stay unchanged; null removes a limit. */
 export const updateKeyRequestSchema = z
-  .strictObject({ name: keyNameSchema.optional(), ...settings })
+  .strictObject({
+    name: keyNameSchema.optional(),
+    ...settings,
+    creator_left: z.literal(false).optional().meta({ description: 'Keeps the key of a member who has left.' }),
+  })
   .meta({ id: 'UpdateKeyRequest' });
 
 export const rotateKeyRequestSchema = z
@@ -60,6 +65,10 @@ export const apiKeySchema = z
       .nullable()
       .meta({ description: 'Since the first of the month (UTC). Null while billing is unavailable.' }),
     created_at: timestampSchema,
+    created_by: namedPersonSchema,
+    creator_left: z.boolean().meta({
+      description: 'The creator is no longer a member of the organization, and an admin has not kept the key.',
+    }),
     last_used_at: timestampSchema.nullable(),
     previous_expires_at: timestampSchema
       .nullable()

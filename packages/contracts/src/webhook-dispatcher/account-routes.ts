@@ -28,6 +28,8 @@ export const accountWebhookRoutes = {
   configureAccountWebhook: defineRoute({
     ...account,
     operationId: 'configureAccountWebhook',
+    role: 'admin',
+    audit: 'webhook.configured',
     method: 'PUT',
     path: '/v1/console/account/webhook',
     summary: 'Set the destination of your account’s events, with a new signing secret',
@@ -42,6 +44,7 @@ export const accountWebhookRoutes = {
   getAccountWebhook: defineRoute({
     ...account,
     operationId: 'getAccountWebhook',
+    role: 'admin',
     method: 'GET',
     path: '/v1/console/account/webhook',
     summary: 'Get your account’s webhook',
@@ -53,6 +56,8 @@ export const accountWebhookRoutes = {
   deleteAccountWebhook: defineRoute({
     ...account,
     operationId: 'deleteAccountWebhook',
+    role: 'admin',
+    audit: 'webhook.deleted',
     method: 'DELETE',
     path: '/v1/console/account/webhook',
     summary: 'Delete your account’s webhook',
@@ -66,6 +71,8 @@ export const accountWebhookRoutes = {
     ...account,
     stepUp: true,
     operationId: 'rotateAccountWebhookSecret',
+    role: 'admin',
+    audit: 'webhook.secret_rotated',
     method: 'POST',
     path: '/v1/console/account/webhook/rotate-secret',
     summary: 'Rotate the signing secret',
@@ -78,6 +85,8 @@ export const accountWebhookRoutes = {
   testAccountWebhook: defineRoute({
     ...account,
     operationId: 'testAccountWebhook',
+    role: 'admin',
+    audit: 'webhook.tested',
     method: 'POST',
     path: '/v1/console/account/webhook/test',
     summary: 'Queue a test event',
@@ -90,6 +99,7 @@ export const accountWebhookRoutes = {
   listAccountEvents: defineRoute({
     ...account,
     operationId: 'listAccountEvents',
+    role: 'admin',
     method: 'GET',
     path: '/v1/console/account/webhook/events',
     summary: 'List events and their delivery status, newest first',
@@ -101,6 +111,7 @@ export const accountWebhookRoutes = {
   getAccountEvent: defineRoute({
     ...account,
     operationId: 'getAccountEvent',
+    role: 'admin',
     method: 'GET',
     path: '/v1/console/account/webhook/events/{event_id}',
     summary: 'Get an event with its body and every attempt',
@@ -112,6 +123,8 @@ export const accountWebhookRoutes = {
   deliverAccountEventNow: defineRoute({
     ...account,
     operationId: 'deliverAccountEventNow',
+    role: 'admin',
+    audit: 'webhook.event_sent',
     method: 'POST',
     path: '/v1/console/account/webhook/events/{event_id}/deliver-now',
     summary: 'Deliver a queued event now',
@@ -123,6 +136,8 @@ export const accountWebhookRoutes = {
   recoverAccountEvent: defineRoute({
     ...account,
     operationId: 'recoverAccountEvent',
+    role: 'admin',
+    audit: 'webhook.event_recovered',
     method: 'POST',
     path: '/v1/console/account/webhook/events/{event_id}/recover',
     summary: 'Retry or skip a failed event',

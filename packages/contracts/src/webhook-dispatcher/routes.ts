@@ -37,6 +37,7 @@ export const webhookDispatcherRoutes = {
     ...owner,
     tag: 'Apps',
     operationId: 'getAppAnalytics',
+    role: 'viewer',
     managementScope: 'apps:read',
     method: 'GET',
     path: '/v1/integrations/apps/{client_id}/analytics',
@@ -49,6 +50,8 @@ export const webhookDispatcherRoutes = {
   configureWebhook: defineRoute({
     ...owner,
     operationId: 'configureWebhook',
+    role: 'developer',
+    audit: 'webhook.configured',
     managementScope: 'webhooks:write',
     method: 'PUT',
     path: '/v1/integrations/apps/{client_id}/webhook',
@@ -62,6 +65,7 @@ export const webhookDispatcherRoutes = {
   getWebhookConfiguration: defineRoute({
     ...owner,
     operationId: 'getWebhookConfiguration',
+    role: 'viewer',
     managementScope: 'webhooks:read',
     method: 'GET',
     path: '/v1/integrations/apps/{client_id}/webhook',
@@ -75,6 +79,8 @@ export const webhookDispatcherRoutes = {
     ...owner,
     stepUp: true,
     operationId: 'rotateWebhookSecret',
+    role: 'developer',
+    audit: 'webhook.secret_rotated',
     managementScope: 'webhooks:write',
     method: 'POST',
     path: '/v1/integrations/apps/{client_id}/webhook/rotate-secret',
@@ -88,6 +94,8 @@ export const webhookDispatcherRoutes = {
   testWebhook: defineRoute({
     ...owner,
     operationId: 'testWebhook',
+    role: 'developer',
+    audit: 'webhook.tested',
     managementScope: 'webhooks:write',
     method: 'POST',
     path: '/v1/integrations/apps/{client_id}/webhook/test',
@@ -101,6 +109,7 @@ export const webhookDispatcherRoutes = {
   listWebhookEvents: defineRoute({
     ...owner,
     operationId: 'listWebhookEvents',
+    role: 'viewer',
     managementScope: 'webhooks:read',
     method: 'GET',
     path: '/v1/integrations/apps/{client_id}/webhook/events',
@@ -113,6 +122,7 @@ export const webhookDispatcherRoutes = {
   getWebhookEvent: defineRoute({
     ...owner,
     operationId: 'getWebhookEvent',
+    role: 'viewer',
     managementScope: 'webhooks:read',
     method: 'GET',
     path: '/v1/integrations/apps/{client_id}/webhook/events/{event_id}',
@@ -125,6 +135,8 @@ export const webhookDispatcherRoutes = {
   deliverWebhookEventNow: defineRoute({
     ...owner,
     operationId: 'deliverWebhookEventNow',
+    role: 'developer',
+    audit: 'webhook.event_sent',
     managementScope: 'webhooks:write',
     method: 'POST',
     path: '/v1/integrations/apps/{client_id}/webhook/events/{event_id}/deliver-now',
@@ -151,6 +163,8 @@ export const webhookDispatcherRoutes = {
   recoverWebhookEvent: defineRoute({
     ...owner,
     operationId: 'recoverWebhookEvent',
+    role: 'developer',
+    audit: 'webhook.event_recovered',
     managementScope: 'webhooks:write',
     method: 'POST',
     path: '/v1/integrations/apps/{client_id}/webhook/events/{event_id}/recover',

@@ -86,6 +86,7 @@ export const openRevocations = async (messaging: Messaging, options: Revocations
   return {
     isRevoked: entries.isRevoked,
     isSuperseded: entries.isSuperseded,
+    isMembershipSuperseded: entries.isMembershipSuperseded,
     isVerified: entries.isVerified,
     isStale,
     refreshIfStale: (subject) => (isStale() ? refresh(subject) : undefined),

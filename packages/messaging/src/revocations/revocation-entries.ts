@@ -19,8 +19,15 @@ export interface RevocationSubject {
   readonly userId?: string | undefined;
   readonly keyId?: string | undefined;
   readonly managementKeyId?: string | undefined;
+  readonly membershipId?: string | undefined;
   /** Session that created the API key or management key; null for a key older than this record. */
   readonly keySessionId?: string | null | undefined;
+}
+
+/** A membership at one version. */
+export interface MembershipVersion {
+  readonly membershipId: string;
+  readonly version: number;
 }
 
 export interface RevocationView {
@@ -28,6 +35,8 @@ export interface RevocationView {
   readonly isRevoked: (subject: RevocationSubject) => boolean;
   /** Returns true if the API key has changed since this version of it. */
   readonly isSuperseded: (key: { readonly keyId: string; readonly version: number }) => boolean;
+  /** Returns true if the membership has changed since this version of it. */
+  readonly isMembershipSuperseded: (membership: MembershipVersion) => boolean;
   /** Returns true if the user has confirmed an address within the life of a token. */
   readonly isVerified: (userId: string) => boolean;
   /** Returns true if nothing proves that revocations of the last two seconds have arrived. Known ones hold in any case. */
@@ -52,6 +61,7 @@ interface Entry {
 export interface RevocationEntries {
   readonly isRevoked: (subject: RevocationSubject) => boolean;
   readonly isSuperseded: (key: { readonly keyId: string; readonly version: number }) => boolean;
+  readonly isMembershipSuperseded: (membership: MembershipVersion) => boolean;
   readonly isVerified: (userId: string) => boolean;
   /** Adds or extends an entry with its stored text. Returns false and revokes nothing if it breaks the contract. */
   readonly add: (key: string, value: string, createdMs: number) => boolean;
@@ -94,6 +104,7 @@ export const createEntries = (clock: Clock): RevocationEntries => {
       return userId !== undefined && isThrough(`account.${userId}`, sessionId);
     },
     isSuperseded: ({ keyId, version }) => isThrough(`key_version.${keyId}`, keyVersionText(version)),
+    isMembershipSuperseded: ({ membershipId, version }) => isThrough(`member.${membershipId}`, keyVersionText(version)),
     isVerified: (userId) => find(`verified.${userId}`) !== undefined,
     add(key, value, createdMs) {
       const revokedThrough = revokedThroughOf(key, value);
@@ -123,12 +134,13 @@ export const createEntries = (clock: Clock): RevocationEntries => {
 
 /** Returns the keys of all entries that could concern a credential. */
 export const keysOf = (subject: RevocationSubject): string[] => {
-  const { grantId, sessionId, clientId, userId, keyId, managementKeyId, keySessionId } = subject;
+  const { grantId, sessionId, clientId, userId, keyId, managementKeyId, membershipId, keySessionId } = subject;
   return [
     ...(grantId === undefined ? [] : [`grant.${grantId}`]),
     ...(clientId === undefined ? [] : [appRevocationKey(clientId)]),
     ...(sessionId === undefined ? [] : [`session.${sessionId}`]),
     ...(keyId === undefined ? [] : [`key.${keyId}`, `key_version.${keyId}`]),
+    ...(membershipId === undefined ? [] : [`member.${membershipId}`]),
     ...(managementKeyId === undefined ? [] : [`management_key.${managementKeyId}`]),
     ...(userId === undefined || keySessionId === undefined ? [] : [`keys.${userId}`]),
     ...(grantId === undefined && sessionId === undefined ? [] : [LOST_TOKENS_KEY]),
@@ -138,7 +150,7 @@ export const keysOf = (subject: RevocationSubject): string[] => {
 
 const revokedThroughOf = (key: string, value: string): string | undefined => {
   if (/^(grant|session|key|management_key|verified)\../.test(key)) return '';
-  if (!/^(app|account|keys|key_version|lost)\../.test(key)) return undefined;
+  if (!/^(app|account|keys|key_version|lost|member)\../.test(key)) return undefined;
   try {
     return revokedThroughSchema.parse(JSON.parse(value)).revoked_through;
   } catch {

@@ -61,6 +61,7 @@ export const toManagementKeyCaller = (found: FoundManagementKey): ManagementKeyC
   kind: 'management_key',
   keyId: found.id,
   userId: found.svc_user_id,
+  personId: found.created_by,
   sessionId: found.session_id,
   accountType: found.account_type,
   isEmailUnverified: found.is_email_unverified,

@@ -1,13 +1,20 @@
-import { localeSchema } from '@svc/contracts';
+import { localeSchema, roles } from '@svc/contracts';
 import { errors, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { AppError } from '../app-error.ts';
 import type { InternalClient } from '../client/create-internal-client.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import type { AccessTokenCaller, Authenticate, ConsoleSessionCaller, ManagementKeyCaller } from '../http/binding.ts';
+import type {
+  AccessTokenCaller,
+  ActingFor,
+  Authenticate,
+  ConsoleSessionCaller,
+  ManagementKeyCaller,
+} from '../http/binding.ts';
 import type { Logger } from '../logging/create-logger.ts';
 import { createKeySet, type KeySet } from './key-set.ts';
 import { createManagementKeyAuthenticator, managementKeyText } from './management-keys.ts';
+import { createMembershipResolver } from './memberships.ts';
 import { createPossessionCheck } from './proof-of-possession.ts';
 import type { RevocationView } from './revocation-view.ts';
 import { createVerifiedTokenCache, type VerifiedTokenCache } from './verified-token-cache.ts';
@@ -55,6 +62,10 @@ const sessionClaims = z.object({
   iat: z.number(),
   email_unverified: z.boolean().optional(),
   locale: localeSchema.optional().catch(undefined),
+  /** Organization that the person acts for. A business account without it is the owner of itself. */
+  org: z
+    .object({ id: z.string().min(1), membership: z.string().min(1), role: z.enum(roles), version: z.int() })
+    .optional(),
   exp: z.number(),
 });
 
@@ -76,6 +87,7 @@ const accessTokenClaims = z.object({
 export const createTokenAuthenticators = (options: TokenAuthenticatorsOptions): TokenAuthenticators => {
   const clock = options.clock ?? systemClock;
   const { publicBaseUrl, revocations } = options;
+  const resolveMembership = createMembershipResolver({ auth: options.auth, revocations, clock });
   const verifyManagementKey = createManagementKeyAuthenticator({ auth: options.auth, revocations, clock });
   const keySet = createKeySet({
     url: options.jwksUrl,
@@ -101,12 +113,21 @@ export const createTokenAuthenticators = (options: TokenAuthenticatorsOptions): 
     console_session: async (token) => {
       if (token.startsWith(managementKeyText.prefix)) return await verifyManagementKey(token);
       const caller = await verifySession(token);
-      const credential = { sessionId: caller.sessionId, userId: caller.userId };
+      const credential = { sessionId: caller.sessionId, userId: caller.personId };
       const refreshing = revocations.refreshIfStale(credential);
       if (refreshing !== undefined) await refreshing;
       if (revocations.isRevoked(credential)) throw new AppError('invalid_token');
-      const isVerifiedSince = caller.isEmailUnverified === true && revocations.isVerified?.(caller.userId) === true;
-      return isVerifiedSince ? { ...caller, isEmailUnverified: false } : caller;
+      const { organization } = caller;
+      // A deleted organization ends the tokens that act for it.
+      if (organization !== null && revocations.isRevoked({ ...credential, userId: organization.id })) {
+        throw new AppError('invalid_token');
+      }
+      const isVerifiedSince = caller.isEmailUnverified === true && revocations.isVerified?.(caller.personId) === true;
+      return {
+        ...caller,
+        organization: organization === null ? null : await resolveMembership(organization),
+        isEmailUnverified: caller.isEmailUnverified === true && !isVerifiedSince,
+      };
     },
     oauth_access_token: async (token, presentation) => {
       const caller = await verifyAccessToken(token);
@@ -123,10 +144,13 @@ export const createTokenAuthenticators = (options: TokenAuthenticatorsOptions): 
 const toSessionCaller = (payload: unknown): ConsoleSessionCaller | undefined => {
   const claims = sessionClaims.safeParse(payload);
   if (!claims.success) return undefined;
-  const { sub, sid, account_type, auth_time, iat, email_unverified, locale, exp } = claims.data;
+  const { sub, sid, account_type, auth_time, iat, email_unverified, locale, org, exp } = claims.data;
+  const isOwnOrganization = org === undefined && account_type === 'business';
   return {
     kind: 'console_session',
     userId: sub,
+    personId: sub,
+    organization: isOwnOrganization ? ownOrganization(sub) : toActingFor(org),
     sessionId: sid,
     accountType: account_type,
     authenticatedAt: new Date((auth_time ?? iat) * 1000),
@@ -135,6 +159,12 @@ const toSessionCaller = (payload: unknown): ConsoleSessionCaller | undefined => 
     expiresAt: new Date(exp * 1000),
   };
 };
+
+/** Returns the organization that a business account without a named membership is. */
+const ownOrganization = (userId: string): ActingFor => ({ id: userId, role: 'owner', membershipId: null, version: 0 });
+
+const toActingFor = (org: z.infer<typeof sessionClaims>['org']): ActingFor | null =>
+  org === undefined ? null : { id: org.id, role: org.role, membershipId: org.membership, version: org.version };
 
 const toAccessTokenCaller = (payload: unknown): AccessTokenCaller | undefined => {
   const claims = accessTokenClaims.safeParse(payload);

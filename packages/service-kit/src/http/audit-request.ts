@@ -25,7 +25,10 @@ export const auditRequest = (
 };
 
 const actorOf = (route: RouteDefinition, caller: Caller, req: IncomingMessage): string | undefined => {
-  if (caller.kind === 'console_session') return caller.userId;
+  if (caller.kind === 'console_session') {
+    const { personId, userId } = caller;
+    return personId === userId ? userId : `${userId} by ${personId}`;
+  }
   if (caller.kind === 'management_key') return `${caller.userId} by ${caller.keyId}`;
   if (route.tag !== 'Operations') return undefined;
   const name = req.headers[OPERATOR_HEADER];

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type RouteDefinition, sufficientScopes } from '@svc/contracts';
 import { AppError } from '../app-error.ts';
+import { requireRole } from '../authentication/memberships.ts';
 import { DPOP_ALGORITHMS } from '../authentication/proof-of-possession.ts';
 import { requireRecentAuthentication, type StepUp } from '../authentication/step-up.ts';
 import type { Authenticate, Authenticators, Caller, ConsoleSessionCaller, Presentation } from './binding.ts';
@@ -19,7 +20,8 @@ export interface AuthorizeOptions {
 /**
  * Authenticates and authorizes the caller before the body is read. Throws `not_authenticated`, `invalid_token`,
  * `invalid_api_key`, `caller_not_allowed`, `insufficient_scope`, `business_account_required`,
- * `email_not_verified` or `reauthentication_required` (RFC 6750 section 3). Ignores credentials in the query or body.
+ * `role_not_allowed`, `email_not_verified` or `reauthentication_required` (RFC 6750 section 3). Returns the caller for the
+ * account that the route concerns. Ignores credentials in the query or body.
  */
 export const authorize = async (
   route: RouteDefinition,
@@ -37,8 +39,10 @@ export const authorize = async (
   checkManagementKey(route, caller);
   checkAccount(route, caller);
   checkScopes(route, caller);
-  if (route.stepUp === true && caller.kind === 'console_session') checkRecentAuthentication(caller, stepUp);
-  return caller;
+  if (caller.kind !== 'console_session' || route.role === undefined) return caller;
+  requireRole(caller.organization, route.role);
+  if (route.stepUp === true) checkRecentAuthentication(caller, stepUp);
+  return route.role === 'person' ? caller : { ...caller, userId: caller.organization?.id ?? caller.userId };
 };
 
 const schemes: Readonly<Record<string, Presentation['scheme']>> = { bearer: 'Bearer', dpop: 'DPoP', basic: 'Basic' };

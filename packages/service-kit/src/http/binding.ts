@@ -4,21 +4,39 @@ import type {
   InternalCaller,
   Locale,
   ManagementScope,
+  Role,
   RouteDefinition,
   ValidationIssue,
 } from '@svc/contracts';
 import type { z } from 'zod';
 import type { Logger } from '../logging/create-logger.ts';
+import type { Act } from './act.ts';
 
 /** Caller of a route that requires no credential. */
 export interface PublicCaller {
   readonly kind: 'public';
 }
 
+/** Organization that a person acts for, and as what. */
+export interface ActingFor {
+  /** `svc_user_id` of the business account. */
+  readonly id: string;
+  readonly role: Role;
+  /** Null for a token that names no membership: that of a business account for itself. */
+  readonly membershipId: string | null;
+  /** Version of the membership at which the role was read. */
+  readonly version: number;
+}
+
 /** A signed-in person. */
 export interface ConsoleSessionCaller {
   readonly kind: 'console_session';
+  /** Account that the request concerns: the organization that the person acts for, or the person on routes about persons. */
   readonly userId: string;
+  /** The signed-in person. */
+  readonly personId: string;
+  /** Null for a personal account that acts for itself. */
+  readonly organization: ActingFor | null;
   readonly sessionId: string;
   readonly accountType: 'personal' | 'business';
   /** Last time that the person proved who they are: at sign-in, or again since then. */
@@ -36,6 +54,8 @@ export interface ManagementKeyCaller {
   readonly kind: 'management_key';
   readonly keyId: string;
   readonly userId: string;
+  /** Person who created the key. */
+  readonly personId: string;
   /** Session that created the key. What the key creates ends with what that session has created. */
   readonly sessionId: string;
   readonly accountType: 'personal' | 'business';
@@ -143,6 +163,9 @@ type BodyOf<B> = B extends { raw: true }
       : z.output<S>
     : undefined;
 
+/** The act of a route, where its contract names one. */
+export type ActOf<R extends RouteDefinition> = R['audit'] extends string ? Act : undefined;
+
 /** Input of a handler. */
 export interface RequestContext<R extends RouteDefinition> {
   readonly params: Output<R['request']['params']>;
@@ -151,6 +174,8 @@ export interface RequestContext<R extends RouteDefinition> {
   /** Parsed by the contract's schema; undefined on raw routes, or if an optional body is absent. */
   readonly body: BodyOf<R['request']['body']>;
   readonly caller: CallerOf<R>;
+  /** For the audit log: to be recorded in the transaction of the act. */
+  readonly act: ActOf<R>;
   readonly requestId: string;
   readonly clientAddress: string;
   readonly req: IncomingMessage;
@@ -179,8 +204,9 @@ export type Reply = ReplyContent | typeof HANDLED;
 /** A request that has passed the route's schemas. */
 export type CheckedRequest = Omit<
   RequestContext<RouteDefinition>,
-  'params' | 'query' | 'headers' | 'body' | 'caller'
+  'params' | 'query' | 'headers' | 'body' | 'caller' | 'act'
 > & {
+  act: Act | undefined;
   params: unknown;
   query: unknown;
   headers: unknown;

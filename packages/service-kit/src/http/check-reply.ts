@@ -1,5 +1,6 @@
 import type { ResponseDefinition, RouteDefinition } from '@svc/contracts';
 import { AppError } from '../app-error.ts';
+import type { Act } from './act.ts';
 import type { ReplyContent } from './binding.ts';
 
 /** A response that breaks its contract. The message names the offending fields, never their values. */
@@ -12,12 +13,18 @@ class BrokenReply extends Error {
   }
 }
 
-/** Checks the serialized response against the contract. Throws `internal_error` caused by BrokenReply. */
-export const checkReply = (route: RouteDefinition, reply: ReplyContent): void => {
-  const violations = violationsOf(route, reply);
+/**
+ * Checks the serialized response against the contract, and that the act of the request was recorded. Throws
+ * `internal_error` caused by BrokenReply.
+ */
+export const checkReply = (route: RouteDefinition, reply: ReplyContent, act?: Act): void => {
+  const violations = [...violationsOf(route, reply), ...unrecordedAct(reply, act)];
   if (violations.length > 0)
     throw new AppError('internal_error', undefined, { cause: new BrokenReply(route, violations) });
 };
+
+const unrecordedAct = ({ status }: ReplyContent, act: Act | undefined): string[] =>
+  act !== undefined && !act.isRecorded && status < 400 ? [`${act.action} is not in the audit log`] : [];
 
 const violationsOf = (route: RouteDefinition, reply: ReplyContent): string[] => {
   const response = route.responses[reply.status];

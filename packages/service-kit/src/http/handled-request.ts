@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../logging/create-logger.ts';
+import type { Act } from './act.ts';
 import type { Caller, CheckedRequest } from './binding.ts';
 import type { RequestState } from './request-state.ts';
 import { whenClosed } from './when-closed.ts';
@@ -11,6 +12,7 @@ export interface HandledRequestOptions {
   readonly headers: unknown;
   readonly body: unknown;
   readonly caller: Caller;
+  readonly act: Act | undefined;
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly state: RequestState;
@@ -26,6 +28,7 @@ export class HandledRequest implements CheckedRequest {
   readonly headers: unknown;
   readonly body: unknown;
   readonly caller: Caller;
+  readonly act: Act | undefined;
   readonly requestId: string;
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -38,6 +41,7 @@ export class HandledRequest implements CheckedRequest {
     this.headers = request.headers;
     this.body = request.body;
     this.caller = request.caller;
+    this.act = request.act;
     this.requestId = request.state.requestId;
     this.req = request.req;
     this.res = request.res;

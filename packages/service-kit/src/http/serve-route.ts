@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RouteDefinition } from '@svc/contracts';
 import { AppError, invalidRequest } from '../app-error.ts';
+import { type Act, actOf } from './act.ts';
 import { auditRequest } from './audit-request.ts';
 import { type AuthorizeOptions, authorize } from './authorize.ts';
 import { type Binding, HANDLED, type Reply, type ReplyContent } from './binding.ts';
@@ -43,19 +44,25 @@ export const serveRoute = async (binding: Binding, exchange: Exchange, options: 
   }
   const { params, query, headers } = parts;
   const value = body.ok ? body.value : undefined;
-  const request = new HandledRequest({ params, query, headers, body: value, caller, req, res, state });
+  const act = actOf(route, caller);
+  const request = new HandledRequest({ params, query, headers, body: value, caller, act, req, res, state });
   const reply = await binding.handle(request);
-  await finish(reply, { route, req, res }, options.responseValidation);
+  await finish(reply, { route, act, req, res }, options.responseValidation);
 };
 
 const finish = async (
   reply: Reply,
-  { route, req, res }: Pick<Exchange, 'req' | 'res'> & { readonly route: RouteDefinition },
+  {
+    route,
+    act,
+    req,
+    res,
+  }: Pick<Exchange, 'req' | 'res'> & { readonly route: RouteDefinition; readonly act: Act | undefined },
   responseValidation: boolean,
 ): Promise<void> => {
   if (reply === HANDLED || res.destroyed) return;
   if (res.headersSent) throw new AppError('internal_error', undefined, { cause: new Error('answered twice') });
-  if (responseValidation) checkReply(route, reply);
+  if (responseValidation) checkReply(route, reply, act);
   const location = locationOf(route, reply);
   if (location !== undefined) res.setHeader('location', location);
   const sent = await compressReply(reply, { route, req });

@@ -9,7 +9,7 @@ export const testAuthenticators: Authenticators = {
     if (!/^session-(business|personal|unverified)$/.test(token)) throw new AppError('invalid_token');
     const accountType = token === 'session-business' ? 'business' : 'personal';
     const isEmailUnverified = token === 'session-unverified';
-    const ids = { userId: 'usr_1', sessionId: 'ses_1' };
+    const ids = { userId: 'usr_1', personId: 'usr_1', sessionId: 'ses_1', organization: null };
     const times = { authenticatedAt: new Date(0), expiresAt: new Date(0) };
     return { kind: 'console_session', ...ids, accountType, isEmailUnverified, ...times };
   },
@@ -37,6 +37,7 @@ const managementKey = (scope: ManagementScope): ManagementKeyCaller => ({
   kind: 'management_key',
   keyId: 'mk_1',
   userId: 'usr_1',
+  personId: 'usr_1',
   sessionId: 'ses_1',
   accountType: scope.startsWith('apps') ? 'business' : 'personal',
   isEmailUnverified: false,
