@@ -81,6 +81,10 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<Meas
     about: 'pages of a running stack on desktop and phone, by Lighthouse: --url <base URL>',
     load: async () => (await import('./lighthouse.ts')).measureLighthouse,
   },
+  overshoot: {
+    about: 'prepaid money under parallel requests and kills, of this gateway or of another one: --adapter <file>',
+    load: async () => (await import('./overshoot/main.ts')).measureOvershoot,
+  },
   'gateway-peers': {
     about: 'the API-key route beside other gateways: --against <folder of the comparison> [its options]',
     load: async () => (await import('./gateway-peers.ts')).measureGatewayPeers,
