@@ -45,6 +45,10 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<Meas
     about: 'code exchange, refresh and authorize page against oidc-provider in memory',
     load: async () => (await import('./tokens.ts')).measureTokens,
   },
+  polls: {
+    about: 'processor time of auth for devices that wait for their person and poll',
+    load: async () => (await import('./polls.ts')).measurePolls,
+  },
   revocations: {
     about: 'from the answer to a disconnect or sign-out to the refusal in other services',
     load: async () => (await import('./revocations.ts')).measureRevocations,
@@ -76,6 +80,10 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<Meas
   lighthouse: {
     about: 'pages of a running stack on desktop and phone, by Lighthouse: --url <base URL>',
     load: async () => (await import('./lighthouse.ts')).measureLighthouse,
+  },
+  overshoot: {
+    about: 'prepaid money under parallel requests and kills, of this gateway or of another one: --adapter <file>',
+    load: async () => (await import('./overshoot/main.ts')).measureOvershoot,
   },
   'gateway-peers': {
     about: 'the API-key route beside other gateways: --against <folder of the comparison> [its options]',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { overshoot } from './app-budget-races.ts';
 import { startStack } from './harness/stack.ts';
-import { overshoot } from './overshoot.ts';
 import { race } from './races.ts';
 
 test('never admits a third request of an account in races over two processes that are killed in turn', async () => {

@@ -39,9 +39,9 @@ export const signIn = async (auth: Client, email: string): Promise<string> => {
   return answer.field('session_token');
 };
 
-/** Registers a confidential app. */
-export const registerApp = async (auth: Client, business: Person): Promise<App> => {
-  const json = { name: 'Bench', redirect_uris: [REDIRECT_URI], client_type: 'confidential' };
+/** Registers a confidential app, with further settings. */
+export const registerApp = async (auth: Client, business: Person, settings: object = {}): Promise<App> => {
+  const json = { name: 'Bench', redirect_uris: [REDIRECT_URI], client_type: 'confidential', ...settings };
   const answer = await auth.expect(201, {
     method: 'POST',
     path: '/v1/integrations/apps',

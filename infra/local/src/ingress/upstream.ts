@@ -32,6 +32,8 @@ export interface UpstreamOptions {
 export const createUpstream = ({ agent, stopping, idleTimeoutMs }: UpstreamOptions): Upstream => {
   const proxy = httpProxy.createProxyServer({ agent, selfHandleResponse: true });
   proxy.on('proxyReq', (proxyReq, req, res, { buffer }) => {
+    // http-proxy drops the question mark of an empty query.
+    proxyReq.path = req.url ?? '/';
     endWithAnswer(proxyReq, req, res);
     if (buffer instanceof PassThrough) askBeforeBody(proxyReq, req, buffer);
     proxyReq.once('response', (proxyRes) => leaveStream(proxyReq, proxyRes));

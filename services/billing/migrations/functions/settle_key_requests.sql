@@ -1,4 +1,4 @@
--- Ends API-key requests as reported, each once; see settlement_step. `p_outcomes` are in the form of usage facts. The record of a
+-- Ends API-key requests as reported, each once; see settlement_step. Those that their lease covers are settled together first. `p_outcomes` are in the form of usage facts. The record of a
 -- request is written here, once. A lease pays at most the hold of the request, its wallet adds what is available within the
 -- key's monthly limit, and the rest is written off. An uncertain request takes its estimate out of the lease. Outcomes of the
 -- same request take effect in the given order. One posting covers all settlements of a wallet in a call.
@@ -29,13 +29,21 @@ DECLARE
   posting_id bigint;
   posting_income bigint := 0;
   posting_paid bigint := 0;
+  covered_places bigint[];
+  covered_ids text[];
 BEGIN
   PERFORM lock_wallets(ARRAY(SELECT DISTINCT o ->> 'svc_user_id' FROM jsonb_array_elements(p_outcomes) AS o));
+  SELECT coalesce(array_agg(c.place), '{}'), coalesce(array_agg(c.request_id), '{}') INTO covered_places, covered_ids
+    FROM settle_covered_requests(p_outcomes, p_currency) AS c;
+  RETURN QUERY SELECT t.place, t.request_id, 'settled', 'settled', 0::bigint, 0::bigint
+    FROM unnest(covered_places, covered_ids) AS t (place, request_id);
+  IF cardinality(covered_places) = jsonb_array_length(p_outcomes) THEN RETURN; END IF;
   FOR q IN
     SELECT e.place, e.fact, t.*
       FROM jsonb_array_elements(p_outcomes) WITH ORDINALITY AS e (fact, place),
         jsonb_to_record(e.fact) AS t (request_id text, svc_user_id text, key_id text, outcome text, cost_micros bigint,
           lease_id uuid, hold_micros bigint, is_unadmitted boolean)
+      WHERE e.place <> ALL (covered_places)
       ORDER BY t.svc_user_id, t.request_id, e.place
   LOOP
     IF posting_wallet IS DISTINCT FROM q.svc_user_id THEN
