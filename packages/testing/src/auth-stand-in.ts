@@ -1,15 +1,17 @@
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { internalRoutes, type Membership } from '@svc/contracts';
+import { type FoundManagementKey, internalRoutes, type Membership } from '@svc/contracts';
 import type { JWK } from 'jose';
 
-/** Internal routes of the auth service, as far as every service asks them about members of organizations. */
+/** Look-ups of the auth service, which other services send to its internal routes. */
 export interface AuthStandIn {
   /** Present memberships by their ids. One that is missing has ended. */
   readonly memberships: Map<string, Membership>;
   /** Names of accounts by their ids. */
   readonly names: Map<string, string>;
-  /** Look-ups of memberships and of names so far, in their order. */
+  /** Management keys by their digests in hex. */
+  readonly managementKeys: Map<string, FoundManagementKey>;
+  /** Look-ups so far, in their order. */
   readonly lookups: { readonly path: string; readonly ids: readonly string[] }[];
   /** Leaves look-ups without an answer while true. */
   isSilent: boolean;
@@ -24,7 +26,13 @@ export interface ServedAuth {
 
 /** Serves the key set and the look-ups on one port. */
 export const serveAuth = async (keys: () => readonly JWK[]): Promise<ServedAuth> => {
-  const auth: AuthStandIn = { memberships: new Map(), names: new Map(), lookups: [], isSilent: false };
+  const auth: AuthStandIn = {
+    memberships: new Map(),
+    names: new Map(),
+    managementKeys: new Map(),
+    lookups: [],
+    isSilent: false,
+  };
   let requests = 0;
   const server = createServer((request, response) => {
     const answer = lookups[request.url ?? ''];
@@ -61,6 +69,11 @@ const lookups: Readonly<Record<string, Lookup | undefined>> = {
     const { ids } = internalRoutes.findMemberships.request.body.schema.parse(body);
     auth.lookups.push({ path, ids });
     return ids.map((id) => auth.memberships.get(id) ?? null);
+  },
+  [internalRoutes.findManagementKeys.path]: (auth, path, body) => {
+    const { digests } = internalRoutes.findManagementKeys.request.body.schema.parse(body);
+    auth.lookups.push({ path, ids: digests });
+    return digests.map((digest) => auth.managementKeys.get(digest) ?? null);
   },
   [internalRoutes.nameAccounts.path]: (auth, path, body) => {
     const { svc_user_ids: ids } = internalRoutes.nameAccounts.request.body.schema.parse(body);
