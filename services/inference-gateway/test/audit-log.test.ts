@@ -1,7 +1,8 @@
 import { newId, type RecordedAct } from '@svc/contracts';
 import { digestManagementKey, managementKeyText } from '@svc/service-kit';
-import { internalCredentialFor } from '@svc/testing';
+import { captureLogs, internalCredentialFor, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startActPruning } from '../src/audit-log.ts';
 import { callKeys, createKeyAs, newMember } from './support/organization.ts';
 import { startGateway, type TestGateway } from './support/start-gateway.ts';
 
@@ -82,4 +83,27 @@ test('records nothing for a personal account, and for requests that are refused'
   ];
   expect(refused.map(({ status }) => status)).toEqual([422, 404, 404]);
   expect(await actsOf(organizationId)).toEqual([]);
+});
+
+test('deletes acts after 400 days, and lets nothing change or delete them before', async () => {
+  const organizationId = newId('usr');
+  const { knex } = gateway.database;
+  const act = (days: number) => ({
+    id: newId('aud'),
+    organization_id: organizationId,
+    at: new Date(Date.now() - days * 86_400_000),
+    actor_id: newId('usr'),
+    action: 'api_key.created',
+    target_type: 'api_key',
+    source: 'console',
+  });
+  const old = act(401);
+  const young = act(399);
+  await knex('audit_log').insert([old, young]);
+  const pruning = startActPruning({ database: knex, logger: captureLogs().logger });
+  await waitFor(async () => (await actsOf(organizationId)).length === 1);
+  await pruning.stop();
+  expect(await actsOf(organizationId)).toMatchObject([{ id: young.id }]);
+  await expect(knex('audit_log').where({ id: young.id }).delete()).rejects.toThrow(/append-only/);
+  await expect(knex('audit_log').where({ id: young.id }).update({ actor_id: null })).rejects.toThrow(/append-only/);
 });
