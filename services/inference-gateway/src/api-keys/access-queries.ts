@@ -14,8 +14,8 @@ export interface KeyCreation {
 }
 
 /**
- * Returns true if the session or the membership that creates a key has lost access. Until the transaction ends, the end of
- * access to the account and to its creator waits, so that it finds the key.
+ * Returns `ended` if the session or the membership that creates a key has lost access. Until the transaction ends, the end of
+ * access to the account and to the creator's own waits, so that it finds the key.
  */
 export const lockAccess = async (
   trx: Knex.Transaction,
@@ -27,9 +27,10 @@ export const lockAccess = async (
     .where({ svc_user_id: createdBy })
     .where('sessions_revoked_through', '>=', sessionId)
     .first();
-  const ended =
-    membershipId !== null && (await trx('ended_memberships').where({ membership_id: membershipId }).first());
-  return cutoff !== undefined || ended ? 'ended' : 'granted';
+  if (cutoff !== undefined) return 'ended';
+  if (membershipId === null) return 'granted';
+  const membership = await trx('ended_memberships').where({ membership_id: membershipId }).first();
+  return membership === undefined ? 'granted' : 'ended';
 };
 
 /** Serializes the creation of keys for an account, or by a person, with the end of its access until the transaction ends. */
