@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 /** Maximum difference between the clocks of two services. */
 const CLOCK_SKEW_MS = 60_000;
 
-/** Who creates a key, for which account, and by which session and membership. */
+/** The creation of a key: its account, creator, session and membership. */
 export interface KeyCreation {
   readonly userId: string;
   readonly createdBy: string;
