@@ -3,6 +3,8 @@
 CREATE TABLE api_keys (
   id text NOT NULL,
   svc_user_id text NOT NULL,
+  created_by text NOT NULL,
+  creator_left boolean DEFAULT false NOT NULL,
   session_id text COLLATE "C",
   name text NOT NULL,
   prefix text NOT NULL,
@@ -18,6 +20,7 @@ CREATE TABLE api_keys (
   version integer DEFAULT 1 NOT NULL,
   created_at timestamp with time zone NOT NULL,
   secret_created_at timestamp with time zone NOT NULL,
+  secret_created_by text NOT NULL,
   last_used_at timestamp with time zone,
   limit_reached_until timestamp with time zone,
   deleted_at timestamp with time zone,
@@ -32,8 +35,27 @@ CREATE TABLE api_keys (
   CONSTRAINT api_keys_tokens_per_minute_positive CHECK ((tokens_per_minute > 0))
 );
 CREATE INDEX api_keys_by_account ON api_keys USING btree (svc_user_id, id DESC);
+CREATE INDEX api_keys_by_creator ON api_keys USING btree (created_by);
 CREATE INDEX api_keys_by_pepper ON api_keys USING btree (substr(hash, 1, 8));
 CREATE INDEX api_keys_by_previous_pepper ON api_keys USING btree (substr(previous_hash, 1, 8)) WHERE (previous_hash IS NOT NULL);
+CREATE INDEX api_keys_by_secret_creator ON api_keys USING btree (secret_created_by);
+
+CREATE TABLE audit_log (
+  id text NOT NULL,
+  organization_id text NOT NULL,
+  at timestamp with time zone DEFAULT now() NOT NULL,
+  actor_id text,
+  action text NOT NULL,
+  target_type text NOT NULL,
+  target_id text,
+  target_name text,
+  source text NOT NULL,
+  CONSTRAINT audit_log_pkey PRIMARY KEY (id),
+  CONSTRAINT audit_log_source_check CHECK ((source = ANY (ARRAY['console'::text, 'management_key'::text, 'operator'::text])))
+);
+CREATE INDEX audit_log_by_organization ON audit_log USING btree (organization_id, id);
+CREATE INDEX audit_log_by_time ON audit_log USING btree (at);
+CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON audit_log FOR EACH ROW EXECUTE FUNCTION keep_audit_log();
 
 CREATE TABLE dead_letters (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
@@ -51,6 +73,13 @@ CREATE TABLE dead_letters (
 );
 CREATE UNIQUE INDEX dead_letters_event ON dead_letters USING btree (consumer, event_id) WHERE (event_id IS NOT NULL);
 CREATE INDEX dead_letters_unresolved ON dead_letters USING btree (created_at) WHERE (resolved_at IS NULL);
+
+CREATE TABLE ended_memberships (
+  membership_id text NOT NULL,
+  ended_at timestamp with time zone NOT NULL,
+  CONSTRAINT ended_memberships_pkey PRIMARY KEY (membership_id)
+);
+CREATE INDEX ended_memberships_by_time ON ended_memberships USING btree (ended_at);
 
 CREATE TABLE epochs (
   epoch uuid NOT NULL,

@@ -10,6 +10,23 @@ CREATE TABLE app_activity (
   CONSTRAINT app_activity_requests_check CHECK ((requests >= 0))
 );
 
+CREATE TABLE audit_log (
+  id text NOT NULL,
+  organization_id text NOT NULL,
+  at timestamp with time zone DEFAULT now() NOT NULL,
+  actor_id text,
+  action text NOT NULL,
+  target_type text NOT NULL,
+  target_id text,
+  target_name text,
+  source text NOT NULL,
+  CONSTRAINT audit_log_pkey PRIMARY KEY (id),
+  CONSTRAINT audit_log_source_check CHECK ((source = ANY (ARRAY['console'::text, 'management_key'::text, 'operator'::text])))
+);
+CREATE INDEX audit_log_by_organization ON audit_log USING btree (organization_id, id);
+CREATE INDEX audit_log_by_time ON audit_log USING btree (at);
+CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON audit_log FOR EACH ROW EXECUTE FUNCTION keep_audit_log();
+
 CREATE TABLE configurations (
   owner_id text NOT NULL,
   account_id text NOT NULL,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:http';
-import { newId } from '@svc/contracts';
+import { newId, type Role } from '@svc/contracts';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+import { type AuthStandIn, serveAuth } from './auth-stand-in.ts';
 
 const SESSION_SECONDS = 12 * 3600;
 const ACCESS_TOKEN_SECONDS = 3600;
@@ -20,7 +20,18 @@ export interface TokenChoices {
 
 export interface SessionChoices extends TokenChoices {
   readonly sessionId?: string | undefined;
+  /** Defaults to `business` for a token that acts for an organization, else to `personal`. */
   readonly accountType?: 'personal' | 'business' | undefined;
+  /** Organization that the person acts for. */
+  readonly organization?: ActingChoices | undefined;
+}
+
+/** Membership of a person in the organization of a token. */
+export interface ActingChoices {
+  readonly id: string;
+  readonly role: Role;
+  readonly membershipId?: string | undefined;
+  readonly version?: number | undefined;
 }
 
 export interface AccessTokenChoices extends TokenChoices {
@@ -30,8 +41,10 @@ export interface AccessTokenChoices extends TokenChoices {
   readonly scope?: string | undefined;
 }
 
-/** Stand-in for the auth service: signs tokens and serves the keys. */
+/** Stand-in for the auth service: signs tokens, serves the keys, and answers look-ups of memberships and names. */
 export interface TestTokens {
+  /** Answers of the internal routes, which are at the origin of `jwksUrl`. */
+  readonly auth: AuthStandIn;
   readonly publicBaseUrl: string;
   readonly jwksUrl: string;
   /** Number of JWKS requests. */
@@ -57,7 +70,7 @@ export const testTokens = async (
   const clock = options.clock ?? (() => new Date());
   const keys = [await newSigningKey()];
   const stranger = await newSigningKey();
-  const jwks = await serveJwks(keys);
+  const served = await serveAuth(() => keys.map(({ publicJwk }) => publicJwk));
   const sign = async (choices: TokenChoices, defaults: { typ: string; seconds: number; claims: object }) => {
     const key = choices.unknownKey === true ? stranger : (keys.at(-1) ?? stranger);
     const issuedAt = Math.floor(clock().getTime() / 1000);
@@ -73,9 +86,10 @@ export const testTokens = async (
     return await new SignJWT(claims).setProtectedHeader(header).sign(key.privateKey);
   };
   return {
+    auth: served.auth,
     publicBaseUrl,
-    jwksUrl: jwks.url,
-    jwksRequests: jwks.requests,
+    jwksUrl: served.jwksUrl,
+    jwksRequests: served.jwksRequests,
     consoleSession: (choices = {}) =>
       sign(choices, {
         typ: 'svc-session+jwt',
@@ -87,14 +101,22 @@ export const testTokens = async (
     async rotate() {
       keys.push(await newSigningKey());
     },
-    stop: jwks.stop,
+    stop: served.stop,
   };
 };
 
-const sessionClaims = (publicBaseUrl: string, choices: SessionChoices): object => ({
+const sessionClaims = (publicBaseUrl: string, { sessionId, accountType, organization }: SessionChoices): object => ({
   aud: `${publicBaseUrl}/v1/console`,
-  sid: choices.sessionId ?? newId('ses'),
-  account_type: choices.accountType ?? 'personal',
+  sid: sessionId ?? newId('ses'),
+  account_type: accountType ?? (organization === undefined ? 'personal' : 'business'),
+  ...(organization === undefined ? {} : { org: organizationClaim(organization) }),
+});
+
+const organizationClaim = ({ id, role, membershipId = newId('mem'), version = 1 }: ActingChoices): object => ({
+  id,
+  membership: membershipId,
+  role,
+  version,
 });
 
 const accessClaims = (publicBaseUrl: string, choices: AccessTokenChoices): object => ({
@@ -109,25 +131,4 @@ const newSigningKey = async (): Promise<SigningKey> => {
   const { privateKey, publicKey } = await generateKeyPair('ES256');
   const kid = randomBytes(8).toString('hex');
   return { kid, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg: 'ES256', use: 'sig' } };
-};
-
-const serveJwks = async (keys: readonly SigningKey[]) => {
-  let requests = 0;
-  const server = createServer((_request, response) => {
-    requests += 1;
-    response.writeHead(200, { 'content-type': 'application/jwk-set+json' });
-    response.end(JSON.stringify({ keys: keys.map(({ publicJwk }) => publicJwk) }));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return {
-    url: `http://127.0.0.1:${port}/v1/integrations/oauth/jwks`,
-    requests: () => requests,
-    stop: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
 };

@@ -34,6 +34,14 @@ test('makes console session tokens like the auth service', async () => {
   expect(payload.sub).toMatch(idPattern('usr'));
 });
 
+test('makes session tokens that act for an organization', async () => {
+  const organization = { id: 'usr_1', membershipId: 'mem_1', role: 'developer', version: 3 } as const;
+  const token = await tokens.consoleSession({ userId: 'usr_2', organization });
+  const { payload } = await verify(token, 'http://127.0.0.1:8080/v1/console', 'svc-session+jwt');
+  const org = { id: 'usr_1', membership: 'mem_1', role: 'developer', version: 3 };
+  expect(payload).toMatchObject({ sub: 'usr_2', account_type: 'business', org });
+});
+
 test('makes invalid tokens of each kind', async () => {
   const asAccess = (token: string) => verify(token, 'http://127.0.0.1:8080/v1', 'at+jwt');
   await expect(asAccess(await tokens.accessToken({ expiresInSeconds: -60 }))).rejects.toThrow(/exp/);

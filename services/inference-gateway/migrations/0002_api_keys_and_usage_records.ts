@@ -1,3 +1,4 @@
+import { auditLogMigration } from '@svc/database';
 import { formerSigningKeysMigration } from '@svc/secrets';
 import type { Knex } from 'knex';
 
@@ -6,12 +7,15 @@ export const up = async (knex: Knex): Promise<void> => {
   await knex.raw(API_KEYS);
   await knex.raw(USAGE_RECORDS);
   await formerSigningKeysMigration(knex);
+  await auditLogMigration(knex);
 };
 
 const API_KEYS = `
 CREATE TABLE api_keys (
   id text CONSTRAINT api_keys_pkey PRIMARY KEY,
   svc_user_id text NOT NULL,
+  created_by text NOT NULL,
+  creator_left boolean NOT NULL DEFAULT false,
   session_id text COLLATE "C",
   name text NOT NULL,
   prefix text NOT NULL,
@@ -28,6 +32,7 @@ CREATE TABLE api_keys (
   created_at timestamptz NOT NULL,
   -- Creation or last rotation, so that the secrets of an intruder can end alone.
   secret_created_at timestamptz NOT NULL,
+  secret_created_by text NOT NULL,
   last_used_at timestamptz,
   -- End of the last month in which the monthly limit refused a request.
   limit_reached_until timestamptz,
@@ -39,7 +44,13 @@ CREATE TABLE api_keys (
 CREATE INDEX api_keys_by_pepper ON api_keys (substr(hash, 1, 8));
 CREATE INDEX api_keys_by_previous_pepper ON api_keys (substr(previous_hash, 1, 8)) WHERE previous_hash IS NOT NULL;
 CREATE INDEX api_keys_by_account ON api_keys (svc_user_id, id DESC);
+-- What an intruder created or rotated in an account ends in every organization.
+CREATE INDEX api_keys_by_creator ON api_keys (created_by);
+CREATE INDEX api_keys_by_secret_creator ON api_keys (secret_created_by);
 COMMENT ON TABLE api_keys IS 'API keys by keyed digest, so that the table alone opens nothing; deleted ones stay, as usage records name them.';
+COMMENT ON COLUMN api_keys.created_by IS 'Person who created the key for the account.';
+COMMENT ON COLUMN api_keys.creator_left IS 'The creator is no longer a member of the organization, and an admin has not kept the key.';
+COMMENT ON COLUMN api_keys.secret_created_by IS 'Person who created the key or rotated it last.';
 COMMENT ON COLUMN api_keys.session_id IS 'Console session that created the key.';
 COMMENT ON COLUMN api_keys.models IS 'The only models that the key may use; null for all of them.';
 COMMENT ON COLUMN api_keys.previous_hash IS 'The secret before the last rotation, valid until previous_expires_at.';
@@ -49,7 +60,14 @@ CREATE TABLE key_cutoffs (
   svc_user_id text CONSTRAINT key_cutoffs_pkey PRIMARY KEY,
   sessions_revoked_through text COLLATE "C" NOT NULL
 );
-COMMENT ON TABLE key_cutoffs IS 'Newest session of an account that lost all access: it and older sessions create no more keys.';
+COMMENT ON TABLE key_cutoffs IS 'Newest session of a person that lost all access: it and older sessions create no more keys.';
+
+CREATE TABLE ended_memberships (
+  membership_id text CONSTRAINT ended_memberships_pkey PRIMARY KEY,
+  ended_at timestamptz NOT NULL
+);
+CREATE INDEX ended_memberships_by_time ON ended_memberships (ended_at);
+COMMENT ON TABLE ended_memberships IS 'Memberships whose tokens may still be valid for a moment: they create no more keys.';
 `;
 
 const USAGE_RECORDS = `

@@ -24,12 +24,15 @@ import {
   apiKeyRoutes,
   apiKeyText,
   batchKeyFinds,
+  createCreatorNames,
   createKeyAuthenticator,
   createKeyDigests,
   createLastUseTracker,
   startAccessConsumer,
   startErasureConsumer,
+  startMembershipConsumer,
 } from './api-keys/index.ts';
+import { auditLogRoutes, startActPruning } from './audit-log.ts';
 import { type BillingClient, createBillingClient } from './billing-client.ts';
 import { createCompletionMeters } from './completions/index.ts';
 import type { Config } from './config.ts';
@@ -114,10 +117,12 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
   const consumers: readonly Consumer[] = [
     startAccessConsumer({ ...connections, clock }),
     startErasureConsumer(connections),
+    startMembershipConsumer(connections),
   ];
   life.onStop('consumers', async () => void (await Promise.all(consumers.map((consumer) => consumer.stop()))));
   const internal = createInternal(life, options, { connections, common, consumers, usage, leases, routes, secrets });
   const keys = openApiKeys(life, connections, { ...options, billing, pepper: secrets.pepper });
+  life.onStop('audit log', startActPruning({ ...connections, logger }).stop);
   const activity = createActivityCounter({ ...connections, clock, logger });
   life.onStop('activity of apps', activity.stop);
   const app = createServiceApp({
@@ -165,6 +170,7 @@ const createInternal = (
     bindings: [
       ...leaseRoutes({ leases }),
       ...apiKeyInternalRoutes(connections),
+      ...auditLogRoutes(connections),
       ...priceInternalRoutes({ routes: routes.table, clock, currency: config.BILLING_CURRENCY }),
       ...routesOperatorRoutes({ routes, providerKey, clock }),
       ...personalDataRoutes({ url: config.DATABASE_URL, caFile: config.DATABASE_CA_FILE }),
@@ -221,14 +227,22 @@ const authenticators = (tokens: TokenAuthenticators, apiKey: Authenticate<ApiKey
 
 const openApiKeys = (
   life: Lifecycle,
-  { database, relay, revocations }: Connections,
+  { database, relay, revocations, auth }: Connections,
   { pepper, clock, logger, billing }: AppOptions & Pick<ApiKeyDeps, 'billing'> & { readonly pepper: SecretKeys },
 ): { readonly deps: ApiKeyDeps; readonly authenticate: Authenticate<ApiKeyCaller> } => {
   const digests = createKeyDigests(pepper);
   const lastUses = createLastUseTracker({ database, clock, logger });
   life.onStop('last uses of keys', lastUses.stop);
   return {
-    deps: { database, relay, revocations, billing, digests, clock },
+    deps: {
+      database,
+      relay,
+      revocations,
+      billing,
+      creatorNames: createCreatorNames({ auth, clock }),
+      digests,
+      clock,
+    },
     authenticate: createKeyAuthenticator({
       find: batchKeyFinds(database),
       digests,

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { events, newId } from '@svc/contracts';
-import { connectMessaging, type Messaging } from '@svc/messaging';
-import { createLogger, createMetrics } from '@svc/service-kit';
+import type { Messaging } from '@svc/messaging';
 import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { connectAsAuth } from './support/organization.ts';
 import { startGateway, type TestGateway } from './support/start-gateway.ts';
 
 let gateway: TestGateway;
@@ -14,12 +14,7 @@ let session: string;
 
 beforeAll(async () => {
   gateway = await startGateway();
-  messaging = await connectMessaging({
-    url: gateway.nats.urlOf('auth'),
-    name: 'auth',
-    logger: createLogger({ service: 'auth', level: 'silent' }),
-    metrics: createMetrics('auth'),
-  });
+  messaging = await connectAsAuth(gateway);
 });
 afterAll(async () => {
   await messaging.close();
@@ -111,6 +106,61 @@ describe('the end of all access to an account', () => {
     ]);
     expect(await statusOf(kept.key)).toBe(200);
     expect((await createKey()).status).toBe(401);
+  });
+
+  test('leaves keys of an organization to it when access to the account of a member ends', async () => {
+    const organization = { id: newId('usr'), role: 'developer' } as const;
+    const acting = await gateway.tokens.consoleSession({ userId, sessionId, organization });
+    const { id, key } = await newKey(acting);
+    const own = await newKey();
+    await publishRevocation(sessionId);
+    await publishFact(sessionId);
+    await waitFor(() => isDeleted(own.id));
+    expect([await isDeleted(id), await statusOf(key)]).toEqual([false, 200]);
+    expect((await createKey(acting)).status).toBe(401);
+  });
+
+  test('deletes the keys of all members when access to the account of an organization ends', async () => {
+    const organization = { id: userId, role: 'developer' } as const;
+    const member = await gateway.tokens.consoleSession({ organization });
+    const { id, key } = await newKey(member);
+    const through = newId('ses');
+    await publishRevocation(through);
+    await waitFor(async () => (await statusOf(key)) === 401);
+    await publishFact(through);
+    await waitFor(() => isDeleted(id));
+  });
+
+  test('deletes what a person created or rotated for organizations since a moment, and nothing of colleagues', async () => {
+    const organization = { id: newId('usr'), role: 'admin' } as const;
+    const acting = await gateway.tokens.consoleSession({ userId, sessionId, organization });
+    const colleague = await gateway.tokens.consoleSession({ organization });
+    const added = await newKey(acting);
+    const kept = await newKey(colleague);
+    const rotated = await newKey(colleague);
+    const old = new Date(Date.now() - 48 * 3_600_000);
+    await gateway.database
+      .knex('api_keys')
+      .where({ id: rotated.id })
+      .update({ created_at: old, secret_created_at: old });
+    const rotation = await fetch(`${gateway.url}/v1/gateway/keys/${rotated.id}/rotate`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${acting}` },
+    });
+    expect(rotation.status).toBe(200);
+    await publishFact(sessionId, { keys_added_since: new Date(Date.now() - 24 * 3_600_000).toISOString() });
+    await waitFor(async () => (await isDeleted(added.id)) && (await isDeleted(rotated.id)));
+    await waitFor(async () => (await statusOf(added.key)) === 401);
+    expect([await isDeleted(kept.id), await statusOf(kept.key)]).toEqual([false, 200]);
+  });
+
+  test('does not keep members of an organization from creating keys when access to its founder ends', async () => {
+    const organization = { id: userId, role: 'developer' } as const;
+    const member = await gateway.tokens.consoleSession({ organization });
+    const through = newId('ses');
+    await publishFact(through, { keys_added_since: new Date().toISOString() });
+    await factIsHandled(through);
+    expect((await createKey(member)).status).toBe(201);
   });
 
   test('returns 401 if an ended session creates a key before its revocation has arrived', async () => {

@@ -378,6 +378,7 @@ describe('admission', () => {
   test.each([
     ['insufficient_balance', 402],
     ['key_monthly_limit_exceeded', 402],
+    ['member_monthly_limit_exceeded', 402],
     ['rate_limit_exceeded', 429],
   ] as const)('refused with %s returns %i and forwards nothing', async (verdict, status) => {
     gateway.provider.resetCounts();

@@ -221,7 +221,8 @@ describe('the openai SDK, with only base URL and key changed', () => {
     });
 
     test('is refused with amounts, and an output limit that would fit, which its message names', async () => {
-      const refuse = (verdict: 'insufficient_balance' | 'key_monthly_limit_exceeded', spare: number) => {
+      type Verdict = 'insufficient_balance' | 'key_monthly_limit_exceeded' | 'member_monthly_limit_exceeded';
+      const refuse = (verdict: Verdict, spare: number) => {
         gateway.billing.decide = (request) => ({
           verdict,
           available_micros: request.kind === 'api_key' ? (request.micros_least ?? request.hold_micros) + spare : 0,
@@ -239,19 +240,23 @@ describe('the openai SDK, with only base URL and key changed', () => {
         error: { available_micros: needed - 1, needed_micros: needed, affordable_output_tokens: 0 },
       });
       expect(String(unlimited)).toContain(`needs ${needed} micros, and ${needed - 1} are left.`);
-      refuse('key_monthly_limit_exceeded', -outputPrice(1_000));
-      const limited: unknown = await ask({ max_tokens: 3_000 }).catch((error: unknown) => error);
-      expect(limited).toMatchObject({
-        code: 'key_monthly_limit_exceeded',
-        error: { needed_micros: least().most, affordable_output_tokens: 2_000 },
-      });
-      expect(String(limited)).toContain('An output limit of 2000 tokens would fit.');
+      for (const code of ['key_monthly_limit_exceeded', 'member_monthly_limit_exceeded'] as const) {
+        refuse(code, -outputPrice(1_000));
+        const limited: unknown = await ask({ max_tokens: 3_000 }).catch((error: unknown) => error);
+        expect(limited).toMatchObject({
+          code,
+          type: 'insufficient_quota',
+          error: { needed_micros: least().most, affordable_output_tokens: 2_000 },
+        });
+        expect(String(limited)).toContain('An output limit of 2000 tokens would fit.');
+      }
       gateway.billing.decide = () => ({ verdict: 'admitted' });
       await expect(ask({ max_tokens: 2_000 })).resolves.toBeDefined();
-      gateway.billing.standing = () => ({ verdict: 'insufficient_balance', available_micros: 0 });
+      gateway.billing.standing = () => ({ verdict: 'member_monthly_limit_exceeded', available_micros: 0 });
       const unread: unknown = await ask({ user: 'x'.repeat(20_000) }).catch((error: unknown) => error);
       gateway.billing.standing = () => ({ verdict: 'admitted' });
       expect(unread).toMatchObject({
+        code: 'member_monthly_limit_exceeded',
         error: { available_micros: 0, needed_micros: null, affordable_output_tokens: 0 },
       });
     });

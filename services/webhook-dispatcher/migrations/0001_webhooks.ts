@@ -1,3 +1,4 @@
+import { auditLogMigration } from '@svc/database';
 import { inboxMigration } from '@svc/messaging';
 import { secretChecksMigration } from '@svc/secrets';
 import type { Knex } from 'knex';
@@ -10,6 +11,7 @@ export const up = async (knex: Knex): Promise<void> => {
   await knex.raw(LANES);
   await knex.raw(EVENTS);
   await knex.raw(FACTS);
+  await auditLogMigration(knex);
 };
 
 const CONFIGURATIONS = `

@@ -30,6 +30,7 @@ import {
 } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { analyticsRoutes } from './analytics/index.ts';
+import { auditLogRoutes, startActPruning } from './audit-log.ts';
 import { type AuthClient, createAuthClient } from './auth-client.ts';
 import { createBillingClient } from './billing-client.ts';
 import type { Config } from './config.ts';
@@ -93,6 +94,7 @@ export const createApp = async (deps: AppDeps): Promise<App> => {
   const retentionDays = config.WEBHOOK_EVENT_RETENTION_DAYS;
   const pruning = startEventPruning({ database, clock, logger, retentionDays });
   life.onStop('pruning', pruning.stop);
+  life.onStop('audit log', startActPruning({ database, logger }).stop);
   const authClient = openClient(deps, config.AUTH_INTERNAL_URL);
   const auth = createAuthClient(authClient);
   const clearing = startLaneClearing({ database, logger });
@@ -124,6 +126,7 @@ export const createApp = async (deps: AppDeps): Promise<App> => {
     ]),
     internalApp: createPrivateApp(deps, [
       ...secretRoutes({ service: SERVICE, database, uses: secrets }),
+      ...auditLogRoutes({ database }),
       ...laneOperatorRoutes({ database, worker, listUrls: (ownerIds) => listConfigurations(database, ownerIds) }),
       ...personalDataRoutes(
         { url: config.DATABASE_URL, caFile: config.DATABASE_CA_FILE },

@@ -2,7 +2,7 @@ import { internalRoutes, newId, type SubscriptionSnapshot } from '@svc/contracts
 import type { PinnedAgent } from '@svc/destinations';
 import { shareHints } from '@svc/messaging';
 import { openSecretKeys } from '@svc/secrets';
-import { systemClock } from '@svc/service-kit';
+import { Act, systemClock } from '@svc/service-kit';
 import { configureWebhook } from '@svc/webhook-dispatcher/src/configurations/configure-webhook.ts';
 import { createDeliveryTargets } from '@svc/webhook-dispatcher/src/configurations/index.ts';
 import { startWorker } from '@svc/webhook-dispatcher/src/deliveries/index.ts';
@@ -87,6 +87,7 @@ const start = (process: SimulatedProcess, options: DispatcherOptions): Dispatche
       const url = `https://${clientId.replace('_', '-')}.receivers.test/hook`;
       await configureWebhook(
         { ownerId: clientId, accountId: OWNER, url },
+        new Act('webhook.configured', { organizationId: null, actorId: OWNER, source: 'console' }),
         { ...destinations, database, secretBox, clock: systemClock },
       );
     },

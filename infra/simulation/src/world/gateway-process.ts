@@ -227,7 +227,7 @@ const serveKey = async ({ surroundings, usage, leases, clock }: ServingParts, ke
   const isStreamed = random.chance(0.5);
   const startedAtMs = clock();
   const decision = await leases.spend(
-    { kind: 'api_key', userId, keyId, requestsPerMinute, monthlyLimitMicros },
+    { kind: 'api_key', userId, creatorId: userId, keyId, requestsPerMinute, monthlyLimitMicros },
     { requestId, micros: holdMicros, knownMicros: estimateMicros, tokens: 0, tokensLeast: 0 },
   );
   if (decision.verdict !== 'granted') return;

@@ -36,7 +36,7 @@ export const authEvents = {
     service: 'auth',
     consumers: ['inference-gateway_account-access'],
     description:
-      'API keys of an account ended, and the sessions up to `sessions_revoked_through`. Without `keys_added_since`, every key that one of these sessions created ends; with it, every key that was created or rotated since. Each fact has its own aggregate.',
+      'API keys of an account ended, and the sessions up to `sessions_revoked_through`. Without `keys_added_since`, every key of the account that a session up to this one created ends, by any member; with it, every key that the person created or rotated since, for any account. Each fact has its own aggregate.',
     schema: z.object({
       svc_user_id: idSchema('usr'),
       sessions_revoked_through: idSchema('ses'),

@@ -48,6 +48,7 @@ const gatewayErrors = [
   'invalid_request_error',
   'insufficient_balance',
   'key_monthly_limit_exceeded',
+  'member_monthly_limit_exceeded',
   'model_not_found',
   'model_not_allowed',
   'duplicate_request',

@@ -16,6 +16,7 @@ const MEMBERS: Partial<Record<ErrorCode, object>> = {
   monthly_limit_exceeded: { resets_at: RESETS_AT, extra: { reason: 'wallet' } },
   insufficient_balance: FITTING,
   key_monthly_limit_exceeded: FITTING,
+  member_monthly_limit_exceeded: FITTING,
   subscription_inactive: { manage_url: 'https://svc.example/plans' },
   second_factor_required: { challenge: 'q8sV2Jt1mZ0xN4bY', factors: ['totp', 'recovery_code'] },
   weekly_limit_exceeded: { resets_at: RESETS_AT, extra: { reason: 'ceiling' } },

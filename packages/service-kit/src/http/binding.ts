@@ -89,6 +89,8 @@ export interface ApiKeyCaller {
   readonly kind: 'api_key';
   readonly keyId: string;
   readonly userId: string;
+  /** Person who created the key. */
+  readonly creatorId?: string;
   readonly requestsPerMinute?: number | null;
   readonly tokensPerMinute?: number | null;
   readonly monthlyLimitMicros?: number | null;

@@ -57,6 +57,7 @@ const DETAILED: ReadonlySet<string> = new Set([
   'duplicate_request',
   'insufficient_balance',
   'key_monthly_limit_exceeded',
+  'member_monthly_limit_exceeded',
 ]);
 
 const renderWire = (error: AppError, headers: Readonly<Record<string, string>>): ErrorAnswer => {

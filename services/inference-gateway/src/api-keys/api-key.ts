@@ -9,6 +9,10 @@ export const apiKeyText = createKeyText('svc_sk_');
 export interface ApiKey {
   readonly id: string;
   readonly userId: string;
+  /** Person who created the key for the account. */
+  readonly createdBy: string;
+  /** True if the creator left the organization and an admin has not kept the key. */
+  readonly creatorLeft: boolean;
   readonly name: string;
   readonly prefix: string;
   readonly expiresAt: Date | null;
@@ -21,6 +25,8 @@ export interface ApiKey {
   readonly createdAt: Date;
   /** Time of the creation or last rotation. */
   readonly secretCreatedAt: Date;
+  /** Person who created the key or rotated it last. */
+  readonly secretCreatedBy: string;
   readonly lastUsedAt: Date | null;
   /** Console session that created the key; null for keys created before sessions were recorded. */
   readonly sessionId: string | null;
@@ -33,13 +39,24 @@ export interface ApiKey {
 /** Settings that the owner of a key may change. */
 export type ApiKeySettings = Pick<
   ApiKey,
-  'name' | 'expiresAt' | 'requestsPerMinute' | 'tokensPerMinute' | 'monthlyLimitMicros' | 'models' | 'active'
+  | 'name'
+  | 'expiresAt'
+  | 'requestsPerMinute'
+  | 'tokensPerMinute'
+  | 'monthlyLimitMicros'
+  | 'models'
+  | 'active'
+  | 'creatorLeft'
 >;
 
 /** Maps a key to its representation in the API. */
 export const showApiKey = (
   key: ApiKey,
-  { spentMicros, nowMs }: { readonly spentMicros: number | null; readonly nowMs: number },
+  {
+    spentMicros,
+    creatorName,
+    nowMs,
+  }: { readonly spentMicros: number | null; readonly creatorName: string | null; readonly nowMs: number },
 ): z.output<typeof apiKeySchema> => ({
   id: key.id,
   name: key.name,
@@ -52,6 +69,8 @@ export const showApiKey = (
   active: key.active,
   spent_this_month_micros: spentMicros,
   created_at: key.createdAt.toISOString(),
+  created_by: { svc_user_id: key.createdBy, name: creatorName },
+  creator_left: key.creatorLeft,
   last_used_at: key.lastUsedAt?.toISOString() ?? null,
   previous_expires_at: isOverlapping(key, nowMs) ? key.previousExpiresAt.toISOString() : null,
 });

@@ -44,6 +44,7 @@ export const createKeyAuthenticator = (options: KeyAuthenticatorOptions): Authen
       kind: 'api_key',
       keyId: key.id,
       userId: key.userId,
+      creatorId: key.createdBy,
       requestsPerMinute: key.requestsPerMinute,
       tokensPerMinute: key.tokensPerMinute,
       monthlyLimitMicros: key.monthlyLimitMicros,

@@ -1,19 +1,23 @@
 import type { routes } from '@svc/contracts';
+import { recordAct } from '@svc/database';
 import { appendToOutbox, withOutbox } from '@svc/messaging';
 import { AppError, type Reply, type RequestContext } from '@svc/service-kit';
 import type { ApiKeyDeps } from './api-key-deps.ts';
-import { updateApiKeyDeletedAt } from './queries.ts';
+import { keyScopeOf } from './key-scope.ts';
+import { lockApiKey, updateApiKeyDeletedAt } from './queries.ts';
 
 /** Deletes a key. The revocation, committed in the same transaction, reaches every other process within a second. */
 export const deleteApiKey = async (
   deps: ApiKeyDeps,
-  { params, caller }: RequestContext<typeof routes.deleteKey>,
+  { act, params, caller }: RequestContext<typeof routes.deleteKey>,
 ): Promise<Reply> => {
   const id = params.key_id;
   const revocation = `key.${id}`;
   await withOutbox(deps, async (trx) => {
-    const isDeleted = await updateApiKeyDeletedAt(trx, { id, userId: caller.userId, at: new Date(deps.clock()) });
-    if (!isDeleted) throw new AppError('not_found');
+    const key = await lockApiKey(trx, { id, ...keyScopeOf(caller) });
+    if (key === undefined) throw new AppError('not_found');
+    await updateApiKeyDeletedAt(trx, id, new Date(deps.clock()));
+    await recordAct(trx, act, { type: 'api_key', id, name: key.name });
     await appendToOutbox(trx, { revocation: { key: revocation } });
   });
   deps.revocations.remember(revocation);

@@ -1,26 +1,22 @@
 import type { routes } from '@svc/contracts';
 import { AppError, type Reply, type RequestContext } from '@svc/service-kit';
-import { showApiKey } from './api-key.ts';
 import type { ApiKeyDeps } from './api-key-deps.ts';
-import { findApiKey, listApiKeysByUser } from './queries.ts';
-import { readSpending } from './read-spending.ts';
+import { describeKey, describeKeys } from './describe-keys.ts';
+import { isInScope, keyScopeOf } from './key-scope.ts';
+import { findApiKey, listApiKeys as listKeys } from './queries.ts';
 
-/** Lists the keys of this account that are not deleted, newest first. */
+/** Lists the keys that the caller may see and that are not deleted, newest first. */
 export const listApiKeys = async (
   deps: ApiKeyDeps,
   context: RequestContext<typeof routes.listKeys>,
 ): Promise<Reply> => {
-  const keys = await listApiKeysByUser(deps.database, context.caller.userId);
-  const spending = await readSpending(deps, context, keys);
-  const nowMs = deps.clock();
-  const data = keys.map((key, index) => showApiKey(key, { spentMicros: spending?.[index] ?? null, nowMs }));
-  return { status: 200, body: { data } };
+  const keys = await listKeys(deps.database, keyScopeOf(context.caller));
+  return { status: 200, body: { data: await describeKeys(deps, context, keys) } };
 };
 
-/** Returns a key of this account that is not deleted. Throws `not_found`. */
+/** Returns a key that the caller may see and that is not deleted. Throws `not_found`. */
 export const getApiKey = async (deps: ApiKeyDeps, context: RequestContext<typeof routes.getKey>): Promise<Reply> => {
   const key = await findApiKey(deps.database, context.params.key_id);
-  if (key?.userId !== context.caller.userId) throw new AppError('not_found');
-  const [spentMicros = null] = (await readSpending(deps, context, [key])) ?? [];
-  return { status: 200, body: showApiKey(key, { spentMicros, nowMs: deps.clock() }) };
+  if (key === undefined || !isInScope(keyScopeOf(context.caller), key)) throw new AppError('not_found');
+  return { status: 200, body: await describeKey(deps, context, key) };
 };

@@ -1,10 +1,13 @@
 import { recordColumns } from '@svc/database';
 import type { Knex } from 'knex';
 import type { ApiKey } from './api-key.ts';
+import type { KeyScope } from './key-scope.ts';
 
 const COLUMNS = recordColumns<ApiKey>({
   id: 'id text',
   userId: 'svc_user_id text',
+  createdBy: 'created_by text',
+  creatorLeft: 'creator_left boolean',
   name: 'name text',
   prefix: 'prefix text',
   expiresAt: 'expires_at timestamptz',
@@ -15,90 +18,47 @@ const COLUMNS = recordColumns<ApiKey>({
   active: 'active boolean',
   createdAt: 'created_at timestamptz',
   secretCreatedAt: 'secret_created_at timestamptz',
+  secretCreatedBy: 'secret_created_by text',
   lastUsedAt: 'last_used_at timestamptz',
   sessionId: 'session_id text',
   previousExpiresAt: 'previous_expires_at timestamptz',
   version: 'version integer',
 });
 
-/** Maximum difference between the clocks of two services. */
-const CLOCK_SKEW_MS = 60_000;
+/** Inserts a key. */
+export const insertApiKey = async (trx: Knex.Transaction, key: ApiKey, hash: Buffer): Promise<void> => {
+  await trx('api_keys').insert({ ...COLUMNS.toRow(key), hash });
+};
 
-/** Inserts a key, unless the account already has `keysMax` keys or the creating session has lost access. */
-export const insertApiKey = async (
-  trx: Knex.Transaction,
-  { key, hash, keysMax }: { readonly key: ApiKey; readonly hash: Buffer; readonly keysMax: number },
-): Promise<'inserted' | 'too_many' | 'session_ended'> => {
-  await lockKeysOfAccount(trx, key.userId);
-  const cutoff = await trx('key_cutoffs')
-    .where({ svc_user_id: key.userId })
-    .where('sessions_revoked_through', '>=', key.sessionId)
-    .first();
-  if (cutoff !== undefined) return 'session_ended';
-  const { count } = (await trx('api_keys')
-    .where({ svc_user_id: key.userId })
+/** Counts the keys of an account that are not deleted. */
+export const countApiKeys = async (trx: Knex.Transaction, userId: string): Promise<number> => {
+  const row = await trx('api_keys')
+    .where({ svc_user_id: userId })
     .whereNull('deleted_at')
     .count<{ count: number | string }[]>()
-    .first()) ?? { count: 0 };
-  if (Number(count) >= keysMax) return 'too_many';
-  await trx('api_keys').insert({ ...COLUMNS.toRow(key), hash });
-  return 'inserted';
+    .first();
+  return Number(row?.count ?? 0);
 };
 
-/** Serializes the creation of keys with `endKeysOfAccount` until the transaction ends. */
-const lockKeysOfAccount = async (trx: Knex.Transaction, userId: string): Promise<void> => {
-  await trx.raw('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [`api_keys ${userId}`]);
-};
+/** Lists the keys within a scope that are not deleted, newest first. */
+export const listApiKeys = async (database: Knex, scope: KeyScope): Promise<ApiKey[]> =>
+  await selectKeys(database).where(toFilter(scope)).whereNull('deleted_at').orderBy('id', 'desc');
 
-/** The end of keys of an account. */
-interface EndedKeys {
-  readonly userId: string;
-  /** Newest ended session. */
-  readonly sessionsRevokedThrough: string;
-  /** Undefined ends every key of the ended sessions, else only those created or rotated since. */
-  readonly addedSince: Date | undefined;
-  /** Time at which auth ended them. */
-  readonly endedAt: Date;
-  readonly at: Date;
-}
-
-/**
- * Deletes keys that a session up to `sessionsRevokedThrough` created, and prevents those sessions from creating more.
- * Returns the ids of the deleted keys.
- */
-export const endKeysOfAccount = async (trx: Knex.Transaction, input: EndedKeys): Promise<string[]> => {
-  const { userId, sessionsRevokedThrough, addedSince, at } = input;
-  await lockKeysOfAccount(trx, userId);
-  await trx.raw(
-    `INSERT INTO key_cutoffs AS k (svc_user_id, sessions_revoked_through) VALUES (:userId, :sessionsRevokedThrough)
-     ON CONFLICT (svc_user_id) DO UPDATE
-     SET sessions_revoked_through = greatest(k.sessions_revoked_through, excluded.sessions_revoked_through)`,
-    { userId, sessionsRevokedThrough },
-  );
-  // A rotation is not bound to a session, so one that came after the end is the owner's.
-  const rotatedUntil = new Date(input.endedAt.getTime() + CLOCK_SKEW_MS);
-  const { rows }: { rows: { id: string }[] } = await trx.raw(
-    `UPDATE api_keys SET deleted_at = :at
-     WHERE svc_user_id = :userId AND deleted_at IS NULL
-       AND (session_id IS NULL OR session_id <= :sessionsRevokedThrough)
-       AND (:addedSince::timestamptz IS NULL OR created_at >= :addedSince
-         OR secret_created_at BETWEEN :addedSince AND :rotatedUntil)
-     RETURNING id`,
-    { userId, sessionsRevokedThrough, addedSince: addedSince ?? null, rotatedUntil, at },
-  );
-  return rows.map(({ id }) => id);
-};
-
-/** Lists the keys of an account that are not deleted, newest first. */
-export const listApiKeysByUser = async (database: Knex, userId: string): Promise<ApiKey[]> =>
-  await selectKeys(database).where({ svc_user_id: userId }).whereNull('deleted_at').orderBy('id', 'desc');
-
-/** Finds and locks a key of this account that is not deleted. */
+/** Finds and locks a key within a scope that is not deleted. */
 export const lockApiKey = async (
   trx: Knex.Transaction,
-  { id, userId }: { readonly id: string; readonly userId: string },
+  { id, ...scope }: KeyScope & { readonly id: string },
 ): Promise<ApiKey | undefined> =>
-  await selectKeys(trx).where({ id, svc_user_id: userId }).whereNull('deleted_at').forUpdate().first();
+  await selectKeys(trx)
+    .where({ id, ...toFilter(scope) })
+    .whereNull('deleted_at')
+    .forUpdate()
+    .first();
+
+const toFilter = ({ userId, createdBy }: KeyScope): Record<string, string> => ({
+  svc_user_id: userId,
+  ...(createdBy === undefined ? {} : { created_by: createdBy }),
+});
 
 /** Finds a key that is not deleted. */
 export const findApiKey = async (database: Knex, id: string): Promise<ApiKey | undefined> =>
@@ -171,16 +131,9 @@ const earlier = (one: Date | null, other: Date | null): Date | null => {
   return one < other ? one : other;
 };
 
-/** Marks a key of this account as deleted. Returns false if there is none. */
-export const updateApiKeyDeletedAt = async (
-  trx: Knex.Transaction,
-  { id, userId, at }: { readonly id: string; readonly userId: string; readonly at: Date },
-): Promise<boolean> => {
-  const count = await trx('api_keys')
-    .where({ id, svc_user_id: userId })
-    .whereNull('deleted_at')
-    .update({ deleted_at: at });
-  return count === 1;
+/** Marks a key as deleted. The caller must hold the lock on its row. */
+export const updateApiKeyDeletedAt = async (trx: Knex.Transaction, id: string, at: Date): Promise<void> => {
+  await trx('api_keys').where({ id }).update({ deleted_at: at });
 };
 
 /** Updates `last_used_at` of keys. Never moves a time back. */
@@ -207,10 +160,4 @@ export const updateLimitReached = async (
     .where((month) => month.whereNull('limit_reached_until').orWhere('limit_reached_until', '<', monthEndsAt))
     .update({ limit_reached_until: monthEndsAt });
   return count === 1 ? await findApiKey(trx, id) : undefined;
-};
-
-/** Erases every key of an erased account. Usage records keep their ids. */
-export const deleteKeysOfUser = async (trx: Knex.Transaction, userId: string): Promise<void> => {
-  await lockKeysOfAccount(trx, userId);
-  await trx('api_keys').where({ svc_user_id: userId }).delete();
 };

@@ -3,6 +3,7 @@ import type { Reply, RequestContext } from '@svc/service-kit';
 import { apiKeyText } from './api-key.ts';
 import type { ApiKeyDeps } from './api-key-deps.ts';
 import { changeApiKey } from './change-api-key.ts';
+import { keyScopeOf } from './key-scope.ts';
 import { updateApiKeySecret } from './queries.ts';
 
 const SECOND_MS = 1_000;
@@ -11,16 +12,23 @@ const OVERLAP_SECONDS_DEFAULT = 86_400;
 /** Replaces the secret of a key. The current secret stays valid for the overlap; an older one expires immediately. */
 export const rotateApiKey = async (
   deps: ApiKeyDeps,
-  { body, params, caller }: RequestContext<typeof routes.rotateKey>,
+  { act, body, params, caller }: RequestContext<typeof routes.rotateKey>,
 ): Promise<Reply> => {
   const overlapSeconds = body?.overlap_seconds ?? OVERLAP_SECONDS_DEFAULT;
   const secretCreatedAt = new Date(deps.clock());
   const previousExpiresAt =
     overlapSeconds === 0 ? null : new Date(secretCreatedAt.getTime() + overlapSeconds * SECOND_MS);
   const text = apiKeyText.generate();
-  const owned = { id: params.key_id, userId: caller.userId };
-  const { id, prefix } = await changeApiKey(deps, owned, {
-    change: (key) => ({ ...key, prefix: apiKeyText.shown(text), secretCreatedAt, previousExpiresAt }),
+  const secret = {
+    prefix: apiKeyText.shown(text),
+    secretCreatedAt,
+    secretCreatedBy: caller.personId,
+    previousExpiresAt,
+  };
+  const found = { id: params.key_id, ...keyScopeOf(caller) };
+  const { id, prefix } = await changeApiKey(deps, found, {
+    act,
+    change: (key) => ({ ...key, ...secret }),
     write: (trx, key) => updateApiKeySecret(trx, key, deps.digests.of(text)),
   });
   return {

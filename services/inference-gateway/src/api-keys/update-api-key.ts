@@ -1,23 +1,26 @@
 import type { routes } from '@svc/contracts';
-import type { Reply, RequestContext } from '@svc/service-kit';
-import { type ApiKeySettings, showApiKey } from './api-key.ts';
+import { type Reply, type RequestContext, requireRole } from '@svc/service-kit';
+import type { ApiKeySettings } from './api-key.ts';
 import type { ApiKeyDeps } from './api-key-deps.ts';
 import { changeApiKey } from './change-api-key.ts';
+import { describeKey } from './describe-keys.ts';
+import { keyScopeOf } from './key-scope.ts';
 import { updateApiKey as write } from './queries.ts';
 import { readExpiry } from './read-expiry.ts';
-import { readSpending } from './read-spending.ts';
 
 type Context = RequestContext<typeof routes.updateKey>;
 
-/** Changes the settings of a key. Absent fields stay as they are. */
+/**
+ * Changes the settings of a key. Absent fields stay as they are. Throws `role_not_allowed` if the caller may not keep the key
+ * of a member who has left.
+ */
 export const updateApiKey = async (deps: ApiKeyDeps, context: Context): Promise<Reply> => {
-  const { body, params, caller } = context;
-  const nowMs = deps.clock();
-  const settings = readSettings(body, nowMs);
-  const owned = { id: params.key_id, userId: caller.userId };
-  const key = await changeApiKey(deps, owned, { change: (known) => ({ ...known, ...settings }), write });
-  const [spentMicros = null] = (await readSpending(deps, context, [key])) ?? [];
-  return { status: 200, body: showApiKey(key, { spentMicros, nowMs }) };
+  const { act, body, params, caller } = context;
+  if (body.creator_left !== undefined && caller.kind === 'console_session') requireRole(caller.organization, 'admin');
+  const settings = readSettings(body, deps.clock());
+  const found = { id: params.key_id, ...keyScopeOf(caller) };
+  const key = await changeApiKey(deps, found, { act, change: (known) => ({ ...known, ...settings }), write });
+  return { status: 200, body: await describeKey(deps, context, key) };
 };
 
 const readSettings = (body: Context['body'], nowMs: number): Partial<ApiKeySettings> => ({
@@ -28,4 +31,5 @@ const readSettings = (body: Context['body'], nowMs: number): Partial<ApiKeySetti
   ...(body.monthly_limit_micros === undefined ? {} : { monthlyLimitMicros: body.monthly_limit_micros }),
   ...(body.models === undefined ? {} : { models: body.models }),
   ...(body.active === undefined ? {} : { active: body.active }),
+  ...(body.creator_left === undefined ? {} : { creatorLeft: body.creator_left }),
 });

@@ -65,6 +65,7 @@ export const toAsk = (kept: KeptLease, nowMs: number): LeaseAsk => {
     lease_id: lease.identity.id,
     svc_user_id: lease.identity.userId,
     key_id: lease.identity.keyId,
+    member_id: lease.identity.memberId,
     limits: lease.identity.limits,
     report: lease.report(kept.isEnding),
     needs: asked.map(({ request, isProbe, hasGivenUp }) => ({

@@ -127,9 +127,9 @@ export class LeaseBook {
   }
 
   #open(caller: ApiKeyCaller): KeptLease {
-    const { userId, keyId } = caller;
+    const { userId, keyId, creatorId: memberId = null } = caller;
     const kept: KeptLease = {
-      lease: new Lease({ id: randomUUID(), userId, keyId, limits: limitsOf(caller) }),
+      lease: new Lease({ id: randomUUID(), userId, keyId, memberId, limits: limitsOf(caller) }),
       waiting: [],
       asked: [],
       isAsking: false,

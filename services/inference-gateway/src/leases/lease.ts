@@ -40,6 +40,8 @@ export interface LeaseIdentity {
   readonly id: string;
   readonly userId: string;
   readonly keyId: string;
+  /** Creator of the key; null if unknown. */
+  readonly memberId: string | null;
   readonly limits: KeyLimits;
 }
 

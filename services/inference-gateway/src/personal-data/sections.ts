@@ -10,7 +10,7 @@ export const SECTIONS: readonly ExportSection[] = [
   {
     name: 'api_keys',
     sql: `SELECT id, name, prefix, expires_at, requests_per_minute, tokens_per_minute, monthly_limit_micros, models, active, created_at,
-      last_used_at, deleted_at FROM api_keys WHERE svc_user_id = $1 ORDER BY created_at, id`,
+      created_by, creator_left, last_used_at, deleted_at FROM api_keys WHERE svc_user_id = $1 ORDER BY created_at, id`,
   },
   {
     name: 'usage_records',

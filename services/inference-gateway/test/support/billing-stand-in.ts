@@ -164,7 +164,7 @@ const answer = async (billing: BillingStandIn, req: IncomingMessage, res: Server
     });
   }
   if (/^\/internal\/accounts\/[^/]+\/entitlements$/.test(path)) return send(res, 200, { services: billing.services });
-  return send(res, 404, {});
+  return send(res, 404, { detail: { code: 'not_found', message: '' } });
 };
 
 const admitDelegated = (billing: BillingStandIn, request: DelegatedAdmissionRequest): StandInDecision | null => {

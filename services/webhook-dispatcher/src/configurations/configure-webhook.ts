@@ -6,8 +6,9 @@ import {
   type Lookup,
   parseDestination,
 } from '@svc/destinations';
-import { type Clock, invalidField } from '@svc/service-kit';
+import { type Act, type Clock, invalidField } from '@svc/service-kit';
 import type { Knex } from 'knex';
+import { recordWebhookAct } from '../audit-log.ts';
 import { beginGeneration } from '../events/index.ts';
 import { newSigningSecret, type SecretBox } from '../signatures/index.ts';
 import { type Configuration, NO_PREVIOUS_SECRET, type WebhookOwner } from './configuration.ts';
@@ -43,6 +44,7 @@ const FAULTS: Readonly<Record<DestinationFault, string>> = {
  */
 export const configureWebhook = async (
   { ownerId, accountId, url }: WebhookOwner & { readonly url: string },
+  act: Act,
   deps: ConfigureDeps,
 ): Promise<ConfiguredWebhook> => {
   await checkUrl(url, deps);
@@ -60,6 +62,7 @@ export const configureWebhook = async (
       ...NO_PREVIOUS_SECRET,
     };
     await upsertConfiguration(trx, created);
+    await recordWebhookAct(trx, act, ownerId);
     return created;
   });
   return { configuration, signingSecret };

@@ -47,6 +47,6 @@ export const updateConfiguration = async (trx: Knex.Transaction, configuration: 
   await trx('configurations').where({ owner_id: configuration.ownerId }).update(columns.toRow(configuration));
 };
 
-export const deleteConfiguration = async (trx: Knex.Transaction, ownerId: string): Promise<void> => {
-  await trx('configurations').where({ owner_id: ownerId }).delete();
-};
+/** Deletes a configuration. Returns false if there was none. */
+export const deleteConfiguration = async (trx: Knex.Transaction, ownerId: string): Promise<boolean> =>
+  (await trx('configurations').where({ owner_id: ownerId }).delete()) === 1;

@@ -1,5 +1,6 @@
-import { AppError, type Clock } from '@svc/service-kit';
+import { type Act, AppError, type Clock } from '@svc/service-kit';
 import type { Knex } from 'knex';
+import { recordWebhookAct } from '../audit-log.ts';
 import { raiseSecretVersion } from '../events/index.ts';
 import { newSigningSecret, type SecretBox } from '../signatures/index.ts';
 import { findConfigurationByOwnerId, updateConfiguration } from './queries.ts';
@@ -21,7 +22,7 @@ export interface RotatedSecret {
  * flight go on. Throws `webhook_not_configured`.
  */
 export const rotateSecret = async (
-  { ownerId, overlapSeconds }: { ownerId: string; overlapSeconds: number },
+  { ownerId, overlapSeconds, act }: { ownerId: string; overlapSeconds: number; act: Act },
   { database, secretBox, clock }: RotateDeps,
 ): Promise<RotatedSecret> => {
   const signingSecret = newSigningSecret();
@@ -36,6 +37,7 @@ export const rotateSecret = async (
     const previousSealed = secretBox.renew(sealed, owner);
     const renewed = { sealed: secretBox.seal(signingSecret, owner), previousSealed, previousExpiresAt };
     await updateConfiguration(trx, { ...rest, ...renewed });
+    await recordWebhookAct(trx, act, ownerId);
   });
   return { signingSecret, previousExpiresAt };
 };

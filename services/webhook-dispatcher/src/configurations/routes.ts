@@ -1,6 +1,7 @@
 import { type rotateWebhookSecretRequestSchema, routes } from '@svc/contracts';
-import { AppError, type Binding, bind } from '@svc/service-kit';
+import { type Act, AppError, type Binding, bind } from '@svc/service-kit';
 import type { z } from 'zod';
+import { recordWebhookAct } from '../audit-log.ts';
 import type { AuthClient } from '../auth-client.ts';
 import { findLaneBlock, turnLaneOff } from '../events/index.ts';
 import { type Configuration, toWireAccountWebhook, toWireConfiguration, type WebhookOwner } from './configuration.ts';
@@ -21,21 +22,26 @@ const HEADERS = { 'cache-control': 'no-store' };
 export const configurationRoutes = (deps: ConfigurationRoutesDeps): Binding[] => {
   const { auth, database } = deps;
   return [
-    bind(routes.configureWebhook, async ({ body, ...context }) => {
+    bind(routes.configureWebhook, async (context) => {
       const { configuration, signingSecret } = await configureWebhook(
-        { ...(await auth.ownerOf(context)), ...body },
+        { ...(await auth.ownerOf(context)), ...context.body },
+        context.act,
         deps,
       );
       const answer = { ...toWireConfiguration(configuration, undefined), signing_secret: signingSecret };
       return { status: 200, body: answer, headers: HEADERS };
     }),
-    bind(routes.configureAccountWebhook, async ({ body, caller }) => {
-      const { configuration, signingSecret } = await configureWebhook({ ...ownOf(caller.userId), ...body }, deps);
+    bind(routes.configureAccountWebhook, async ({ act, body, caller }) => {
+      const { configuration, signingSecret } = await configureWebhook({ ...ownOf(caller.userId), ...body }, act, deps);
       const answer = { ...toWireAccountWebhook(configuration, undefined), signing_secret: signingSecret };
       return { status: 200, body: answer, headers: HEADERS };
     }),
-    bind(routes.rotateWebhookSecret, async ({ body, ...context }) => rotate(deps, await auth.ownerOf(context), body)),
-    bind(routes.rotateAccountWebhookSecret, async ({ body, caller }) => rotate(deps, ownOf(caller.userId), body)),
+    bind(routes.rotateWebhookSecret, async (context) =>
+      rotate(deps, { ...(await auth.ownerOf(context)), act: context.act }, context.body),
+    ),
+    bind(routes.rotateAccountWebhookSecret, async ({ act, body, caller }) =>
+      rotate(deps, { ownerId: caller.userId, act }, body),
+    ),
     bind(routes.getWebhookConfiguration, async (context) => {
       const [configuration, block] = await readConfiguration(deps, await auth.ownerOf(context));
       return { status: 200, body: toWireConfiguration(configuration, block) };
@@ -44,10 +50,11 @@ export const configurationRoutes = (deps: ConfigurationRoutesDeps): Binding[] =>
       const [configuration, block] = await readConfiguration(deps, ownOf(caller.userId));
       return { status: 200, body: toWireAccountWebhook(configuration, block) };
     }),
-    bind(routes.deleteAccountWebhook, async ({ caller }) => {
+    bind(routes.deleteAccountWebhook, async ({ act, caller: { userId } }) => {
       await database.transaction(async (trx) => {
-        await turnLaneOff(trx, caller.userId);
-        await deleteConfiguration(trx, caller.userId);
+        await turnLaneOff(trx, userId);
+        if (await deleteConfiguration(trx, userId)) await recordWebhookAct(trx, act, userId);
+        else act.changedNothing();
       });
       return { status: 204 };
     }),
@@ -58,11 +65,11 @@ const ownOf = (userId: string): WebhookOwner => ({ ownerId: userId, accountId: u
 
 const rotate = async (
   deps: ConfigurationRoutesDeps,
-  { ownerId }: WebhookOwner,
+  { ownerId, act }: Pick<WebhookOwner, 'ownerId'> & { readonly act: Act },
   body: z.output<typeof rotateWebhookSecretRequestSchema> | undefined,
 ) => {
   const overlapSeconds = body?.overlap_seconds ?? OVERLAP_SECONDS;
-  const { signingSecret, previousExpiresAt } = await rotateSecret({ ownerId, overlapSeconds }, deps);
+  const { signingSecret, previousExpiresAt } = await rotateSecret({ ownerId, overlapSeconds, act }, deps);
   const answer = { signing_secret: signingSecret, previous_expires_at: previousExpiresAt.toISOString() };
   return { status: 200 as const, body: answer, headers: HEADERS };
 };

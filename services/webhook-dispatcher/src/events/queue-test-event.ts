@@ -1,5 +1,6 @@
-import { AppError } from '@svc/service-kit';
+import { type Act, AppError } from '@svc/service-kit';
 import type { Knex } from 'knex';
+import { recordWebhookAct } from '../audit-log.ts';
 import { isAccount } from './event.ts';
 import { lockLanes } from './lane-queries.ts';
 import { type StoreDeps, storeEvents } from './store-events.ts';
@@ -16,15 +17,16 @@ const WAITING_MAX = 1_000;
 /** Queues a test event behind the open ones and returns its id. Throws `webhook_not_configured` or `webhook_queue_full`. */
 export const queueTestEvent = async (
   database: Knex,
-  { ownerId, userId }: { ownerId: string; userId: string },
+  { ownerId, userId, act }: { ownerId: string; userId: string; act: Act },
   deps: StoreDeps,
 ): Promise<string> => {
   const draft = { ownerId, userId, factId: null, ...(isAccount(ownerId) ? ACCOUNT_TEST : APP_TEST) };
-  const [stored] = await database.transaction(async (trx) => {
+  return await database.transaction(async (trx) => {
     const [lane] = await lockLanes(trx, [ownerId]);
     if (lane !== undefined && lane.waiting >= WAITING_MAX) throw new AppError('webhook_queue_full');
-    return await storeEvents(trx, [draft], deps);
+    const [event] = await storeEvents(trx, [draft], deps);
+    if (event === undefined) throw new AppError('webhook_not_configured');
+    await recordWebhookAct(trx, act, ownerId);
+    return event.eventId;
   });
-  if (stored === undefined) throw new AppError('webhook_not_configured');
-  return stored.eventId;
 };

@@ -1,5 +1,6 @@
-import { AppError } from '@svc/service-kit';
+import { type Act, AppError } from '@svc/service-kit';
 import type { Knex } from 'knex';
+import { recordWebhookAct } from '../audit-log.ts';
 import type { EventName } from './event.ts';
 import { lockLanes, unblockLane } from './lane-queries.ts';
 import { type EventRecord, findEventState, listEventRecords, updateRecoveredEvent } from './queries.ts';
@@ -8,6 +9,8 @@ export interface Recovery {
   readonly ownerId: string;
   readonly eventId: string;
   readonly action: 'retry' | 'skip';
+  /** Undefined for an operator, whose retries are in no organization's log. */
+  readonly act?: Act;
 }
 
 /**
@@ -16,7 +19,7 @@ export interface Recovery {
  */
 export const recoverEvent = async <Name extends EventName>(
   database: Knex,
-  { ownerId, eventId, action }: Recovery,
+  { ownerId, eventId, action, act }: Recovery,
 ): Promise<EventRecord<Name>> =>
   await database.transaction(async (trx) => {
     await lockLanes(trx, [ownerId]);
@@ -25,6 +28,7 @@ export const recoverEvent = async <Name extends EventName>(
     if (event.status !== 'failed') throw new AppError('event_not_failed');
     await updateRecoveredEvent(trx, eventId, action);
     await unblockLane(trx, ownerId, action);
+    if (act !== undefined) await recordWebhookAct(trx, act, ownerId);
     const [record] = await listEventRecords<Name>(trx, { ownerId, eventId, limit: 1 });
     if (record === undefined) throw new AppError('not_found');
     return record;

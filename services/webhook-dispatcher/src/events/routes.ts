@@ -6,7 +6,7 @@ import {
   routes,
   type WebhookEvent,
 } from '@svc/contracts';
-import { type Binding, bind } from '@svc/service-kit';
+import { type Act, type Binding, bind } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { z } from 'zod';
 import type { AuthClient } from '../auth-client.ts';
@@ -31,21 +31,27 @@ export const eventRoutes = (deps: EventRoutesDeps): Binding[] => {
   const app = operationsOn<WebhookEvent['event']>(deps);
   const account = operationsOn<AccountEvent['event']>(deps);
   return [
-    bind(routes.testWebhook, async (context) => app.test({ ...(await auth.ownerOf(context)), ...context.caller })),
-    bind(routes.testAccountWebhook, async ({ caller: { userId } }) => account.test({ ownerId: userId, userId })),
+    bind(routes.testWebhook, async (context) =>
+      app.test({ ...(await auth.ownerOf(context)), userId: context.caller.userId, act: context.act }),
+    ),
+    bind(routes.testAccountWebhook, async ({ act, caller: { userId } }) =>
+      account.test({ ownerId: userId, userId, act }),
+    ),
     bind(routes.listWebhookEvents, async (context) => app.list(await auth.ownerOf(context), context.query)),
     bind(routes.listAccountEvents, async ({ caller, query }) => account.list({ ownerId: caller.userId }, query)),
     bind(routes.getWebhookEvent, async (context) => app.get(await auth.ownerOf(context), context.params)),
     bind(routes.getAccountEvent, async ({ caller, params }) => account.get({ ownerId: caller.userId }, params)),
-    bind(routes.deliverWebhookEventNow, async (context) => app.deliverNow(await auth.ownerOf(context), context.params)),
-    bind(routes.deliverAccountEventNow, async ({ caller, params }) =>
-      account.deliverNow({ ownerId: caller.userId }, params),
+    bind(routes.deliverWebhookEventNow, async (context) =>
+      app.deliverNow({ ...(await auth.ownerOf(context)), act: context.act }, context.params),
+    ),
+    bind(routes.deliverAccountEventNow, async ({ act, caller, params }) =>
+      account.deliverNow({ ownerId: caller.userId, act }, params),
     ),
     bind(routes.recoverWebhookEvent, async (context) =>
-      app.recover(await auth.ownerOf(context), { ...context.params, ...context.body }),
+      app.recover({ ...(await auth.ownerOf(context)), act: context.act }, { ...context.params, ...context.body }),
     ),
-    bind(routes.recoverAccountEvent, async ({ caller, params, body }) =>
-      account.recover({ ownerId: caller.userId }, { ...params, ...body }),
+    bind(routes.recoverAccountEvent, async ({ act, caller, params, body }) =>
+      account.recover({ ownerId: caller.userId, act }, { ...params, ...body }),
     ),
     bind(routes.listOwnWebhookEvents, async ({ query, caller }) => {
       const { after_sequence: afterSequence, limit } = query;
@@ -59,13 +65,18 @@ interface LaneOf {
   readonly ownerId: string;
 }
 
+/** A change to a lane, for the audit log. */
+interface ActOnLane extends LaneOf {
+  readonly act: Act;
+}
+
 interface EventOfLane {
   readonly event_id: string;
 }
 
 /** Answers requests about events, for each kind of owner. */
 const operationsOn = <Name extends EventName>({ database, worker, ...deps }: EventRoutesDeps) => ({
-  test: async (owner: { readonly ownerId: string; readonly userId: string }) => {
+  test: async (owner: ActOnLane & { readonly userId: string }) => {
     const eventId = await queueTestEvent(database, owner, { ...deps, worker });
     return { status: 202 as const, body: { status: 'queued' as const, event_id: eventId } };
   },
@@ -81,16 +92,16 @@ const operationsOn = <Name extends EventName>({ database, worker, ...deps }: Eve
     status: 200 as const,
     body: await getEvent<Name>(database, { ownerId, eventId }),
   }),
-  deliverNow: async ({ ownerId }: LaneOf, { event_id: eventId }: EventOfLane) => {
-    const record = await deliverNow<Name>(database, { ownerId, eventId });
+  deliverNow: async ({ ownerId, act }: ActOnLane, { event_id: eventId }: EventOfLane) => {
+    const record = await deliverNow<Name>(database, { ownerId, eventId, act });
     worker.hint();
     return { status: 202 as const, body: record };
   },
   recover: async (
-    { ownerId }: LaneOf,
+    { ownerId, act }: ActOnLane,
     { event_id: eventId, action }: EventOfLane & { readonly action: 'retry' | 'skip' },
   ) => {
-    const record = await recoverEvent<Name>(database, { ownerId, eventId, action });
+    const record = await recoverEvent<Name>(database, { ownerId, eventId, action, act });
     worker.hint();
     return { status: 200 as const, body: record };
   },

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import type { SubscriptionSnapshot, WebhookNotice } from '@svc/contracts';
+import type { Membership, SubscriptionSnapshot, WebhookNotice } from '@svc/contracts';
 import { internalCredential } from '@svc/testing';
 
 /** The dispatcher's credential. */
@@ -12,6 +12,8 @@ export interface StandIns {
   readonly url: string;
   /** Owner of each app. */
   readonly owners: Map<string, string>;
+  /** Present memberships by their ids. One that is missing has ended. */
+  readonly memberships: Map<string, Membership>;
   readonly snapshots: Map<string, SubscriptionSnapshot>;
   /** Client secret of each confidential app. */
   readonly clientSecrets: Map<string, string>;
@@ -30,6 +32,7 @@ export interface StandIns {
 export const startStandIns = async (): Promise<StandIns> => {
   const standIns = {
     owners: new Map<string, string>(),
+    memberships: new Map<string, Membership>(),
     snapshots: new Map<string, SubscriptionSnapshot>(),
     clientSecrets: new Map<string, string>(),
     notices: new Map<string, WebhookNotice[]>(),
@@ -53,6 +56,14 @@ export const startStandIns = async (): Promise<StandIns> => {
         const snapshots = userIds.map((userId) => standIns.snapshots.get(userId) ?? null);
         await standIns.beforeAnswer();
         answer(200, { snapshots });
+      });
+      return;
+    }
+    if (request.method === 'POST' && kind === 'membership-lookups') {
+      void json(request).then((asked) => {
+        // The contract's request body.
+        const { ids } = asked as { ids: string[] };
+        answer(200, { data: ids.map((membershipId) => standIns.memberships.get(membershipId) ?? null) });
       });
       return;
     }
