@@ -6,13 +6,16 @@ import { isEnded, type StoredSubscription } from './subscription.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Publishes what the owner of a subscription is mailed about its change, in the transaction of the change. */
+/**
+ * Publishes what the owner of a subscription is mailed about its change, in the transaction of the change. A member is not
+ * mailed about a seat, which others pay.
+ */
 export const raisePlanNotice = async (
   { pastDueGraceDays }: { readonly pastDueGraceDays: number },
   trx: Knex.Transaction,
   { before, after }: { readonly before: StoredSubscription | undefined; readonly after: StoredSubscription },
 ): Promise<void> => {
-  const notice = noticeOf(before, after, pastDueGraceDays);
+  const notice = after.paidBy === null ? noticeOf(before, after, pastDueGraceDays) : undefined;
   if (notice === undefined) return;
   const plan = await findPlanById(trx, after.planId);
   await appendToOutbox(trx, {
