@@ -10,11 +10,7 @@ import { findSeat, findSeatOfMembership, insertEndedMembership, lockSeats } from
  * assignment that has asked auth before gives no seat.
  */
 export const startMembershipConsumer = (
-  deps: ReducerDeps & {
-    readonly database: Knex;
-    readonly messaging: Messaging;
-    readonly relay: { readonly hint: () => void };
-  },
+  deps: ReducerDeps & { readonly database: Knex; readonly messaging: Messaging },
 ): Consumer =>
   startConsumer({
     messaging: deps.messaging,
@@ -26,7 +22,6 @@ export const startMembershipConsumer = (
       await lockSeats(trx, membership.organizationId);
       await insertEndedMembership(trx, membership);
       await takeAway(deps, trx, await findSeatOfMembership(trx, membership));
-      deps.relay.hint();
     },
   });
 
