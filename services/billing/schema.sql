@@ -618,6 +618,7 @@ CREATE TABLE seat_orders (
   changes integer DEFAULT 0 NOT NULL,
   applied_changes integer DEFAULT 0 NOT NULL,
   is_cancelled_by_deletion boolean DEFAULT false NOT NULL,
+  is_followed boolean DEFAULT true NOT NULL,
   anchor timestamp with time zone NOT NULL,
   current_period_start timestamp with time zone NOT NULL,
   current_period_end timestamp with time zone NOT NULL,
@@ -637,6 +638,7 @@ CREATE TABLE seat_orders (
 );
 CREATE INDEX seat_orders_live_by_end ON seat_orders USING btree (current_period_end) WHERE (ended_at IS NULL);
 CREATE UNIQUE INDEX seat_orders_one_live ON seat_orders USING btree (svc_user_id, plan_id) WHERE (ended_at IS NULL);
+CREATE INDEX seat_orders_unfollowed ON seat_orders USING btree (updated_at) WHERE (NOT is_followed);
 CREATE INDEX seat_orders_waiting ON seat_orders USING btree (updated_at) WHERE (applied_changes < changes);
 
 CREATE TABLE seat_usage_days (
@@ -654,6 +656,7 @@ CREATE TABLE seats (
   svc_user_id text NOT NULL,
   membership_id text NOT NULL,
   assigned_at timestamp with time zone NOT NULL,
+  order_ticket bigint NOT NULL,
   ended_at timestamp with time zone,
   CONSTRAINT seats_pkey PRIMARY KEY (subscription_id),
   CONSTRAINT seats_order_id_fkey FOREIGN KEY (order_id) REFERENCES seat_orders(id),

@@ -27,6 +27,8 @@ CREATE TABLE seat_orders (
   applied_changes int NOT NULL DEFAULT 0,
   -- Cancelled because the organization is to be deleted, so that keeping it resumes the order.
   is_cancelled_by_deletion boolean NOT NULL DEFAULT false,
+  -- False while seats that members have do not follow its latest state yet.
+  is_followed boolean NOT NULL DEFAULT true,
   anchor timestamptz NOT NULL,
   current_period_start timestamptz NOT NULL,
   current_period_end timestamptz NOT NULL,
@@ -43,6 +45,7 @@ CREATE TABLE seat_orders (
 CREATE UNIQUE INDEX seat_orders_one_live ON seat_orders (svc_user_id, plan_id) WHERE ended_at IS NULL;
 CREATE INDEX seat_orders_live_by_end ON seat_orders (current_period_end) WHERE ended_at IS NULL;
 CREATE INDEX seat_orders_waiting ON seat_orders (updated_at) WHERE applied_changes < changes;
+CREATE INDEX seat_orders_unfollowed ON seat_orders (updated_at) WHERE NOT is_followed;
 
 -- Each seat that a member has, or had: a subscription of the member that the organization pays.
 CREATE TABLE seats (
@@ -52,6 +55,8 @@ CREATE TABLE seats (
   svc_user_id text NOT NULL,
   membership_id text NOT NULL,
   assigned_at timestamptz NOT NULL,
+  -- Ticket of the order's state that it follows.
+  order_ticket bigint NOT NULL,
   ended_at timestamptz
 );
 CREATE INDEX seats_by_order ON seats (order_id, assigned_at) WHERE ended_at IS NULL;

@@ -342,15 +342,23 @@ describe('the end of a seat', () => {
     expect((await people.list(owner)).body.data).toEqual([]);
   });
 
-  test('a renewal of the order renews the seat', async () => {
-    const owner = await people.foundWithSeats(1);
-    const { svc_user_id: userId } = billing.auth.join(owner.userId);
-    await people.assign(owner, userId);
+  test('a renewal of the order renews all seats, of which one transaction changes only some', async () => {
+    const owner = await people.foundWithSeats(105);
+    const userIds = Array.from({ length: 105 }, () => billing.auth.join(owner.userId).svc_user_id);
+    for (const userId of userIds) await people.assign(owner, userId);
     const [subscription] = people.paidBy(owner.userId);
     await people.advance(String(subscription?.metadata['svc_subscription_id']), 31 * 86_400);
-    expect((await people.own(userId)).subscription).toMatchObject({
-      status: 'active',
-      current_period_start: '2026-11-01T12:00:00.000Z',
+    const facts = await billing
+      .db('outbox')
+      .whereIn(
+        'aggregate',
+        userIds.map((userId) => `subscription:${userId}`),
+      )
+      .where({ version: 2 })
+      .pluck('payload');
+    expect(facts.map(({ period }) => period.start)).toEqual(userIds.map(() => '2026-11-01T12:00:00.000Z'));
+    expect(await billing.db('seat_orders').where({ svc_user_id: owner.userId }).first()).toMatchObject({
+      is_followed: true,
     });
   });
 

@@ -5,6 +5,7 @@ import {
   countSeats,
   findLiveOrder,
   findOrder,
+  followOrder,
   listSeats,
   listWaitingOrders,
   lockSeats,
@@ -60,9 +61,16 @@ export const changeSeats = async (
   return { data: await listSeats(database, organizationId) };
 };
 
-/** Makes the changes at Stripe that an outage or a crash has interrupted. */
+/** Makes the changes at Stripe, and at the seats of members, that an outage or a crash has interrupted. */
 export const finishSeatChanges = async (deps: SettleCheckoutDeps & JobDeps): Promise<void> =>
-  runItems(deps, 'seats', await listWaitingOrders(deps.database, WAITING_MAX), (id) => applyChange(deps, id));
+  runItems(deps, 'seats', await listWaitingOrders(deps.database, WAITING_MAX), (id) => finishOrder(deps, id));
+
+const finishOrder = async (deps: SettleCheckoutDeps, id: string): Promise<void> => {
+  const order = await findOrder(deps.database, id);
+  if (order === undefined) return;
+  if (order.appliedChanges < order.changes) await applyChange(deps, id);
+  await followOrder(deps, id);
+};
 
 /** Stores the wish for a quantity. Returns false if nothing is to be done for it. */
 const want = (

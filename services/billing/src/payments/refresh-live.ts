@@ -1,6 +1,6 @@
 import { withOutbox } from '@svc/messaging';
 import type { Knex } from 'knex';
-import { applyOrderState, findOrder, type StoredOrder } from '../seats/index.ts';
+import { applyOrderState, findOrder, findOrderByProvider, followOrder, type StoredOrder } from '../seats/index.ts';
 import {
   applyProviderState,
   isEnded,
@@ -28,6 +28,16 @@ export type ReportOutcome =
 export const applyReport = (deps: ReducerDeps, trx: Knex.Transaction, report: ReportedState): Promise<ReportOutcome> =>
   report.state.seats === null ? applyProviderState(deps, trx, report) : applyOrderState(deps, trx, report);
 
+/** Applies Stripe's report of a subscription. The seats of members follow that of their organization. */
+export const applyAndFollow = async (deps: RefreshDeps, report: ReportedState): Promise<ReportOutcome> => {
+  const result = await withOutbox(deps, (trx) => applyReport(deps, trx, report));
+  if (report.state.seats === null) return result;
+  // If a later report was applied already, its seats may not follow yet.
+  const order = await findOrderByProvider(deps.database, report.state.providerSubscriptionId);
+  if (order !== undefined) await followOrder(deps, order.id);
+  return result;
+};
+
 /**
  * Asks Stripe for the present state of a purchase that is stored as live, and applies it. One that Stripe does not know has
  * ended. Returns true if it is live no more. A seat is as live as it is stored.
@@ -37,7 +47,7 @@ export const refreshLive = async (deps: RefreshDeps, live: LivePurchase): Promis
   if (gone === undefined) return false;
   const ticket = await nextProviderTicket(deps.database);
   const state = (await readSubscription(deps, gone.providerSubscriptionId)) ?? gone;
-  const result = await withOutbox(deps, (trx) => applyReport(deps, trx, { ticket, state }));
+  const result = await applyAndFollow(deps, { ticket, state });
   if ('organizationId' in live) return (await findOrder(deps.database, live.id))?.endedAt != null;
   return 'subscription' in result && result.subscription !== undefined && isEnded(result.subscription.status);
 };

@@ -1,10 +1,9 @@
-import { withOutbox } from '@svc/messaging';
 import type { Knex } from 'knex';
 import { UnreadableObject } from '../jobs/index.ts';
 import { findOrderByProvider } from '../seats/index.ts';
 import { findSubscriptionByProvider, isEnded, nextProviderTicket, readNow } from '../subscriptions/index.ts';
 import { findCheckoutSession, isMismatchedSubscription, listOpenSubscriptionCheckouts } from './queries.ts';
-import { applyReport, type LivePurchase, refreshLive } from './refresh-live.ts';
+import { applyAndFollow, type LivePurchase, refreshLive } from './refresh-live.ts';
 import { type SettleCheckoutDeps, settleCheckout } from './settle-checkout.ts';
 import { type HostedSubscription, readSubscription, revertSubscription } from './stripe/index.ts';
 
@@ -26,7 +25,7 @@ export const refreshSubscription = async (
   if (state === undefined) return false;
   if (!(await isKnown(deps, state)) && (await settleOrigin(deps, state))) return true;
   const report = { ticket, state };
-  const apply = () => withOutbox(deps, (trx) => applyReport(deps, trx, report));
+  const apply = () => applyAndFollow(deps, report);
   let result = await apply();
   if (result.outcome === 'another_live' && (await refreshLive(deps, result.live))) result = await apply();
   if (result.outcome === 'another_live') await revertSubscription(deps, providerSubscriptionId);

@@ -5,7 +5,7 @@ import { type Act, AppError } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { AuthClient, OrganizationMember } from '../auth-client.ts';
 import { findLiveSubscription, lockCustomer, type ReducerDeps, readNow } from '../subscriptions/index.ts';
-import { endSeat, storeSeat } from './apply-order-state.ts';
+import { endSeat, storeSeat } from './follow-order.ts';
 import {
   countSeats,
   findLiveOrder,
@@ -85,13 +85,20 @@ const give = async (
   if (order !== undefined && order.id === seat?.orderId) return false;
   if (order === undefined || !(await isFree(trx, order))) throw new AppError('no_free_seat');
   if (seat !== undefined) {
-    await updateSeatOrder(trx, seat.subscriptionId, order.id);
+    await updateSeatOrder(trx, seat.subscriptionId, order);
     await storeSeat(deps, trx, { order, seat });
     return true;
   }
   await lockCustomer(trx, userId);
   if ((await findLiveSubscription(trx, userId)) !== undefined) throw new AppError('member_has_plan');
-  const given = { subscriptionId: deps.newId('sub'), orderId: order.id, organizationId, userId, membershipId };
+  const given = {
+    subscriptionId: deps.newId('sub'),
+    orderId: order.id,
+    organizationId,
+    userId,
+    membershipId,
+    orderTicket: order.providerTicket,
+  };
   await storeSeat(deps, trx, { order, seat: given });
   await insertSeat(trx, given);
   return true;

@@ -25,6 +25,7 @@ const COLUMNS = recordColumns<StoredOrder>({
   changes: 'changes integer',
   appliedChanges: 'applied_changes integer',
   isCancelledByDeletion: 'is_cancelled_by_deletion boolean',
+  isFollowed: 'is_followed boolean',
 });
 const SEAT = recordColumns<Seat>({
   subscriptionId: 'subscription_id text',
@@ -32,6 +33,7 @@ const SEAT = recordColumns<Seat>({
   organizationId: 'organization_id text',
   userId: 'svc_user_id text',
   membershipId: 'membership_id text',
+  orderTicket: 'order_ticket bigint',
 });
 
 /** Locks the seats of an organization until the transaction ends. Every change of its orders and seats does this first. */
@@ -89,9 +91,13 @@ export const listSilentOrders = async (database: Knex, limit: number): Promise<s
     .limit(limit)
     .pluck('provider_subscription_id');
 
-/** Lists orders whose quantity Stripe does not have yet, but for those that wait after a failure. */
+/** Lists orders whose quantity Stripe does not have yet, and those that seats do not follow, but for those that wait. */
 export const listWaitingOrders = async (database: Knex, limit: number): Promise<string[]> =>
-  await whereDue(database('seat_orders').whereRaw('applied_changes < changes'), 'seats', 'seat_orders.id')
+  await whereDue(
+    database('seat_orders').whereRaw('(applied_changes < changes OR NOT is_followed)'),
+    'seats',
+    'seat_orders.id',
+  )
     .orderBy('updated_at')
     .limit(limit)
     .pluck('id');
@@ -108,8 +114,14 @@ export const upsertOrder = async (trx: Knex.Transaction, order: SeatOrder): Prom
       wanted_quantity: trx.raw(
         'CASE WHEN seat_orders.applied_changes = seat_orders.changes THEN excluded.quantity ELSE seat_orders.wanted_quantity END',
       ),
+      is_followed: false,
       updated_at: now,
     });
+};
+
+/** Records that all seats follow the order. */
+export const updateFollowed = async (trx: Knex.Transaction, id: string): Promise<void> => {
+  await trx('seat_orders').where({ id }).update({ is_followed: true });
 };
 
 /** Stores the quantity that an organization asks for, before Stripe is asked. */
@@ -144,9 +156,20 @@ const selectSeats = (database: Knex) =>
     .select<Seat[]>(database.raw(SEAT.select('seats')))
     .where({ 'seats.ended_at': null });
 
-/** Lists the seats of an order that members have, the oldest first. */
-export const listSeatsOfOrder = async (database: Knex, orderId: string): Promise<Seat[]> =>
-  await selectSeats(database).where({ order_id: orderId }).orderBy(['assigned_at', 'subscription_id']);
+/** Lists seats that do not follow this state of their order yet, the newest first. */
+export const listUnfollowedSeats = async (
+  database: Knex,
+  { id, providerTicket }: Pick<SeatOrder, 'id' | 'providerTicket'>,
+  limit: number,
+): Promise<Seat[]> =>
+  await selectSeats(database)
+    .where({ order_id: id })
+    .where('order_ticket', '<', providerTicket)
+    .orderBy([
+      { column: 'assigned_at', order: 'desc' },
+      { column: 'subscription_id', order: 'desc' },
+    ])
+    .limit(limit);
 
 /** Finds the seat that a member of an organization has. */
 export const findSeat = async (
@@ -185,14 +208,24 @@ export const insertSeat = async (trx: Knex.Transaction, seat: Seat): Promise<voi
   await trx('seats').insert({ ...SEAT.toRow(seat), assigned_at: trx.raw('billing_now()') });
 };
 
+/** Moves a seat to another order. */
 export const updateSeatOrder = async (
   trx: Knex.Transaction,
   subscriptionId: string,
-  orderId: string,
+  { id, providerTicket }: Pick<SeatOrder, 'id' | 'providerTicket'>,
 ): Promise<void> => {
   await trx('seats')
     .where({ subscription_id: subscriptionId })
-    .update({ order_id: orderId, assigned_at: trx.raw('billing_now()') });
+    .update({ order_id: id, order_ticket: providerTicket, assigned_at: trx.raw('billing_now()') });
+};
+
+/** Records the state of the order that a seat follows. */
+export const updateSeatFollowed = async (
+  trx: Knex.Transaction,
+  subscriptionId: string,
+  orderTicket: number,
+): Promise<void> => {
+  await trx('seats').where({ subscription_id: subscriptionId }).update({ order_ticket: orderTicket });
 };
 
 export const updateSeatEnded = async (trx: Knex.Transaction, subscriptionId: string): Promise<void> => {

@@ -26,6 +26,8 @@ export interface StoredOrder extends SeatOrder {
   readonly appliedChanges: number;
   /** Cancelled because the organization is to be deleted. */
   readonly isCancelledByDeletion: boolean;
+  /** True if all seats follow its latest state. */
+  readonly isFollowed: boolean;
 }
 
 /** A seat that a member has. */
@@ -36,6 +38,8 @@ export interface Seat {
   readonly organizationId: string;
   readonly userId: string;
   readonly membershipId: string;
+  /** Ticket of the order's state that the seat follows. */
+  readonly orderTicket: number;
 }
 
 /** Returns the number of seats that members can have. A reduction that Stripe does not have yet counts. */
