@@ -332,6 +332,10 @@ describe('the end of a seat', () => {
     const { svc_user_id: userId } = billing.auth.join(owner.userId);
     await people.assign(owner, userId);
     await people.play(owner, 'past_due');
+    expect(await people.noticesOf(owner.userId)).toMatchObject([
+      { kind: 'payment_failed', plan: { name: '1 × Basic' } },
+    ]);
+    expect(await people.noticesOf(userId)).toEqual([]);
     expect(await people.statusOf(userId)).toBe('past_due');
     await people.play(owner, played);
     expect(await people.statusOf(userId)).toBe(status);

@@ -7,6 +7,7 @@ import {
   type ProviderSubscription,
   type ReducerDeps,
   type ReportedState,
+  raisePlanNotice,
   readNow,
 } from '../subscriptions/index.ts';
 import { findLiveOrder, findOrder, findOrderByProvider, lockSeats, upsertOrder } from './queries.ts';
@@ -48,8 +49,20 @@ export const applyOrderState = async (
   const id = stored?.id ?? (await freeId(trx, state)) ?? deps.newId('sub');
   const order = merge({ ...state, planId }, { id, stored, ticket: reported.ticket, now: await readNow(trx) });
   await upsertOrder(trx, order);
+  await raisePlanNotice(deps, trx, {
+    before: stored && toNoticed(stored),
+    after: toNoticed(order),
+    seats: order.quantity,
+  });
   return { outcome: 'applied' };
 };
+
+/** Returns the order as mails tell of it. Its tickets grow with each state, as revisions do. */
+const toNoticed = (order: SeatOrder) => ({
+  ...order,
+  userId: order.organizationId,
+  revision: order.providerTicket,
+});
 
 /** Returns the id that the checkout gave the order, unless it was copied to another one at Stripe. */
 const freeId = async (trx: Knex.Transaction, { givenId }: ProviderSubscription): Promise<string | undefined> =>

@@ -13,6 +13,7 @@ export {
   nextProviderTicket,
   readNow,
 } from './queries.ts';
+export { raisePlanNotice } from './raise-plan-notice.ts';
 export { readSubscription, type SubscriptionDeps } from './read-subscription.ts';
 export { subscriptionInternalRoutes, subscriptionRoutes } from './routes.ts';
 export { type StoreDeps, storeState } from './store-state.ts';

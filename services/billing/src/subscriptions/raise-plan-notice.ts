@@ -6,18 +6,24 @@ import { isEnded, type StoredSubscription } from './subscription.ts';
 
 const DAY_MS = 86_400_000;
 
+/** A plan, or the seats of a plan, as a mail tells of it. */
+type Noticed = Pick<
+  StoredSubscription,
+  'id' | 'userId' | 'status' | 'planId' | 'periodEnd' | 'cancelAtPeriodEnd' | 'pastDueSince' | 'endedAt' | 'revision'
+>;
+
 /**
- * Publishes what the owner of a subscription is mailed about its change, in the transaction of the change. A member is not
- * mailed about a seat, which others pay.
+ * Publishes what the owner of a plan, or of seats, is mailed about its change, in the transaction of the change. The purchase of
+ * seats is no plan of the organization itself, so no mail says so.
  */
 export const raisePlanNotice = async (
   { pastDueGraceDays }: { readonly pastDueGraceDays: number },
   trx: Knex.Transaction,
-  { before, after }: { readonly before: StoredSubscription | undefined; readonly after: StoredSubscription },
+  { before, after, seats }: { readonly before: Noticed | undefined; readonly after: Noticed; readonly seats?: number },
 ): Promise<void> => {
-  const notice = after.paidBy === null ? noticeOf(before, after, pastDueGraceDays) : undefined;
-  if (notice === undefined) return;
-  const plan = await findPlanById(trx, after.planId);
+  const notice = noticeOf(before, after, pastDueGraceDays);
+  if (notice === undefined || (seats !== undefined && notice.kind === 'purchased')) return;
+  const name = (await findPlanById(trx, after.planId))?.name ?? after.planId;
   await appendToOutbox(trx, {
     subject: events.planNoticeRaised.subject,
     aggregate: `plan_notice:${after.id}:${after.revision}`,
@@ -25,7 +31,7 @@ export const raisePlanNotice = async (
     data: {
       svc_user_id: after.userId,
       kind: notice.kind,
-      plan: { id: after.planId, name: plan?.name ?? after.planId },
+      plan: { id: after.planId, name: seats === undefined ? name : `${seats} × ${name}` },
       at: notice.at.toISOString(),
       is_unpaid: after.status === 'unpaid',
     },
@@ -35,8 +41,8 @@ export const raisePlanNotice = async (
 const PAID: ReadonlySet<StoredSubscription['status']> = new Set(['active', 'trialing']);
 
 const noticeOf = (
-  before: StoredSubscription | undefined,
-  after: StoredSubscription,
+  before: Noticed | undefined,
+  after: Noticed,
   graceDays: number,
 ): { readonly kind: PlanNotice['kind']; readonly at: Date } | undefined => {
   const wasNeverPaid = before === undefined || before.status === 'incomplete';

@@ -50,7 +50,8 @@ export const storeState = async (
   await entitle(trx, subscription);
   if (!isVisible) return { outcome: 'unchanged', subscription };
   await publishState(deps, trx, subscription);
-  await raisePlanNotice(deps, trx, { before: stored, after: subscription });
+  // A member is not mailed about a seat, which others pay.
+  if (subscription.paidBy === null) await raisePlanNotice(deps, trx, { before: stored, after: subscription });
   return { outcome: 'applied', subscription };
 };
 

@@ -1,4 +1,4 @@
-import { newId, type Role } from '@svc/contracts';
+import { events, newId, type Role } from '@svc/contracts';
 import type { TestBilling } from './billing.ts';
 
 interface Owner {
@@ -59,6 +59,15 @@ export const organizations = (billing: TestBilling) => {
         .where({ aggregate: `subscription:${userId}` })
         .orderBy('seq')
         .select('subject', 'payload'),
+    /** Lists what an account is mailed about its plans, oldest first. */
+    noticesOf: async (userId: string) => {
+      const notices = await billing
+        .db('outbox')
+        .where({ subject: events.planNoticeRaised.subject })
+        .orderBy('seq')
+        .pluck('payload');
+      return notices.filter(({ svc_user_id }) => svc_user_id === userId);
+    },
     /** Lists the recorded acts for an organization, oldest first: action and name of the target. */
     actsOf: async (userId: string): Promise<[string, string | null][]> => {
       const { body } = await billing.internal('GET', `/internal/billing/acts/${userId}?limit=100`);
