@@ -30,6 +30,7 @@ CREATE TABLE accounts (
   month_used_micros bigint DEFAULT 0 NOT NULL,
   pending integer DEFAULT 0 NOT NULL,
   has_app_budgets boolean DEFAULT false NOT NULL,
+  paid_by text,
   CONSTRAINT accounts_pkey PRIMARY KEY (svc_user_id),
   CONSTRAINT accounts_sound CHECK (account_is_sound(anchor, "interval", period_start, period_end, week_used_micros, month_used_micros, pending))
 ) WITH (fillfactor=50);
@@ -70,6 +71,23 @@ CREATE TABLE app_budgets (
 ) WITH (fillfactor=50);
 CREATE TRIGGER app_budgets_alerts AFTER UPDATE OF used_micros, uncertain_micros ON app_budgets FOR EACH ROW EXECUTE FUNCTION app_budget_alerts_follow();
 
+CREATE TABLE audit_log (
+  id text NOT NULL,
+  organization_id text NOT NULL,
+  at timestamp with time zone DEFAULT now() NOT NULL,
+  actor_id text,
+  action text NOT NULL,
+  target_type text NOT NULL,
+  target_id text,
+  target_name text,
+  source text NOT NULL,
+  CONSTRAINT audit_log_pkey PRIMARY KEY (id),
+  CONSTRAINT audit_log_source_check CHECK ((source = ANY (ARRAY['console'::text, 'management_key'::text, 'operator'::text])))
+);
+CREATE INDEX audit_log_by_organization ON audit_log USING btree (organization_id, id);
+CREATE INDEX audit_log_by_time ON audit_log USING btree (at);
+CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON audit_log FOR EACH ROW EXECUTE FUNCTION keep_audit_log();
+
 CREATE TABLE auto_top_ups (
   svc_user_id text NOT NULL,
   is_enabled boolean NOT NULL,
@@ -88,11 +106,13 @@ CREATE TABLE checkout_sessions (
   svc_user_id text NOT NULL,
   kind text NOT NULL,
   plan_id text,
+  quantity integer,
   amount_micros bigint,
   asked_micros bigint NOT NULL,
   asked_currency text NOT NULL,
   provider_session_id text,
   is_automatic boolean DEFAULT false NOT NULL,
+  is_confirmed boolean DEFAULT false NOT NULL,
   status text DEFAULT 'open'::text NOT NULL,
   subscription_id text,
   paid_micros bigint,
@@ -110,8 +130,10 @@ CREATE TABLE checkout_sessions (
   CONSTRAINT checkout_sessions_amount_micros_check CHECK ((amount_micros > 0)),
   CONSTRAINT checkout_sessions_asked_micros_check CHECK ((asked_micros >= 0)),
   CONSTRAINT checkout_sessions_completed CHECK (((completed_at IS NOT NULL) = (status = ANY (ARRAY['complete'::text, 'void'::text, 'mismatched'::text])))),
-  CONSTRAINT checkout_sessions_kind_check CHECK ((kind = ANY (ARRAY['subscription'::text, 'top_up'::text]))),
-  CONSTRAINT checkout_sessions_plan CHECK (((plan_id IS NOT NULL) = (kind = 'subscription'::text))),
+  CONSTRAINT checkout_sessions_kind_check CHECK ((kind = ANY (ARRAY['subscription'::text, 'top_up'::text, 'seats'::text]))),
+  CONSTRAINT checkout_sessions_plan CHECK (((plan_id IS NOT NULL) = (kind = ANY (ARRAY['subscription'::text, 'seats'::text])))),
+  CONSTRAINT checkout_sessions_quantity CHECK (((quantity IS NOT NULL) = (kind = 'seats'::text))),
+  CONSTRAINT checkout_sessions_quantity_check CHECK ((quantity > 0)),
   CONSTRAINT checkout_sessions_status_check CHECK ((status = ANY (ARRAY['open'::text, 'complete'::text, 'expired'::text, 'void'::text, 'mismatched'::text])))
 );
 CREATE INDEX checkout_sessions_automatic ON checkout_sessions USING btree (svc_user_id, created_at) WHERE is_automatic;
@@ -157,6 +179,13 @@ CREATE TABLE deferred_items (
   CONSTRAINT deferred_items_attempts_check CHECK ((attempts > 0))
 );
 CREATE INDEX deferred_items_due ON deferred_items USING btree (work, due_at);
+
+CREATE TABLE ended_memberships (
+  membership_id text NOT NULL,
+  organization_id text NOT NULL,
+  ended_at timestamp with time zone NOT NULL,
+  CONSTRAINT ended_memberships_pkey PRIMARY KEY (membership_id)
+);
 
 CREATE TABLE ended_reservations ( -- partition of reservations FOR VALUES IN ('settled', 'released')
   request_id text NOT NULL,
@@ -280,11 +309,13 @@ CREATE TABLE key_budgets (
   month_start timestamp with time zone NOT NULL,
   month_used_micros bigint DEFAULT 0 NOT NULL,
   month_limit_micros bigint,
+  member_id text,
   CONSTRAINT key_budgets_pkey PRIMARY KEY (key_id),
   CONSTRAINT key_budgets_minute_count_check CHECK ((minute_count >= 0)),
   CONSTRAINT key_budgets_minute_tokens_check CHECK ((minute_tokens >= 0)),
   CONSTRAINT key_budgets_month_used_micros_check CHECK ((month_used_micros >= 0))
 ) WITH (fillfactor=50);
+CREATE INDEX key_budgets_by_member ON key_budgets USING btree (svc_user_id, member_id) WHERE (member_id IS NOT NULL);
 CREATE TRIGGER key_budgets_alerts AFTER UPDATE OF month_used_micros ON key_budgets FOR EACH ROW EXECUTE FUNCTION key_alerts_follow();
 
 CREATE TABLE key_idempotency (
@@ -413,6 +444,24 @@ CREATE INDEX ledger_postings_by_account ON ledger_postings USING btree (svc_user
 CREATE INDEX ledger_postings_of_funds ON ledger_postings USING btree (svc_user_id, id) WHERE (kind = ANY (ARRAY['top_up'::text, 'refund'::text, 'adjustment'::text]));
 CREATE TRIGGER ledger_postings_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_postings FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
 CREATE TRIGGER ledger_postings_balanced AFTER INSERT ON ledger_postings REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ledger_assert_postings();
+
+CREATE TABLE member_limits (
+  svc_user_id text NOT NULL,
+  member_id text NOT NULL,
+  monthly_limit_micros bigint NOT NULL,
+  CONSTRAINT member_limits_pkey PRIMARY KEY (svc_user_id, member_id),
+  CONSTRAINT member_limits_monthly_limit_micros_check CHECK ((monthly_limit_micros >= 0))
+);
+
+CREATE TABLE member_usage_days (
+  svc_user_id text NOT NULL,
+  day date NOT NULL,
+  member_id text NOT NULL,
+  requests integer NOT NULL,
+  paid_micros bigint NOT NULL,
+  CONSTRAINT member_usage_days_pkey PRIMARY KEY (svc_user_id, day, member_id),
+  CONSTRAINT member_usage_days_requests_check CHECK ((requests >= 0))
+) WITH (fillfactor=70);
 
 CREATE TABLE open_reservations ( -- partition of reservations FOR VALUES IN ('reserved', 'uncertain')
   request_id text NOT NULL,
@@ -557,6 +606,65 @@ CREATE TABLE reservations (
 CREATE INDEX reservations_by_account ON ONLY public.reservations USING btree (svc_user_id, request_id);
 CREATE INDEX reservations_idempotency_key ON ONLY public.reservations USING btree (svc_user_id, client_id, idempotency_key_hash) WHERE (idempotency_key_hash IS NOT NULL);
 
+CREATE TABLE seat_orders (
+  id text NOT NULL,
+  svc_user_id text NOT NULL,
+  provider_subscription_id text NOT NULL,
+  provider_ticket bigint NOT NULL,
+  status text NOT NULL,
+  plan_id text NOT NULL,
+  quantity integer NOT NULL,
+  wanted_quantity integer NOT NULL,
+  changes integer DEFAULT 0 NOT NULL,
+  applied_changes integer DEFAULT 0 NOT NULL,
+  is_cancelled_by_deletion boolean DEFAULT false NOT NULL,
+  is_followed boolean DEFAULT true NOT NULL,
+  anchor timestamp with time zone NOT NULL,
+  current_period_start timestamp with time zone NOT NULL,
+  current_period_end timestamp with time zone NOT NULL,
+  cancel_at_period_end boolean NOT NULL,
+  past_due_since timestamp with time zone,
+  ended_at timestamp with time zone,
+  created_at timestamp with time zone NOT NULL,
+  updated_at timestamp with time zone NOT NULL,
+  CONSTRAINT seat_orders_pkey PRIMARY KEY (id),
+  CONSTRAINT seat_orders_of_provider UNIQUE (provider_subscription_id),
+  CONSTRAINT seat_orders_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id),
+  CONSTRAINT seat_orders_changes CHECK (((applied_changes >= 0) AND (applied_changes <= changes))),
+  CONSTRAINT seat_orders_ended CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['canceled'::text, 'unpaid'::text, 'incomplete_expired'::text])))),
+  CONSTRAINT seat_orders_quantity_check CHECK ((quantity >= 0)),
+  CONSTRAINT seat_orders_status_check CHECK ((status = ANY (ARRAY['incomplete'::text, 'incomplete_expired'::text, 'trialing'::text, 'active'::text, 'past_due'::text, 'canceled'::text, 'unpaid'::text, 'paused'::text]))),
+  CONSTRAINT seat_orders_wanted_quantity_check CHECK ((wanted_quantity >= 0))
+);
+CREATE INDEX seat_orders_live_by_end ON seat_orders USING btree (current_period_end) WHERE (ended_at IS NULL);
+CREATE UNIQUE INDEX seat_orders_one_live ON seat_orders USING btree (svc_user_id, plan_id) WHERE (ended_at IS NULL);
+CREATE INDEX seat_orders_unfollowed ON seat_orders USING btree (updated_at) WHERE (NOT is_followed);
+CREATE INDEX seat_orders_waiting ON seat_orders USING btree (updated_at) WHERE (applied_changes < changes);
+
+CREATE TABLE seat_usage_days (
+  organization_id text NOT NULL,
+  day date NOT NULL,
+  svc_user_id text NOT NULL,
+  cost_micros bigint NOT NULL,
+  CONSTRAINT seat_usage_days_pkey PRIMARY KEY (organization_id, day, svc_user_id)
+) WITH (fillfactor=70);
+
+CREATE TABLE seats (
+  subscription_id text NOT NULL,
+  order_id text NOT NULL,
+  organization_id text NOT NULL,
+  svc_user_id text NOT NULL,
+  membership_id text NOT NULL,
+  assigned_at timestamp with time zone NOT NULL,
+  order_ticket bigint NOT NULL,
+  ended_at timestamp with time zone,
+  CONSTRAINT seats_pkey PRIMARY KEY (subscription_id),
+  CONSTRAINT seats_order_id_fkey FOREIGN KEY (order_id) REFERENCES seat_orders(id),
+  CONSTRAINT seats_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id)
+);
+CREATE INDEX seats_by_order ON seats USING btree (order_id, assigned_at) WHERE (ended_at IS NULL);
+CREATE UNIQUE INDEX seats_one_of_member ON seats USING btree (organization_id, svc_user_id) WHERE (ended_at IS NULL);
+
 CREATE TABLE secret_checks (
   setting text NOT NULL,
   sealed bytea NOT NULL,
@@ -589,7 +697,8 @@ CREATE INDEX subscription_disputes_lost ON subscription_disputes USING btree (pr
 CREATE TABLE subscriptions (
   id text NOT NULL,
   svc_user_id text NOT NULL,
-  provider_subscription_id text NOT NULL,
+  provider_subscription_id text,
+  paid_by text,
   provider_ticket bigint NOT NULL,
   status text NOT NULL,
   plan_id text NOT NULL,
@@ -608,6 +717,7 @@ CREATE TABLE subscriptions (
   CONSTRAINT subscriptions_svc_user_id_fkey FOREIGN KEY (svc_user_id) REFERENCES customers(svc_user_id),
   CONSTRAINT subscriptions_ended CHECK (((ended_at IS NOT NULL) = (status = ANY (ARRAY['canceled'::text, 'unpaid'::text, 'incomplete_expired'::text])))),
   CONSTRAINT subscriptions_past_due CHECK (((past_due_since IS NOT NULL) = (status = 'past_due'::text))),
+  CONSTRAINT subscriptions_payer CHECK (((provider_subscription_id IS NULL) = (paid_by IS NOT NULL))),
   CONSTRAINT subscriptions_period CHECK ((current_period_end > current_period_start)),
   CONSTRAINT subscriptions_revision_check CHECK ((revision >= 1)),
   CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['incomplete'::text, 'incomplete_expired'::text, 'trialing'::text, 'active'::text, 'past_due'::text, 'canceled'::text, 'unpaid'::text, 'paused'::text])))

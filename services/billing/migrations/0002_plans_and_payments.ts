@@ -36,11 +36,14 @@ CREATE TABLE customers (
   created_at timestamptz NOT NULL
 );
 
--- As Stripe last reported them.
+-- As Stripe last reported them. That of a seat is as Stripe last reported the organization's seats of the plan.
 CREATE TABLE subscriptions (
   id text PRIMARY KEY,
   svc_user_id text NOT NULL REFERENCES customers (svc_user_id),
-  provider_subscription_id text NOT NULL,
+  -- NULL for a seat.
+  provider_subscription_id text,
+  -- The organization whose seat it is. NULL for a plan that the account pays.
+  paid_by text,
   -- Taken before Stripe was asked. An answer with an earlier ticket than the one applied last is stale.
   provider_ticket bigint NOT NULL,
   status text NOT NULL CHECK (status IN (
@@ -56,6 +59,7 @@ CREATE TABLE subscriptions (
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   CONSTRAINT subscriptions_of_provider UNIQUE (provider_subscription_id),
+  CONSTRAINT subscriptions_payer CHECK ((provider_subscription_id IS NULL) = (paid_by IS NOT NULL)),
   CONSTRAINT subscriptions_period CHECK (current_period_end > current_period_start),
   CONSTRAINT subscriptions_past_due CHECK ((past_due_since IS NOT NULL) = (status = 'past_due')),
   CONSTRAINT subscriptions_ended
@@ -95,8 +99,10 @@ const CHECKOUTS = `
 CREATE TABLE checkout_sessions (
   id text PRIMARY KEY,
   svc_user_id text NOT NULL,
-  kind text NOT NULL CHECK (kind IN ('subscription', 'top_up')),
+  kind text NOT NULL CHECK (kind IN ('subscription', 'top_up', 'seats')),
   plan_id text REFERENCES plans (id),
+  -- Number of seats.
+  quantity int CHECK (quantity > 0),
   amount_micros bigint CHECK (amount_micros > 0),
   -- The price at the start of the checkout.
   asked_micros bigint NOT NULL CHECK (asked_micros >= 0),
@@ -105,6 +111,8 @@ CREATE TABLE checkout_sessions (
   provider_session_id text,
   -- A charge of the saved payment method, without a hosted page.
   is_automatic boolean NOT NULL DEFAULT false,
+  -- A person has confirmed it after the payment.
+  is_confirmed boolean NOT NULL DEFAULT false,
   -- void: paid while another subscription was live, and so ended again at the provider.
   status text NOT NULL DEFAULT 'open' CHECK (status IN ('open', 'complete', 'expired', 'void', 'mismatched')),
   subscription_id text REFERENCES subscriptions (id),
@@ -118,7 +126,8 @@ CREATE TABLE checkout_sessions (
   -- Time at which an automatic charge got its invoice.
   invoiced_at timestamptz,
   CONSTRAINT checkout_sessions_of_provider UNIQUE (provider_session_id),
-  CONSTRAINT checkout_sessions_plan CHECK ((plan_id IS NOT NULL) = (kind = 'subscription')),
+  CONSTRAINT checkout_sessions_plan CHECK ((plan_id IS NOT NULL) = (kind IN ('subscription', 'seats'))),
+  CONSTRAINT checkout_sessions_quantity CHECK ((quantity IS NOT NULL) = (kind = 'seats')),
   CONSTRAINT checkout_sessions_amount CHECK ((amount_micros IS NOT NULL) = (kind = 'top_up')),
   CONSTRAINT checkout_sessions_completed CHECK ((completed_at IS NOT NULL) = (status IN ('complete', 'void', 'mismatched')))
 );

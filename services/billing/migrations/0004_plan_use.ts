@@ -23,6 +23,8 @@ export const up = async (knex: Knex): Promise<void> => {
       pending int NOT NULL DEFAULT 0,
       -- False spares admission and settlement the look-up of a budget.
       has_app_budgets boolean NOT NULL DEFAULT false,
+      -- The organization whose seat the plan is. NULL for a plan that the account pays.
+      paid_by text,
       CONSTRAINT accounts_sound CHECK (account_is_sound(anchor, interval, period_start, period_end, week_used_micros,
         month_used_micros, pending))
     ) WITH (fillfactor = 50);

@@ -27,8 +27,11 @@ CREATE TABLE key_budgets (
   month_start timestamptz NOT NULL,
   month_used_micros bigint NOT NULL DEFAULT 0 CHECK (month_used_micros >= 0),
   -- As the last ask for a lease stated it.
-  month_limit_micros bigint
+  month_limit_micros bigint,
+  -- The member of the organization who created the key. NULL for the account itself.
+  member_id text
 ) WITH (fillfactor = 50);
+CREATE INDEX key_budgets_by_member ON key_budgets (svc_user_id, member_id) WHERE member_id IS NOT NULL;
 `;
 
 const LEASES = `

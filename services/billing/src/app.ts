@@ -1,11 +1,21 @@
 import type { RequestListener } from 'node:http';
-import { previewRestore, RECEIPT_TYPE } from '@svc/contracts';
+import { newId, previewRestore, RECEIPT_TYPE } from '@svc/contracts';
 import { isConnectionFailure } from '@svc/database';
 import { restoreRoutes } from '@svc/messaging';
 import { openSecretKeys, openSigningKeys, requireSecretKeys, secretRoutes } from '@svc/secrets';
-import { type Authenticators, type Binding, bind, createInternalApp, createServiceApp } from '@svc/service-kit';
+import {
+  type Authenticators,
+  type Binding,
+  bind,
+  createInternalApp,
+  createServiceApp,
+  type InternalClient,
+  systemClock,
+} from '@svc/service-kit';
 import { alertRoutes } from './alerts/index.ts';
 import { appBudgetRoutes } from './app-budgets/index.ts';
+import { auditRoutes } from './audit-log.ts';
+import { createAuthClient } from './auth-client.ts';
 import { endingRoutes } from './endings/index.ts';
 import { extraUsageRoutes } from './extra-usage/index.ts';
 import { createHolderMeters, createHolderSweep, holderRoutes } from './holders/index.ts';
@@ -14,6 +24,7 @@ import {
   createLeaseMeters,
   endSilent,
   leaseRoutes,
+  memberLimitRoutes,
   type RecallLeases,
   recallWallet,
   sweepLeases,
@@ -31,6 +42,7 @@ import {
   sweepReservations,
   unadmittedOperatorRoutes,
 } from './reservations/index.ts';
+import { type SeatDeps, seatInternalRoutes, seatRoutes } from './seats/index.ts';
 import {
   announcePresent,
   countCustomers,
@@ -45,7 +57,9 @@ const SERVICE = 'billing';
 const SECONDS_PER_HOUR = 3600;
 
 /** Parts from which the application is assembled. Tests replace some of them. */
-export interface AppParts extends PaymentParts {
+export interface AppParts extends Omit<PaymentParts, 'auth'> {
+  /** Client of the internal routes of auth. */
+  readonly auth: Pick<InternalClient, 'call'>;
   readonly authenticate: Authenticators;
   /** Operator routes of outbox and inbox. */
   readonly operatorBindings: readonly Binding[];
@@ -65,6 +79,8 @@ export interface App {
   readonly bindings: readonly Binding[];
   /** Dependencies of the usage consumer. */
   readonly settlement: SettlementDeps;
+  /** Dependencies of the consumer of removed members. */
+  readonly seats: SeatDeps;
   /** Marks overdue reservations uncertain, and settles overdue uncertain ones. Called periodically. */
   readonly sweep: () => Promise<void>;
   /** Ends what dead gateway processes hold. Called every `HOLDER_SWEEP_INTERVAL_MS`. */
@@ -75,10 +91,14 @@ export interface App {
 
 /** Creates the application without starting background work. */
 export const createApp = async (parts: AppParts): Promise<App> => {
-  const { config, database, logger } = parts;
+  const { config, database, logger, relay } = parts;
+  const auth = createAuthClient(parts.auth);
   const common = {
     database,
     logger,
+    relay,
+    auth,
+    newId,
     meters: createReservationMeters(parts.metrics),
     currency: config.BILLING_CURRENCY,
     pastDueGraceDays: config.PAST_DUE_GRACE_DAYS,
@@ -95,7 +115,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
   await requireSecretKeys(database, [receipts.use]);
   const receiptKeys = receipts.keys;
   const receiptSigning = createReceiptSigning({ ...common, issuer: config.PUBLIC_BASE_URL, receiptKeys });
-  const payments = wirePayments(parts);
+  const payments = wirePayments({ ...parts, auth });
   const publicBindings = [
     ...planRoutes(parts.offer),
     ...subscriptionRoutes(common),
@@ -104,6 +124,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
     ...alertRoutes(common),
     ...receiptRoutes({ receipts: receiptSigning, receiptKeys }),
     ...walletRoutes(common),
+    ...organizationRoutes(common),
     ...payments.bindings,
   ];
   const internalBindings = [
@@ -115,6 +136,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
     ...appBudgetRoutes(common),
     ...planInternalRoutes(parts.offer),
     ...subscriptionInternalRoutes(common),
+    ...organizationInternalRoutes(common),
     ...usageInternalRoutes(common),
     ...receiptInternalRoutes({ receipts: receiptSigning, withdrawKeys: receipts.withdraw }),
     ...secretRoutes({ service: SERVICE, database, uses: [receipts.use] }),
@@ -129,6 +151,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
     internalApp: createInternal(parts, internalBindings),
     bindings: [...publicBindings, ...internalBindings],
     settlement: common,
+    seats: common,
     sweep: async () => {
       const settleAfterSeconds = config.UNCERTAIN_SETTLE_AFTER_HOURS * SECONDS_PER_HOUR;
       const uncertainAfterSeconds = config.RESERVATION_UNCERTAIN_AFTER_SECONDS;
@@ -143,6 +166,18 @@ export const createApp = async (parts: AppParts): Promise<App> => {
     paymentJobs: payments.jobs,
   };
 };
+
+/** Binds the public routes of seats, and of the limits of members. */
+const organizationRoutes = (deps: SeatDeps & Parameters<typeof memberLimitRoutes>[0]): Binding[] => [
+  ...seatRoutes(deps),
+  ...memberLimitRoutes(deps),
+];
+
+/** Binds what auth reads of organizations. */
+const organizationInternalRoutes = (deps: Parameters<typeof auditRoutes>[0]): Binding[] => [
+  ...seatInternalRoutes(deps),
+  ...auditRoutes(deps),
+];
 
 /** Binds what follows a restore of the database, and its preview. */
 const bindRestores = (
@@ -173,7 +208,7 @@ const bindRestores = (
 ];
 
 const createPublicApp = (
-  { config, logger, metrics, authenticate }: AppParts,
+  { config, logger, metrics, authenticate, clock = systemClock }: AppParts,
   bindings: readonly Binding[],
 ): RequestListener =>
   createServiceApp({
@@ -186,6 +221,7 @@ const createPublicApp = (
     publicBaseUrl: config.PUBLIC_BASE_URL,
     trustProxyHops: config.TRUST_PROXY_HOPS,
     responseValidation: config.RESPONSE_VALIDATION,
+    stepUp: { maxAgeSeconds: config.STEP_UP_MAX_AGE_SECONDS, clock },
   });
 
 const createInternal = (

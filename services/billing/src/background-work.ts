@@ -2,16 +2,19 @@ import type { Consumer, Messaging } from '@svc/messaging';
 import { type Lifecycle, type Logger, runPeriodically } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { App } from './app.ts';
+import { pruneAuditLog } from './audit-log.ts';
 import { startEndingConsumer } from './endings/index.ts';
 import { HOLDER_SWEEP_INTERVAL_MS } from './holders/index.ts';
 import { startUsageConsumer } from './reservations/index.ts';
+import { startMembershipConsumer } from './seats/index.ts';
 
 const PARTITION_INTERVAL_MS = 6 * 3_600_000;
+const AUDIT_INTERVAL_MS = 6 * 3_600_000;
 
 /** Starts the consumers and the periodic work of the service. Returns the consumers. */
 export const startBackgroundWork = (
   life: Pick<Lifecycle, 'onStop'>,
-  { settlement, sweep, sweepHolders, paymentJobs }: App,
+  { settlement, seats, sweep, sweepHolders, paymentJobs }: App,
   {
     database,
     messaging,
@@ -31,9 +34,12 @@ export const startBackgroundWork = (
   life.onStop('usage consumer', () => usage.stop());
   const endings = startEndingConsumer({ database, messaging });
   life.onStop('consumer of account endings', () => endings.stop());
+  const memberships = startMembershipConsumer({ ...seats, messaging });
+  life.onStop('consumer of removed members', () => memberships.stop());
   const jobs = [
     { name: 'sweep', intervalMs: sweepIntervalMs, run: sweep },
     { name: 'partitions', intervalMs: PARTITION_INTERVAL_MS, run: keepPartitions },
+    { name: 'audit log', intervalMs: AUDIT_INTERVAL_MS, run: () => pruneAuditLog(database) },
     { name: 'holders', intervalMs: HOLDER_SWEEP_INTERVAL_MS, run: sweepHolders },
     ...paymentJobs,
   ];
@@ -41,5 +47,5 @@ export const startBackgroundWork = (
     const working = runPeriodically({ name, intervalMs, run, logger });
     life.onStop(name, () => working.stop());
   }
-  return [usage, endings];
+  return [usage, endings, memberships];
 };

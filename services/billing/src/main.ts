@@ -89,6 +89,7 @@ const start = async (life: Lifecycle): Promise<void> => {
     database,
     offer,
     relay,
+    auth,
     logger,
     metrics,
     authenticate: createTokenAuthenticators({

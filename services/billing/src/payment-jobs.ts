@@ -6,12 +6,14 @@ import {
   type EventSweep,
   finishCharges,
   finishRefunds,
+  finishSeatChanges,
   invoiceCharges,
   type PaymentMeters,
   refreshStoredSubscription,
   runAutoTopUps,
   settleOldCheckouts,
 } from './payments/index.ts';
+import { listSilentOrders } from './seats/index.ts';
 import { listSilentSubscriptions } from './subscriptions/index.ts';
 
 export interface PaymentJobDeps extends AutoTopUpDeps {
@@ -34,6 +36,7 @@ export const createPaymentJobs = (
   { name: 'subscriptions', intervalMs: ASKING_INTERVAL_MS, run: () => refreshSubscriptions(deps) },
   { name: 'checkouts', intervalMs: ASKING_INTERVAL_MS, run: () => settleOldCheckouts(deps) },
   { name: 'refunds', intervalMs, run: () => finishRefunds(deps) },
+  { name: 'seats', intervalMs, run: () => finishSeatChanges(deps) },
   { name: 'invoices', intervalMs, run: () => invoiceCharges(deps) },
   { name: 'account_endings', intervalMs, run: () => applyEndings(deps) },
   { name: 'automatic_charges', intervalMs, run: () => finishCharges(deps) },
@@ -49,6 +52,7 @@ const measure = async ({ database, paymentMeters, jobMeters }: PaymentJobDeps): 
 const refreshSubscriptions = async (deps: PaymentJobDeps): Promise<void> => {
   const ids = new Set([
     ...(await listSilentSubscriptions(deps.database, SUBSCRIPTIONS_MAX)),
+    ...(await listSilentOrders(deps.database, SUBSCRIPTIONS_MAX)),
     ...(await listDeferredItems(deps.database, 'subscriptions', SUBSCRIPTIONS_MAX)),
   ]);
   await runItems(deps, 'subscriptions', [...ids], (id) => refreshStoredSubscription(deps, id));

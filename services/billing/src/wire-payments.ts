@@ -1,6 +1,7 @@
 import { newId, type RestoreEffect } from '@svc/contracts';
 import { type Binding, type Clock, type Logger, type Metrics, systemClock } from '@svc/service-kit';
 import type { Knex } from 'knex';
+import type { AuthClient } from './auth-client.ts';
 import { type Config, stripeSettingsOf } from './config.ts';
 import { createJobMeters, type Job } from './jobs/index.ts';
 import { createPaymentJobs } from './payment-jobs.ts';
@@ -26,6 +27,7 @@ import type { PlanOffer } from './plans/index.ts';
 export interface PaymentParts {
   readonly config: Config;
   readonly database: Knex;
+  readonly auth: Pick<AuthClient, 'nameSoon'>;
   readonly offer: PlanOffer;
   readonly relay: { hint: () => void };
   readonly logger: Logger;
@@ -49,18 +51,20 @@ export interface Payments {
 
 /** Wires payments with Stripe, or with its stand-in, which differs in address and keys only. */
 export const wirePayments = (parts: PaymentParts): Payments => {
-  const { config, database, offer, relay, logger, metrics, clock = systemClock, stripeTransport } = parts;
+  const { config, database, auth, offer, relay, logger, metrics, clock = systemClock, stripeTransport } = parts;
   const { webhookSecrets: secrets, ...settings } = stripeSettingsOf(config);
   const providerMeters = createProviderMeters(metrics);
   const stripe = createStripeClient(settings, providerMeters, stripeTransport);
   const deps = {
     database,
+    auth,
     stripe,
     offer,
     relay,
     logger,
     newId,
     currency: config.BILLING_CURRENCY,
+    publicBaseUrl: config.PUBLIC_BASE_URL,
     pastDueGraceDays: config.PAST_DUE_GRACE_DAYS,
     stepUp: { maxAgeSeconds: config.STEP_UP_MAX_AGE_SECONDS, clock },
     jobMeters: createJobMeters(metrics),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { internalRoutes, newId, restoreOperations } from '@svc/contracts';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { RETURNS } from './support/billing.ts';
+import { organizations } from './support/organizations.ts';
 import { stripeBilling } from './support/stripe-billing.ts';
 
 const { stripe, billing, reset, stop, ...people } = await stripeBilling();
@@ -38,6 +39,27 @@ test('imports a subscription bought after the restored moment from Stripe, so th
   expect(await current(owner.token)).toMatchObject({ status: 'active', plan: { id: 'full' } });
   expect((await checkout(owner.token)).body.detail.code).toBe('subscription_already_active');
   expect(stripe.object(owner.stripeId)['status']).toBe('active');
+});
+
+test('imports seats bought after the restored moment from Stripe, and the end of seats that were paid then', async () => {
+  const seats = organizations(billing);
+  const buyer = await seats.found();
+  await seats.buy(buyer, 2);
+  const former = await seats.found();
+  const { session_id } = (await seats.change(former, 1)).body;
+  await seats.pay(session_id);
+  await seats.confirm(former, session_id);
+  const member = billing.auth.join(former.userId).svc_user_id;
+  await seats.assign(former, member);
+  stripe.changeSubscription(String(seats.paidBy(former.userId)[0]?.id), {
+    status: 'canceled',
+    ended_at: 1_793_000_000,
+  });
+  await forget(buyer.userId);
+  await afterRestore('2026-11-01T00:00:00Z');
+  expect((await seats.list(buyer)).body.data).toEqual([{ plan_id: 'basic', quantity: 2, assigned: 0 }]);
+  expect((await seats.list(former)).body.data).toEqual([]);
+  expect(await seats.statusOf(member)).toBe('canceled');
 });
 
 test('credits a top-up paid after the restored moment once, even if the command is repeated', async () => {

@@ -64,6 +64,7 @@ describe('buying a subscription', () => {
         current_period_start: START,
         current_period_end: '2026-11-01T12:00:00.000Z',
         cancel_at_period_end: false,
+        paid_by: null,
         revision: 1,
       },
     });

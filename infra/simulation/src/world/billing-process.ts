@@ -74,6 +74,8 @@ const start = async (
     logger,
     metrics,
     recallLeases,
+    // No organization is simulated.
+    auth: { call: () => Promise.reject(new Error('unused')) },
     // Callers are given with each call, so that no token is read.
     authenticate: createTokenAuthenticators({
       publicBaseUrl: config.PUBLIC_BASE_URL,

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { RouteDefinition } from '@svc/contracts';
-import type { Binding } from '@svc/service-kit';
+import { Act, type Binding } from '@svc/service-kit';
 
 export interface RouteInput {
   readonly params?: Readonly<Record<string, string>>;
@@ -9,6 +9,9 @@ export interface RouteInput {
   /** Body and headers as they were sent, for a route that reads them itself. */
   readonly raw?: { readonly body: string; readonly headers: Readonly<Record<string, string>> };
 }
+
+/** Acts of people who act for no organization stand in no log. */
+const OF_PERSON = { organizationId: null, actorId: '', source: 'console' } as const;
 
 /** Calls the handlers of a service's routes without HTTP. */
 export type CallRoute = (route: RouteDefinition, input: RouteInput) => Promise<unknown>;
@@ -21,7 +24,17 @@ export const createCaller = (bindings: readonly Binding[]): CallRoute => {
     if (binding === undefined) throw new Error(`no handler is bound to ${route.path}`);
     const req = raw && Object.assign(Readable.from([Buffer.from(raw.body)]), { headers: raw.headers });
     // The handlers of these routes read no other part of a request.
-    const request = { params, body, caller, query: {}, headers: {}, req, nameRequests: () => undefined } as unknown;
+    const act = route.audit == null ? undefined : new Act(route.audit, OF_PERSON);
+    const request = {
+      params,
+      body,
+      caller,
+      act,
+      query: {},
+      headers: {},
+      req,
+      nameRequests: () => undefined,
+    } as unknown;
     try {
       const reply = await binding.handle(request as Parameters<Binding['handle']>[0]);
       return typeof reply === 'object' ? reply.body : undefined;

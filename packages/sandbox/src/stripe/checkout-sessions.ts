@@ -14,6 +14,7 @@ const EXPIRES_AFTER_SECONDS = 24 * 3600;
 
 interface LineItem {
   readonly price?: string;
+  readonly quantity?: string;
   readonly price_data?: { readonly unit_amount?: string; readonly currency?: string };
 }
 
@@ -32,6 +33,7 @@ export const makeSession = (account: Account, params: Fields): Session => {
     subscription: null,
     payment_intent: null,
     price: line?.price ?? null,
+    quantity: quantityOf(line),
     amount_subtotal: amount,
     amount_total: amount,
     total_details: { amount_discount: 0, amount_shipping: 0, amount_tax: 0 },
@@ -57,8 +59,10 @@ const priceOf = ({ catalog }: Account, line: LineItem | undefined) => {
   const plan = catalog.findByPrice(line.price);
   if (plan === undefined) throw new Refusal('resource_missing', 'line_items[0][price]');
   const { unit_amount: amount, currency } = toPrice(plan);
-  return { amount, currency };
+  return { amount: Number(amount) * quantityOf(line), currency };
 };
+
+const quantityOf = (line: LineItem | undefined): number => Number(line?.quantity ?? 1);
 
 /** Finds a session by its id at Stripe or at the merchant. One whose time is over has expired. */
 export const findSession = (account: Account, id: string): Session | undefined => {
@@ -117,6 +121,8 @@ const isRefunded = (account: Account, { latest_invoice: id }: Subscription): boo
   });
 };
 
+const withQuantity = (name: string, quantity: number): string => (quantity === 1 ? name : `${quantity} × ${name}`);
+
 /** Reads a session as its page shows it. */
 export const toHostedSession = ({ catalog }: Account, session: Session): HostedSession => {
   const { sandbox, currency } = session;
@@ -124,7 +130,7 @@ export const toHostedSession = ({ catalog }: Account, session: Session): HostedS
   return {
     id: session.client_reference_id ?? session.id,
     customer: session.customer,
-    description: plan?.name ?? session.price ?? '',
+    description: withQuantity(plan?.name ?? session.price ?? '', session.quantity ?? 1),
     planId: plan?.id ?? null,
     interval: plan?.price.interval ?? null,
     amountMicros: toMicros(session.amount_subtotal, currency),

@@ -6,6 +6,8 @@ export interface HostedSubscription {
   readonly id: string;
   readonly customer: string;
   readonly planId: string;
+  /** Number of times that the plan is paid: the seats of an organization. */
+  readonly quantity: number;
   readonly interval: 'month' | 'year';
   readonly status: SubscriptionStatus;
   readonly anchor: Date;

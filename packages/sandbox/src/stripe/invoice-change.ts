@@ -6,16 +6,19 @@ import { receivePayment } from './payments.ts';
 import { type Price, useCredit } from './plan-change.ts';
 import { saveHosted } from './subscriptions.ts';
 
-/** Returns the price of a subscription's plan. A plan that is no longer on offer keeps the price of its purchase. */
-export const findPrice = ({ catalog, objects }: Account, { id, planId }: HostedSubscription): Price | undefined => {
+/** Returns the price of a subscription: that of its plan, as often as it is paid. A plan that is no longer on offer keeps the price of its purchase. */
+export const findPrice = (
+  { catalog, objects }: Account,
+  { id, planId, quantity }: HostedSubscription,
+): Price | undefined => {
   const price = catalog.find(planId)?.price;
-  if (price !== undefined) return { amountMicros: price.amount_micros, currency: price.currency };
+  if (price !== undefined) return { amountMicros: price.amount_micros * quantity, currency: price.currency };
   const bought = objects.list('checkout.session').find(({ subscription }) => subscription === id);
   const [item] = objects.of('subscription', id)?.items.data ?? [];
   const micros = item?.price['unit_amount'];
   return bought === undefined || typeof micros !== 'number'
     ? undefined
-    : { amountMicros: micros, currency: bought.currency.toUpperCase() };
+    : { amountMicros: micros * quantity, currency: bought.currency.toUpperCase() };
 };
 
 /** Stores a changed subscription. If the change is a payment, of a new period or of an overdue one, invoices it. */

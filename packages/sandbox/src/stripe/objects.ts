@@ -36,6 +36,7 @@ export interface Session extends Common {
   readonly total_details: { readonly amount_discount: number };
   /** Price of the plan; null for a top-up. */
   readonly price: string | null;
+  readonly quantity?: number;
   readonly subscription_metadata: Metadata;
   readonly sandbox: {
     readonly promotion_code: string | null;
@@ -54,6 +55,7 @@ export interface Price {
 export interface SubscriptionItem {
   readonly id: string;
   readonly price: Price;
+  readonly quantity?: number;
   readonly current_period_start: number;
   readonly current_period_end: number;
   readonly [member: string]: unknown;

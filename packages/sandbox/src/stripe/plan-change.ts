@@ -24,7 +24,8 @@ export const changePlan = (
   plan: Pick<ConfiguredPlan, 'id' | 'price'>,
   at: Date,
 ): PlanChange => {
-  const { amount_micros: amountMicros, currency, interval } = plan.price;
+  const { currency, interval } = plan.price;
+  const amountMicros = plan.price.amount_micros * subscription.quantity;
   const isSameInterval = interval === subscription.interval;
   const period = isSameInterval || subscription.status === 'trialing' ? {} : inNewPeriod(interval, at);
   const changed = { ...subscription, planId: plan.id, interval, ...period };
@@ -37,6 +38,25 @@ export const changePlan = (
     changed: { ...changed, creditMicros: Math.max(0, -balanceMicros), paidMicros: amountMicros },
     dueMicros: Math.max(0, balanceMicros),
   };
+};
+
+/**
+ * Changes the quantity at `at`. More are paid for the rest of the period, counted in days; for fewer, the rest becomes credit. A
+ * period that was free, by a promotion or as a trial, costs nothing more.
+ */
+export const changeQuantity = (
+  subscription: HostedSubscription,
+  { quantity, price }: { readonly quantity: number; readonly price: Price },
+  at: Date,
+): PlanChange => {
+  const changed = { ...subscription, quantity };
+  if (subscription.status !== 'active') return { changed, dueMicros: 0 };
+  const more = quantity - subscription.quantity;
+  const costMicros = toPayable(price.amountMicros * Math.abs(more) * restOfPeriod(subscription, at), price.currency);
+  if (more < 0) return { changed: { ...changed, creditMicros: subscription.creditMicros + costMicros }, dueMicros: 0 };
+  const { dueMicros, creditMicros } = useCredit(costMicros, subscription.creditMicros);
+  const paidMicros = subscription.paidMicros + price.amountMicros * more;
+  return { changed: { ...changed, creditMicros, paidMicros }, dueMicros };
 };
 
 /** Returns the amount of a payment after the credit, and the credit that is left. */

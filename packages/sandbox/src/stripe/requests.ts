@@ -1,4 +1,5 @@
 import type { Account } from './account.ts';
+import { quantityOf, updateQuantity } from './change-quantity.ts';
 import { findSession, makeSession } from './checkout-sessions.ts';
 import { addInvoiceItem, changeInvoice, draftInvoice } from './invoices.ts';
 import { listPage, pageOf } from './lists.ts';
@@ -137,11 +138,19 @@ const write = async (account: Account, { path, params }: ApiRequest): Promise<Fi
     return objects.get(owner);
   }
   if (kind === 'subscriptions' && objects.of('subscription', owner) !== undefined) {
-    changeSubscription(account, owner, { cancel_at_period_end: params['cancel_at_period_end'] === 'true' });
+    updateSubscription(account, owner, params);
     await misbehavior.afterRead(path);
     return objects.get(owner);
   }
   return undefined;
+};
+
+const updateSubscription = (account: Account, id: string, params: Fields): void => {
+  const subscription = account.objects.of('subscription', id);
+  const quantity = quantityOf(params);
+  if (subscription !== undefined && quantity !== undefined) updateQuantity(account, subscription, quantity);
+  const isCancelled = params['cancel_at_period_end'];
+  if (isCancelled !== undefined) changeSubscription(account, id, { cancel_at_period_end: isCancelled === 'true' });
 };
 
 const remove = async (account: Account, path: string): Promise<Fields | undefined> => {

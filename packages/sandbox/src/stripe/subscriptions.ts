@@ -18,6 +18,7 @@ export const toHosted = ({ objects, catalog }: Account, subscription: Subscripti
     id: subscription.id,
     customer: subscription.customer,
     planId: catalog.findByPrice(item.price.id)?.id ?? subscription.metadata['plan_id'] ?? item.price.id,
+    quantity: item.quantity ?? 1,
     interval: item.price.recurring.interval,
     status: subscriptionStatusSchema.parse(subscription.status),
     anchor: toDate(subscription.billing_cycle_anchor),
@@ -56,6 +57,7 @@ export const saveHosted = (account: Account, hosted: HostedSubscription): void =
         {
           ...item,
           price,
+          quantity: hosted.quantity,
           current_period_start: toSeconds(hosted.periodStart),
           current_period_end: toSeconds(hosted.periodEnd),
         },
@@ -94,6 +96,7 @@ export const startSubscription = (
     ...shape,
     id: objects.newId('si'),
     price: toPrice(plan),
+    quantity: session.quantity ?? 1,
     current_period_start: toSeconds(start),
     current_period_end: toSeconds(end),
   };

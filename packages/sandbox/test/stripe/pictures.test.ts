@@ -49,6 +49,7 @@ const SUBSCRIPTION: HostedSubscription = {
   id: 'sub_pictures',
   customer: 'cus_pictures',
   planId: PLAN.id,
+  quantity: 1,
   interval: 'month',
   status: 'active',
   anchor: PERIOD_START,

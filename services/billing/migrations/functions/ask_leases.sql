@@ -24,6 +24,8 @@ DECLARE
   -- Verdict by which leases are recalled.
   lacking text;
   month_left bigint;
+  -- NULL without a limit of the key's member.
+  member_left bigint;
   grant_tokens bigint;
   ahead record;
   per_minute int;
@@ -32,8 +34,8 @@ DECLARE
   lease_state text;
 BEGIN
   FOR q IN
-    SELECT t.place, t.ask ->> 'svc_user_id' AS svc_user_id, t.ask ->> 'key_id' AS key_id, (t.ask ->> 'lease_id')::uuid AS lease_id,
-        t.ask -> 'limits' AS limits, t.ask -> 'report' AS report, t.ask -> 'needs' AS needs, t.ask -> 'wanted' AS wanted,
+    SELECT t.place, t.ask ->> 'svc_user_id' AS svc_user_id, t.ask ->> 'key_id' AS key_id, t.ask ->> 'member_id' AS member_id,
+        (t.ask ->> 'lease_id')::uuid AS lease_id, t.ask -> 'limits' AS limits, t.ask -> 'report' AS report, t.ask -> 'needs' AS needs, t.ask -> 'wanted' AS wanted,
         coalesce((t.ask ->> 'has_unanswered')::boolean, false) AS has_unanswered,
         coalesce((t.ask ->> 'has_recalled')::boolean, false) AS has_recalled
       FROM jsonb_array_elements(p_asks) WITH ORDINALITY AS t (ask, place)
@@ -56,6 +58,7 @@ BEGIN
     k := with_current_key_windows(k, at);
     k.key_id := q.key_id;
     k.svc_user_id := q.svc_user_id;
+    k.member_id := q.member_id;
     SELECT * INTO l FROM leases AS v WHERE v.lease_id = q.lease_id;
     IF NOT FOUND THEN
       l := NULL;
@@ -94,6 +97,8 @@ BEGIN
       ELSE
         month_left := NULL;
       END IF;
+      member_left := member_left_micros(q.svc_user_id, q.member_id, k.month_start, l.lease_id)
+        - (l.granted_micros - l.returned_micros - l.settled_micros);
       FOR need IN SELECT n FROM jsonb_array_elements(q.needs) AS n LOOP
         decision := NULL;
         IF need ? 'idempotency_key' THEN
@@ -104,21 +109,23 @@ BEGIN
         amount := (need ->> 'micros')::bigint;
         -- Without a wallet nothing is left, not even for a request without cost.
         wallet_left := coalesce(w.balance_micros - w.held_micros, -1);
-        verdict := CASE WHEN decision IS NULL THEN refuse_key_request(k, q.limits, need, amount, wallet_left, month_left) END;
-        lacking := CASE WHEN verdict = 'key_monthly_limit_exceeded' AND wallet_left < amount THEN 'insufficient_balance'
-          ELSE verdict END;
+        verdict := CASE WHEN decision IS NULL
+          THEN refuse_key_request(k, q.limits, need, amount, wallet_left, month_left, member_left) END;
+        lacking := CASE WHEN verdict IN ('key_monthly_limit_exceeded', 'member_monthly_limit_exceeded') AND wallet_left < amount
+          THEN 'insufficient_balance' WHEN verdict = 'key_monthly_limit_exceeded' AND member_left < amount
+          THEN 'member_monthly_limit_exceeded' ELSE verdict END;
         IF verdict <> 'rate_limit_exceeded' AND need ? 'micros_least'
             AND (q.has_recalled OR recallable_leases(l, k, lacking) = '{}') THEN
-          amount := greatest(least(wallet_left, month_left), (need ->> 'micros_least')::bigint);
-          verdict := refuse_key_request(k, q.limits, need, amount, wallet_left, month_left);
+          amount := greatest(least(wallet_left, month_left, member_left), (need ->> 'micros_least')::bigint);
+          verdict := refuse_key_request(k, q.limits, need, amount, wallet_left, month_left, member_left);
         END IF;
         IF verdict IS NOT NULL THEN
           recalled := coalesce(recalled, '{}') || recallable_leases(l, k, lacking);
           decision := jsonb_build_object('verdict', verdict) || CASE verdict
             WHEN 'rate_limit_exceeded' THEN jsonb_build_object('resets_at', wire_time(k.minute_start + interval '60 seconds'))
-            ELSE jsonb_build_object('available_micros', greatest(least(wallet_left, month_left), 0)) END || CASE verdict
-            WHEN 'key_monthly_limit_exceeded' THEN jsonb_build_object('resets_at', wire_time(monthly_anniversary(k.month_start, 1)))
-            ELSE '{}' END;
+            ELSE jsonb_build_object('available_micros', greatest(least(wallet_left, month_left, member_left), 0)) END
+            || CASE WHEN verdict IN ('key_monthly_limit_exceeded', 'member_monthly_limit_exceeded')
+              THEN jsonb_build_object('resets_at', wire_time(monthly_anniversary(k.month_start, 1))) ELSE '{}' END;
         ELSIF decision IS NULL THEN
           decision := '{"verdict": "granted"}';
           IF NOT coalesce((need ->> 'is_probe')::boolean, false) THEN
@@ -127,6 +134,7 @@ BEGIN
             l.known_micros := l.known_micros + least((need ->> 'known_micros')::bigint, amount);
             w.held_micros := w.held_micros + amount;
             month_left := month_left - amount;
+            member_left := member_left - amount;
             -- The minutes of a key without a limit count nothing.
             IF per_minute IS NOT NULL THEN
               k.minute_count := k.minute_count + 1;
@@ -147,7 +155,7 @@ BEGIN
         decisions := decisions || decision;
       END LOOP;
       IF recalled IS NULL AND w.svc_user_id IS NOT NULL THEN
-        SELECT * INTO ahead FROM grant_ahead(q.wanted, least(w.balance_micros - w.held_micros, month_left),
+        SELECT * INTO ahead FROM grant_ahead(q.wanted, least(w.balance_micros - w.held_micros, month_left, member_left),
           per_minute - k.minute_count, token_limit - k.minute_tokens);
         l.granted_micros := l.granted_micros + ahead.micros;
         w.held_micros := w.held_micros + ahead.micros;

@@ -6,6 +6,7 @@ BEGIN
   IF p_amount = 0 THEN RETURN; END IF;
   UPDATE leases AS v SET estimated_micros = v.estimated_micros - p_amount WHERE v.lease_id = l.lease_id;
   PERFORM book_key_use(l.svc_user_id, l.key_id, NULL, l.month_start, 0, 0, -p_amount, -p_amount);
+  PERFORM write_member_usage(ARRAY[l.key_id], ARRAY[l.svc_user_id], ARRAY[0], ARRAY[-p_amount]);
   PERFORM post_key_use('adjustment', concat('lease:', l.lease_id, ':', p_request_id), l.svc_user_id, p_currency, -p_amount,
     -p_amount, nextval('ledger_postings_id_seq'));
 END $$;

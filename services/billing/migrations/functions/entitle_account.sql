@@ -6,7 +6,7 @@
 -- Takes the advisory lock of `set_app_budget`, which may run before the account exists.
 CREATE OR REPLACE FUNCTION entitle_account(
   p_svc_user_id text, p_status text, p_plan_id text, p_past_due_since timestamptz, p_anchor timestamptz, p_interval text,
-  p_period_start timestamptz, p_period_end timestamptz
+  p_period_start timestamptz, p_period_end timestamptz, p_paid_by text DEFAULT NULL
 ) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -22,10 +22,10 @@ BEGIN
   SELECT * INTO a FROM accounts AS v WHERE v.svc_user_id = p_svc_user_id FOR NO KEY UPDATE;
   IF NOT FOUND THEN
     INSERT INTO accounts (svc_user_id, status, plan_id, past_due_since, anchor, interval, period_start, period_end,
-        week_start, week_end, month_start, month_end, has_app_budgets)
+        week_start, week_end, month_start, month_end, has_app_budgets, paid_by)
       VALUES (p_svc_user_id, p_status, p_plan_id, p_past_due_since, p_anchor, p_interval, p_period_start, p_period_end,
         week.starts_at, week.ends_at, month.starts_at, month.ends_at,
-        EXISTS (SELECT FROM app_budgets AS b WHERE b.svc_user_id = p_svc_user_id));
+        EXISTS (SELECT FROM app_budgets AS b WHERE b.svc_user_id = p_svc_user_id), p_paid_by);
     RETURN;
   END IF;
 
@@ -57,7 +57,7 @@ BEGIN
   END IF;
 
   UPDATE accounts AS v SET status = p_status, plan_id = p_plan_id, past_due_since = p_past_due_since,
-      anchor = p_anchor, interval = p_interval, period_start = p_period_start, period_end = p_period_end,
+      anchor = p_anchor, interval = p_interval, period_start = p_period_start, period_end = p_period_end, paid_by = p_paid_by,
       week_start = a.week_start, week_end = a.week_end, week_used_micros = a.week_used_micros,
       month_start = a.month_start, month_end = a.month_end, month_used_micros = a.month_used_micros
     WHERE v.svc_user_id = p_svc_user_id;

@@ -32,7 +32,8 @@ BEGIN
     ), postings AS MATERIALIZED (
       SELECT c.svc_user_id, sum(c.cost_micros)::bigint AS paid, min(c.request_id) FILTER (WHERE c.cost_micros > 0) AS reference,
           nextval('ledger_postings_id_seq') AS posting_id, array_agg(DISTINCT c.lease_id) AS lease_ids,
-          array_agg(c.place) AS places, array_agg(c.request_id) AS request_ids
+          array_agg(c.place) AS places, array_agg(c.request_id) AS request_ids, array_agg(c.key_id) AS key_ids,
+          array_agg(c.cost_micros) AS costs, count(*)::int AS requests
         FROM covered AS c GROUP BY c.svc_user_id
     ), written AS (
       INSERT INTO key_requests (request_id, svc_user_id, key_id, lease_id, state, settled_by, cost_micros, written_off_micros,
@@ -59,6 +60,7 @@ BEGIN
     IF w.paid > 0 THEN
       PERFORM post_key_use('settlement', w.reference, w.svc_user_id, p_currency, w.paid, w.paid, w.posting_id);
     END IF;
+    PERFORM write_member_usage(w.key_ids, array_fill(w.svc_user_id, ARRAY[w.requests]), array_fill(1, ARRAY[w.requests]), w.costs);
     DELETE FROM leases AS l WHERE l.lease_id = ANY (w.lease_ids) AND l.ended_at IS NOT NULL AND NOT l.is_remembered
       AND l.granted_micros = l.returned_micros + l.settled_micros;
     RETURN QUERY SELECT t.* FROM unnest(w.places, w.request_ids) AS t;

@@ -1,5 +1,5 @@
 -- Ends delegated reservations as reported; see settle_requests. Writes the accounts' places and windows, the apps'
--- budgets, the days of use, and what extra use costs the wallets. `written_off_micros` is what these do not cover.
+-- budgets, the days of use of accounts and seats, and what extra use costs the wallets. `written_off_micros` is what these do not cover.
 CREATE OR REPLACE FUNCTION settle_delegated_requests(
   p_places bigint[], p_request_ids text[], p_outcomes text[], p_costs bigint[]
 ) RETURNS TABLE (place bigint, request_id text, state text, effect text, written_off_micros bigint)
@@ -66,5 +66,6 @@ BEGIN
     PERFORM write_reservations(changed);
     PERFORM write_delegated_use(changes);
     PERFORM write_usage_days(changes);
+    PERFORM write_seat_usage(changes);
   END IF;
 END $$;

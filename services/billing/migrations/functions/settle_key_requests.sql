@@ -31,6 +31,11 @@ DECLARE
   posting_paid bigint := 0;
   covered_places bigint[];
   covered_ids text[];
+  -- Use of members, not written yet.
+  used_keys text[] := '{}';
+  used_owners text[] := '{}';
+  used_requests int[] := '{}';
+  used_paid bigint[] := '{}';
 BEGIN
   PERFORM lock_wallets(ARRAY(SELECT DISTINCT o ->> 'svc_user_id' FROM jsonb_array_elements(p_outcomes) AS o));
   SELECT coalesce(array_agg(c.place), '{}'), coalesce(array_agg(c.request_id), '{}') INTO covered_places, covered_ids
@@ -122,6 +127,12 @@ BEGIN
         posting_id := nextval('ledger_postings_id_seq');
         posting_reference := q.request_id;
       END IF;
+      IF step.state = 'settled' THEN
+        used_keys := used_keys || coalesce(u.key_id, q.key_id);
+        used_owners := used_owners || q.svc_user_id;
+        used_requests := used_requests || 1;
+        used_paid := used_paid || paid;
+      END IF;
       posting_income := posting_income + cost;
       posting_paid := posting_paid + paid;
       DELETE FROM uncertain_key_requests AS v WHERE v.request_id = u.request_id;
@@ -137,6 +148,10 @@ BEGIN
     ELSE
       written_off_micros := greatest(cost - paid - f.written_off_micros, 0);
       PERFORM book_key_use(f.svc_user_id, f.key_id, NULL, f.month_start, 0, 0, paid - before, paid - before);
+      used_keys := used_keys || f.key_id;
+      used_owners := used_owners || f.svc_user_id;
+      used_requests := used_requests || 0;
+      used_paid := used_paid || (paid - before);
       PERFORM post_key_use('adjustment', f.request_id, f.svc_user_id, p_currency, cost - f.cost_micros, paid - before,
         nextval('ledger_postings_id_seq'));
       UPDATE key_requests AS v SET settled_by = step.settled_by, cost_micros = cost, written_off_micros = cost - paid, adjusted_at = at
@@ -147,4 +162,5 @@ BEGIN
   IF posting_id IS NOT NULL THEN
     PERFORM post_key_use('settlement', posting_reference, posting_wallet, p_currency, posting_income, posting_paid, posting_id);
   END IF;
+  IF used_keys <> '{}' THEN PERFORM write_member_usage(used_keys, used_owners, used_requests, used_paid); END IF;
 END $$;

@@ -27,6 +27,7 @@ BEGIN
     END IF;
     UPDATE leases AS v SET estimated_micros = held, is_remembered = true WHERE v.lease_id = l.lease_id;
     PERFORM book_key_use(l.svc_user_id, l.key_id, l.lease_id, l.month_start, held, held, held, held);
+    PERFORM write_member_usage(ARRAY[l.key_id], ARRAY[l.svc_user_id], ARRAY[0], ARRAY[held]);
     PERFORM post_key_use('settlement', concat('lease:', l.lease_id), l.svc_user_id, p_currency, held, held,
       nextval('ledger_postings_id_seq'));
     lease_id := l.lease_id;

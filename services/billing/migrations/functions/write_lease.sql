@@ -18,12 +18,13 @@ BEGIN
   INSERT INTO key_budgets AS b SELECT k.*
     ON CONFLICT (key_id) DO UPDATE SET minute_start = excluded.minute_start, minute_count = excluded.minute_count,
       minute_tokens = excluded.minute_tokens, month_start = excluded.month_start,
-      month_used_micros = excluded.month_used_micros, month_limit_micros = excluded.month_limit_micros
-    WHERE (b.minute_start, b.minute_count, b.minute_tokens, b.month_start, b.month_limit_micros) IS DISTINCT FROM
+      month_used_micros = excluded.month_used_micros, month_limit_micros = excluded.month_limit_micros,
+      member_id = excluded.member_id
+    WHERE (b.minute_start, b.minute_count, b.minute_tokens, b.month_start, b.month_limit_micros, b.member_id) IS DISTINCT FROM
       (excluded.minute_start, excluded.minute_count, excluded.minute_tokens, excluded.month_start,
-        excluded.month_limit_micros)
+        excluded.month_limit_micros, excluded.member_id)
       -- A minute begins with its first request.
       AND (excluded.minute_start = b.minute_start OR excluded.minute_count + excluded.minute_tokens > 0
         OR excluded.month_start <> b.month_start
-        OR excluded.month_limit_micros IS DISTINCT FROM b.month_limit_micros);
+        OR (excluded.month_limit_micros, excluded.member_id) IS DISTINCT FROM (b.month_limit_micros, b.member_id));
 END $$;

@@ -10,8 +10,8 @@ export const alertRoutes = ({ database }: { readonly database: Knex }): Binding[
     status: 200,
     body: await findAlertSettings(database, caller.userId),
   })),
-  bind(routes.changeAlertSettings, async ({ caller, body }) => ({
+  bind(routes.changeAlertSettings, async ({ caller, act, body }) => ({
     status: 200,
-    body: await changeAlertSettings(database, caller.userId, body),
+    body: await changeAlertSettings(database, { userId: caller.userId, act }, body),
   })),
 ];

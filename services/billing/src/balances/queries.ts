@@ -79,6 +79,11 @@ const CHECKS: Readonly<Record<string, string>> = {
     SELECT coalesce(d.subject, s.subject), coalesce(d.paid_micros, 0), coalesce(s.paid, 0)
     FROM (SELECT concat_ws(' ', svc_user_id, day) AS subject, paid_micros FROM wallet_usage_days) d
     FULL JOIN used_wallet_days s USING (subject)`,
+  member_usage: `
+    SELECT coalesce(d.svc_user_id, m.svc_user_id), coalesce(m.total, 0), coalesce(d.total, 0)
+    FROM (SELECT svc_user_id, sum(paid_micros - extra_micros) AS total FROM wallet_usage_days GROUP BY svc_user_id) d
+    FULL JOIN (SELECT svc_user_id, sum(paid_micros) AS total FROM member_usage_days GROUP BY svc_user_id) m
+      ON m.svc_user_id = d.svc_user_id`,
   app_held: `
     SELECT subject, held_micros, held FROM budgeted`,
   app_uncertain: `

@@ -6,7 +6,8 @@ import {
   type SettleCheckoutDeps,
   setCancelAtPeriodEnd,
 } from '../payments/index.ts';
-import { findLiveSubscription } from '../subscriptions/index.ts';
+import { endSeatOfErased, listLiveOrdersOf, updateCancelledByDeletion } from '../seats/index.ts';
+import { findLiveSubscription, isPaidByOwner } from '../subscriptions/index.ts';
 import {
   type AccountEnding,
   findWaitingEnding,
@@ -27,15 +28,23 @@ export const applyEndings = async (deps: SettleCheckoutDeps & JobDeps): Promise<
   await runItems(deps, 'account_endings', userIds, async (userId) => {
     const ending = await findWaitingEnding(deps.database, userId);
     if (ending === undefined) return;
-    await applyEnding(deps, ending);
+    await applyToPlan(deps, ending);
+    await applyToSeats(deps, ending);
+    if (ending.wanted === 'erase') await forgetCustomer(deps, userId);
     await markEndingApplied(deps.database, ending);
   });
 };
 
-const applyEnding = async (deps: SettleCheckoutDeps & JobDeps, ending: AccountEnding): Promise<void> => {
+const applyToPlan = async (deps: SettleCheckoutDeps & JobDeps, ending: AccountEnding): Promise<void> => {
   const { database } = deps;
   const { userId, wanted, cancelledSubscriptionId } = ending;
-  const live = await findLiveSubscription(database, userId);
+  const found = await findLiveSubscription(database, userId);
+  // A seat ends with its membership. Its organization goes on paying for it.
+  if (found !== undefined && !isPaidByOwner(found)) {
+    if (wanted === 'erase') await endSeatOfErased(deps, found);
+    return;
+  }
+  const live = found;
   const change = async (tell: (id: string) => Promise<void>): Promise<void> => {
     if (live === undefined) return;
     await tell(live.providerSubscriptionId);
@@ -54,7 +63,21 @@ const applyEnding = async (deps: SettleCheckoutDeps & JobDeps, ending: AccountEn
       return;
     case 'erase':
       await change((id) => endSubscription(deps, id));
-      await forgetCustomer(deps, userId);
+  }
+};
+
+/** Ends, resumes or cancels the seats that an organization pays. */
+const applyToSeats = async (deps: SettleCheckoutDeps & JobDeps, { userId, wanted }: AccountEnding): Promise<void> => {
+  for (const order of await listLiveOrdersOf(deps.database, userId)) {
+    const { id, providerSubscriptionId, cancelAtPeriodEnd, isCancelledByDeletion } = order;
+    if (wanted === 'erase') await endSubscription(deps, providerSubscriptionId);
+    else if (wanted === 'cancel' ? cancelAtPeriodEnd : !isCancelledByDeletion) continue;
+    else {
+      await updateCancelledByDeletion(deps.database, id, true);
+      await setCancelAtPeriodEnd(deps, providerSubscriptionId, wanted === 'cancel');
+      if (wanted === 'keep') await updateCancelledByDeletion(deps.database, id, false);
+    }
+    await refresh(deps, providerSubscriptionId);
   }
 };
 

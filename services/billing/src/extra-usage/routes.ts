@@ -1,4 +1,5 @@
 import { type ExtraUsage, routes } from '@svc/contracts';
+import { recordAct } from '@svc/database';
 import { type Binding, bind } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { findExtraStanding, setExtraUsage } from './queries.ts';
@@ -9,8 +10,11 @@ export const extraUsageRoutes = ({ database }: { readonly database: Knex }): Bin
     status: 200,
     body: await readExtraUsage(database, caller.userId),
   })),
-  bind(routes.changeExtraUsage, async ({ caller, body }) => {
-    await setExtraUsage(database, caller.userId, body);
+  bind(routes.changeExtraUsage, async ({ caller, act, body }) => {
+    await database.transaction(async (trx) => {
+      await setExtraUsage(trx, caller.userId, body);
+      await recordAct(trx, act, { type: 'extra_usage', id: null, name: null });
+    });
     return { status: 200, body: await readExtraUsage(database, caller.userId) };
   }),
 ];

@@ -8,6 +8,7 @@ export type Work =
   | 'gauges'
   | 'invoices'
   | 'refunds'
+  | 'seats'
   | 'subscriptions';
 
 /** Work that runs periodically, apart from all other work. */

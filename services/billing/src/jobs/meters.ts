@@ -16,6 +16,7 @@ const WORK_WITH_ITEMS: readonly Work[] = [
   'events',
   'invoices',
   'refunds',
+  'seats',
   'subscriptions',
 ];
 

@@ -52,12 +52,17 @@ export const grantLeases = async (
 /** Recalls what leases hold unspent of a wallet that something else needs. Returns false if there are none. */
 export const recallWallet = async (deps: LeaseDeps, userId: string): Promise<boolean> => {
   const leaseIds = await listHoldingLeases(deps.database, userId, LEASES_MAX);
+  await giveBack(deps, leaseIds);
+  return leaseIds.length > 0;
+};
+
+/** Recalls leases, and frees what they hold unspent. */
+export const giveBack = async (deps: LeaseDeps, leaseIds: readonly string[]): Promise<void> => {
   let unapplied = leaseIds.length > 0 ? await recallAll(deps, leaseIds) : [];
   for (let tries = 1; unapplied.length > 0 && tries <= TRIES_MAX; tries += 1) {
     if (tries > 1) await sleep(RETRY_MS);
     unapplied = await reportLeases(deps.database, unapplied);
   }
-  return leaseIds.length > 0;
 };
 
 const recallAll = async (deps: LeaseDeps, leaseIds: readonly string[]): Promise<RecalledLeases['leases']> => {

@@ -10,6 +10,6 @@ export {
   listOverdueKeyRequests,
   listUncertainKeyRequests,
 } from './request-queries.ts';
-export { leaseRoutes } from './routes.ts';
+export { leaseRoutes, memberLimitRoutes } from './routes.ts';
 export { type SettledKeyRequest, settleKeyRequests } from './settle-key-requests.ts';
 export { endSilent, type LeaseSweepDeps, sweepLeases } from './sweep-leases.ts';

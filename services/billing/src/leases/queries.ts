@@ -61,6 +61,18 @@ export const listHoldingLeases = async (database: Knex, userId: string, limit: n
     .limit(limit)
     .pluck('lease_id');
 
+const SET_MEMBER_LIMIT = { name: 'set_member_limit', text: 'SELECT set_member_limit($1, $2, $3) AS "leaseId"' };
+
+/** Sets the monthly limit of a member; null for none. Returns the leases of the member's keys that hold something. */
+export const setMemberLimit = async (
+  trx: Knex.Transaction,
+  member: { readonly organizationId: string; readonly userId: string },
+  limitMicros: number | null,
+): Promise<string[]> => {
+  const values = [member.organizationId, member.userId, limitMicros];
+  return (await runPrepared<{ leaseId: string }>(trx, SET_MEMBER_LIMIT, values)).map(({ leaseId }) => leaseId);
+};
+
 /** Ends leases that have not been reported for `silentSeconds`; at most `limit`. Returns their number. */
 export const endSilentLeases = async (
   database: Knex,

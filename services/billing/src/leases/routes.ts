@@ -1,6 +1,7 @@
-import { internalRoutes } from '@svc/contracts';
+import { internalRoutes, routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import { grantLeases, type LeaseDeps } from './ask-leases.ts';
+import { changeMemberLimit, type MemberLimitDeps } from './change-member-limit.ts';
 import { readKeySpending } from './read-key-spending.ts';
 
 /** Binds the internal routes of leases and of the spending of keys. */
@@ -13,5 +14,19 @@ export const leaseRoutes = (deps: LeaseDeps & { readonly currency: string }): re
   bind(internalRoutes.readKeySpending, async ({ params, body }) => ({
     status: 200,
     body: await readKeySpending(deps, params.svc_user_id, body.key_ids),
+  })),
+];
+
+/** Binds the route of the limits of members. */
+export const memberLimitRoutes = (deps: MemberLimitDeps): readonly Binding[] => [
+  bind(routes.changeMemberLimit, async ({ caller, act, params, body }) => ({
+    status: 200,
+    body: {
+      monthly_limit_micros: await changeMemberLimit(
+        deps,
+        { organizationId: caller.userId, userId: params.svc_user_id, act },
+        body.monthly_limit_micros,
+      ),
+    },
   })),
 ];

@@ -1,5 +1,6 @@
 import type { AutoTopUp, Locale } from '@svc/contracts';
-import { AppError } from '@svc/service-kit';
+import { recordAct } from '@svc/database';
+import { type Act, AppError } from '@svc/service-kit';
 import { upsertAutoTopUp } from './auto-top-up-queries.ts';
 import { checkPayable } from './payable.ts';
 import { hasPaymentMethod, type StripeDeps, withCustomer } from './stripe/index.ts';
@@ -10,7 +11,7 @@ import { hasPaymentMethod, type StripeDeps, withCustomer } from './stripe/index.
  */
 export const changeAutoTopUp = async (
   deps: StripeDeps & { readonly currency: string },
-  { userId, locale }: { readonly userId: string; readonly locale?: Locale },
+  { userId, locale, act }: { readonly userId: string; readonly locale?: Locale | undefined; readonly act: Act },
   settings: AutoTopUp,
 ): Promise<AutoTopUp> => {
   checkPayable(deps.currency, settings.amount_micros);
@@ -18,6 +19,9 @@ export const changeAutoTopUp = async (
   if (settings.enabled && locale !== undefined) {
     await withCustomer(deps, { userId, locale }, async () => undefined);
   }
-  await upsertAutoTopUp(deps.database, userId, settings);
+  await deps.database.transaction(async (trx) => {
+    await upsertAutoTopUp(trx, userId, settings);
+    await recordAct(trx, act, { type: 'auto_top_up', id: null, name: null });
+  });
   return settings;
 };

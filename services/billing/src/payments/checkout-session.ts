@@ -4,8 +4,10 @@ import type { Payment } from './stripe/index.ts';
 export interface CheckoutSession {
   readonly id: string;
   readonly userId: string;
-  readonly kind: 'subscription' | 'top_up';
+  readonly kind: 'subscription' | 'top_up' | 'seats';
   readonly planId: string | null;
+  /** Number of seats; null for other purchases. */
+  readonly quantity: number | null;
   readonly amountMicros: number | null;
   /** Price at the start of the checkout. */
   readonly asked: Payment;

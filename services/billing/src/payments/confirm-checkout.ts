@@ -1,11 +1,12 @@
 import type { checkoutConfirmedSchema } from '@svc/contracts';
-import { AppError } from '@svc/service-kit';
+import { recordAct } from '@svc/database';
+import { type Act, AppError } from '@svc/service-kit';
 import type { z } from 'zod';
 import { UnreadableObject } from '../jobs/index.ts';
-import { readSubscription } from '../subscriptions/index.ts';
+import { readSubscription, type SubscriptionDeps } from '../subscriptions/index.ts';
 import { readWallet } from '../wallets/index.ts';
 import type { CheckoutSession } from './checkout-session.ts';
-import { findCheckoutSession } from './queries.ts';
+import { findCheckoutSession, updateSessionConfirmed } from './queries.ts';
 import { type SettleCheckoutDeps, type SettledCheckout, settleCheckout } from './settle-checkout.ts';
 
 const UNREADABLE =
@@ -18,8 +19,8 @@ const MISMATCHED = 'The payment differs from the price, so nothing was credited.
  * `subscription_already_active` if the purchase was reverted because another subscription was live.
  */
 export const confirmCheckout = async (
-  deps: SettleCheckoutDeps,
-  userId: string,
+  deps: SettleCheckoutDeps & SubscriptionDeps,
+  { userId, act }: { readonly userId: string; readonly act: Act },
   sessionId: string,
 ): Promise<z.input<typeof checkoutConfirmedSchema>> => {
   const session = await findCheckoutSession(deps.database, sessionId);
@@ -28,13 +29,20 @@ export const confirmCheckout = async (
   if (settled === 'reverted') throw new AppError('subscription_already_active');
   if (settled === 'mismatched') throw new AppError('checkout_not_completed', MISMATCHED);
   if (settled !== 'complete') throw new AppError('checkout_not_completed');
+  await deps.database.transaction(async (trx) => {
+    if (await updateSessionConfirmed(trx, sessionId)) await recordAct(trx, act, toTarget(session));
+    else act.changedNothing();
+  });
+  if (session.kind === 'seats') return { subscription: null };
   if (session.kind === 'top_up') {
     return { subscription: null, wallet: await readWallet(deps.database, userId, deps.currency) };
   }
   const { subscriptionId } = (await findCheckoutSession(deps.database, sessionId)) ?? session;
   if (subscriptionId === null) throw new Error('a completed checkout has no subscription');
-  return { subscription: await readSubscription(deps.database, subscriptionId) };
+  return { subscription: await readSubscription(deps, subscriptionId) };
 };
+
+const toTarget = ({ id, planId }: CheckoutSession) => ({ type: 'checkout', id, name: planId });
 
 const settle = async (deps: SettleCheckoutDeps, session: CheckoutSession): Promise<SettledCheckout> => {
   try {

@@ -1,5 +1,6 @@
-import type { Locale } from '@svc/contracts';
-import { AppError, invalidField } from '@svc/service-kit';
+import type { ConfiguredPlan, Locale } from '@svc/contracts';
+import { recordAct } from '@svc/database';
+import { type Act, AppError, invalidField } from '@svc/service-kit';
 import type { PlanOffer } from '../plans/index.ts';
 import { findLiveSubscription } from '../subscriptions/index.ts';
 import { withSessionId } from './checkout-session.ts';
@@ -20,9 +21,11 @@ export interface StartedCheckout {
   readonly expires_at: string;
 }
 
-interface Buyer {
+/** Account that pays, and the act of the person who buys for it. */
+export interface Buyer {
   readonly userId: string;
-  readonly locale?: Locale;
+  readonly locale?: Locale | undefined;
+  readonly act: Act;
 }
 
 interface ReturnUrls {
@@ -38,12 +41,22 @@ export const createSubscriptionCheckout = async (
   buyer: Buyer,
   request: ReturnUrls & { readonly plan_id: string },
 ): Promise<StartedCheckout> => {
-  const plan = deps.offer.find(request.plan_id);
-  if (plan === undefined) throw invalidField(['body', 'plan_id'], 'value_error', 'Value error, there is no such plan');
+  const plan = requirePlan(deps.offer, request.plan_id);
   if ((await findLiveSubscription(deps.database, buyer.userId)) !== undefined) {
     throw new AppError('subscription_already_active');
   }
   return startCheckout(deps, buyer, { kind: 'subscription', plan, subscriptionId: deps.newId('sub') }, request);
+};
+
+/** Starts the purchase of the first seats of a plan. The caller checks that the organization has none. */
+export const createSeatsCheckout = async (
+  deps: CheckoutDeps,
+  buyer: Buyer,
+  request: ReturnUrls & { readonly plan_id: string; readonly quantity: number },
+): Promise<StartedCheckout> => {
+  const plan = requirePlan(deps.offer, request.plan_id);
+  const purchase = { kind: 'seats', plan, quantity: request.quantity, orderId: deps.newId('sub') } as const;
+  return startCheckout(deps, buyer, purchase, request);
 };
 
 /** Starts a wallet top-up. Throws 422 for an amount that Stripe does not charge. */
@@ -57,9 +70,15 @@ export const createTopUpCheckout = async (
   return startCheckout(deps, buyer, purchase, request);
 };
 
+const requirePlan = (offer: PlanOffer, planId: string): ConfiguredPlan => {
+  const plan = offer.find(planId);
+  if (plan === undefined) throw invalidField(['body', 'plan_id'], 'value_error', 'Value error, there is no such plan');
+  return plan;
+};
+
 const startCheckout = async (
   deps: CheckoutDeps,
-  { userId, locale }: Buyer,
+  { userId, locale, act }: Buyer,
   purchase: Purchase,
   urls: ReturnUrls,
 ): Promise<StartedCheckout> => {
@@ -70,7 +89,8 @@ const startCheckout = async (
     id,
     userId,
     kind: purchase.kind,
-    planId: purchase.kind === 'subscription' ? purchase.plan.id : null,
+    planId: purchase.kind === 'top_up' ? null : purchase.plan.id,
+    quantity: purchase.kind === 'seats' ? purchase.quantity : null,
     amountMicros: purchase.kind === 'top_up' ? purchase.amountMicros : null,
     asked,
   });
@@ -83,12 +103,22 @@ const startCheckout = async (
     cancelUrl: urls.cancel_url,
     locale,
   });
-  await updateProviderSession(database, id, hosted.providerSessionId);
+  await database.transaction(async (trx) => {
+    await updateProviderSession(trx, id, hosted.providerSessionId);
+    await recordAct(trx, act, { type: 'checkout', id, name: nameOf(purchase) });
+  });
   return { session_id: id, url: hosted.url, expires_at: expiresAt.toISOString() };
+};
+
+/** Names a purchase for the audit log; null for a top-up. */
+const nameOf = (purchase: Purchase): string | null => {
+  if (purchase.kind === 'top_up') return null;
+  return purchase.kind === 'seats' ? `${purchase.quantity} × ${purchase.plan.name}` : purchase.plan.name;
 };
 
 const priceOf = (purchase: Purchase): Payment => {
   if (purchase.kind === 'top_up') return { amountMicros: purchase.amountMicros, currency: purchase.currency };
   const { amount_micros: amountMicros, currency } = purchase.plan.price;
-  return { amountMicros, currency };
+  const quantity = purchase.kind === 'seats' ? purchase.quantity : 1;
+  return { amountMicros: amountMicros * quantity, currency };
 };

@@ -1,4 +1,5 @@
 export { deleteAutoTopUp, disableAutoTopUp, finishRestore } from './auto-top-up-queries.ts';
+export { finishSeatChanges } from './change-seats.ts';
 export type { CheckoutDeps } from './create-checkout.ts';
 export { createEventSweep, createStripeListener, type EventSweep, eventRoutes } from './events/index.ts';
 export { invoiceCharges } from './invoice-charges.ts';

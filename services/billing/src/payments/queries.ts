@@ -30,6 +30,7 @@ const COLUMNS = recordColumns<StoredSession>({
   userId: 'svc_user_id text',
   kind: 'kind text',
   planId: 'plan_id text',
+  quantity: 'quantity integer',
   amountMicros: 'amount_micros bigint',
   askedMicros: 'asked_micros bigint',
   askedCurrency: 'asked_currency text',
@@ -47,6 +48,8 @@ export interface NewCheckoutSession {
   readonly userId: string;
   readonly kind: CheckoutSession['kind'];
   readonly planId: string | null;
+  /** Default: null. */
+  readonly quantity?: number | null;
   readonly amountMicros: number | null;
   readonly asked: Payment;
   readonly isAutomatic?: boolean;
@@ -62,6 +65,7 @@ export const insertCheckoutSession = async (database: Knex, session: NewCheckout
       svc_user_id: session.userId,
       kind: session.kind,
       plan_id: session.planId,
+      quantity: session.quantity ?? null,
       amount_micros: session.amountMicros,
       asked_micros: session.asked.amountMicros,
       asked_currency: session.asked.currency,
@@ -145,6 +149,10 @@ export const updateSessionStatus = async (
       completed_at: end.status === 'expired' ? null : database.raw('billing_now()'),
     });
 };
+
+/** Records that a person has confirmed a paid session. Returns false if that was recorded before. */
+export const updateSessionConfirmed = async (trx: Knex.Transaction, id: string): Promise<boolean> =>
+  (await trx('checkout_sessions').where({ id, is_confirmed: false }).update({ is_confirmed: true })) > 0;
 
 /** Ends an unpaid session as mismatched, and records the payment for the operator. */
 export const updateSessionMismatched = async (

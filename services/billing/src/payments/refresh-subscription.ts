@@ -1,14 +1,9 @@
-import { withOutbox } from '@svc/messaging';
+import type { Knex } from 'knex';
 import { UnreadableObject } from '../jobs/index.ts';
-import {
-  applyProviderState,
-  findSubscriptionByProvider,
-  isEnded,
-  nextProviderTicket,
-  readNow,
-} from '../subscriptions/index.ts';
+import { findOrderByProvider } from '../seats/index.ts';
+import { findSubscriptionByProvider, isEnded, nextProviderTicket, readNow } from '../subscriptions/index.ts';
 import { findCheckoutSession, isMismatchedSubscription, listOpenSubscriptionCheckouts } from './queries.ts';
-import { refreshLive } from './refresh-live.ts';
+import { applyAndFollow, type LivePurchase, refreshLive } from './refresh-live.ts';
 import { type SettleCheckoutDeps, settleCheckout } from './settle-checkout.ts';
 import { type HostedSubscription, readSubscription, revertSubscription } from './stripe/index.ts';
 
@@ -30,7 +25,7 @@ export const refreshSubscription = async (
   if (state === undefined) return false;
   if (!(await isKnown(deps, state)) && (await settleOrigin(deps, state))) return true;
   const report = { ticket, state };
-  const apply = () => withOutbox(deps, (trx) => applyProviderState(deps, trx, report));
+  const apply = () => applyAndFollow(deps, report);
   let result = await apply();
   if (result.outcome === 'another_live' && (await refreshLive(deps, result.live))) result = await apply();
   if (result.outcome === 'another_live') await revertSubscription(deps, providerSubscriptionId);
@@ -47,7 +42,7 @@ export const refreshStoredSubscription = async (
 ): Promise<void> => {
   const { database } = deps;
   if (await refreshSubscription(deps, providerSubscriptionId)) return;
-  const stored = await findSubscriptionByProvider(database, providerSubscriptionId);
+  const stored = await findStored(database, providerSubscriptionId);
   if (stored === undefined || isEnded(stored.status)) return;
   const now = await readNow(database);
   if (now.getTime() > stored.periodEnd.getTime() + MISSING_DAYS * DAY_MS) await refreshLive(deps, stored);
@@ -55,7 +50,12 @@ export const refreshStoredSubscription = async (
 };
 
 const isKnown = async ({ database }: SettleCheckoutDeps, state: HostedSubscription): Promise<boolean> =>
-  (await findSubscriptionByProvider(database, state.providerSubscriptionId)) !== undefined;
+  (await findStored(database, state.providerSubscriptionId)) !== undefined;
+
+/** Finds the plan or the seats that a subscription at Stripe pays. */
+const findStored = async (database: Knex, providerSubscriptionId: string): Promise<LivePurchase | undefined> =>
+  (await findSubscriptionByProvider(database, providerSubscriptionId)) ??
+  (await findOrderByProvider(database, providerSubscriptionId));
 
 /**
  * Settles the checkout that started a subscription, because only the checkout compares the payment with the price.

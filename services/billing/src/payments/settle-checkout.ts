@@ -2,18 +2,16 @@ import { withOutbox } from '@svc/messaging';
 import type { Logger } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import {
-  applyProviderState,
   lockCustomer,
   nextProviderTicket,
   type ProviderSubscription,
   type ReducerDeps,
-  type StoredSubscription,
 } from '../subscriptions/index.ts';
 import { creditWallet } from '../wallets/index.ts';
 import type { CheckoutSession } from './checkout-session.ts';
 import { failAutoTopUp } from './fail-auto-top-up.ts';
 import { lockCheckoutSession, updateProviderSession, updateSessionMismatched, updateSessionStatus } from './queries.ts';
-import { refreshLive } from './refresh-live.ts';
+import { applyReport, type LivePurchase, refreshLive } from './refresh-live.ts';
 import {
   type ChargeState,
   type CheckoutState,
@@ -132,7 +130,7 @@ const applyPaidCheckout = async (
   deps: SettleCheckoutDeps,
   trx: Knex.Transaction,
   checkout: PaidCheckout,
-): Promise<SettledCheckout | { readonly live: StoredSubscription }> => {
+): Promise<SettledCheckout | { readonly live: LivePurchase }> => {
   const session = await lockCheckoutSession(trx, checkout.session.id);
   if (session === undefined) throw new Error('a checkout session has vanished');
   if (session.status === 'void') return 'reverted';
@@ -146,9 +144,9 @@ const applyPaidCheckout = async (
   return startSubscription(deps, trx, { ...checkout, session });
 };
 
-/** Returns the payment without the discount of a promotion code. Only plans accept codes. */
+/** Returns the payment without the discount of a promotion code. Only plans and seats accept codes. */
 const beforeDiscount = ({ paid, discountMicros }: PaidCheckout, { kind }: CheckoutSession): Payment | null =>
-  kind === 'subscription' && paid !== null ? { ...paid, amountMicros: paid.amountMicros + discountMicros } : paid;
+  kind !== 'top_up' && paid !== null ? { ...paid, amountMicros: paid.amountMicros + discountMicros } : paid;
 
 const isSamePayment = (asked: Payment, paid: Payment | null): boolean =>
   asked.amountMicros === paid?.amountMicros && asked.currency === paid.currency;
@@ -178,15 +176,17 @@ const startSubscription = async (
   deps: SettleCheckoutDeps,
   trx: Knex.Transaction,
   { session, subscription, ticket }: PaidCheckout,
-): Promise<'complete' | 'expired' | { readonly live: StoredSubscription }> => {
+): Promise<'complete' | 'expired' | { readonly live: LivePurchase }> => {
   if (subscription === null) throw new Error('Stripe reports a paid checkout without its subscription');
-  const result = await applyProviderState(deps, trx, { ticket, state: subscription });
+  const result = await applyReport(deps, trx, { ticket, state: subscription });
   if (result.outcome === 'another_live') return { live: result.live };
   if (result.outcome === 'ignored') {
     await updateSessionStatus(trx, session.id, { status: 'expired' });
     return 'expired';
   }
-  await updateSessionStatus(trx, session.id, { status: 'complete', subscriptionId: result.subscription.id });
+  // Seats are an order, and none of its subscriptions.
+  const subscriptionId = result.subscription?.id;
+  await updateSessionStatus(trx, session.id, { status: 'complete', ...(subscriptionId && { subscriptionId }) });
   return 'complete';
 };
 

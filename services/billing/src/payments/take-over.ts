@@ -23,6 +23,11 @@ const sessionMetadataSchema = z.object({
     .transform(Number),
   asked_currency: z.string().length(3),
   plan_id: z.string().min(1).optional(),
+  quantity: z
+    .string()
+    .regex(/^\d{1,6}$/)
+    .transform(Number)
+    .optional(),
 });
 
 /**
@@ -108,13 +113,14 @@ const restoreSession = async (
 ): Promise<boolean> => {
   const metadata = sessionMetadataSchema.safeParse(session.metadata);
   if (!metadata.success) return false;
-  const { svc_user_id: userId, asked_micros: amountMicros, asked_currency: currency, plan_id: planId } = metadata.data;
+  const { svc_user_id: userId, asked_micros: amountMicros, asked_currency: currency, ...bought } = metadata.data;
   const isTopUp = session.mode === 'payment';
   await insertCheckoutSession(database, {
     id,
     userId,
-    kind: isTopUp ? 'top_up' : 'subscription',
-    planId: planId ?? null,
+    kind: isTopUp ? 'top_up' : bought.quantity === undefined ? 'subscription' : 'seats',
+    planId: bought.plan_id ?? null,
+    quantity: bought.quantity ?? null,
     amountMicros: isTopUp ? amountMicros : null,
     asked: { amountMicros, currency },
   });

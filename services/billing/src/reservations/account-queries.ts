@@ -50,17 +50,20 @@ export interface AccountEntitlement {
   readonly userId: string;
   readonly status: SubscriptionStatus;
   readonly planId: string;
+  /** Organization whose seat the plan is; null for a plan that the account pays. */
+  readonly paidBy: string | null;
   readonly pastDueSince: Date | null;
   readonly terms: WindowTerms;
 }
 
 /** Copies an entitlement to the row on which admission decides. */
 export const entitleAccount = async (trx: Knex.Transaction, entitlement: AccountEntitlement): Promise<void> => {
-  const { userId, status, planId, pastDueSince, terms } = entitlement;
-  await trx.raw('SELECT entitle_account(?, ?, ?, ?, ?, ?, ?, ?)', [
+  const { userId, status, planId, paidBy, pastDueSince, terms } = entitlement;
+  await trx.raw('SELECT entitle_account(?, ?, ?, ?, ?, ?, ?, ?, ?)', [
     ...[userId, status, planId],
     // The driver's types lack null, but it sends null as NULL.
     pastDueSince as Date,
     ...[terms.anchor, terms.interval, terms.period.start, terms.period.end],
+    paidBy as string,
   ]);
 };

@@ -3,7 +3,6 @@ import { withOutbox } from '@svc/messaging';
 import type { Logger } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { reasonOf } from '../jobs/index.ts';
-import { publishState, type ReducerDeps } from './apply-provider-state.ts';
 import {
   findCurrentSubscription,
   listUnannouncedCustomers,
@@ -12,8 +11,9 @@ import {
   updateCustomer,
   upsertSubscription,
 } from './queries.ts';
+import { publishState, type StoreDeps } from './store-state.ts';
 
-export interface AnnounceDeps extends Pick<ReducerDeps, 'pastDueGraceDays'> {
+export interface AnnounceDeps extends StoreDeps {
   readonly database: Knex;
   readonly relay: { hint: () => void };
   readonly logger: Logger;

@@ -1,26 +1,18 @@
-import { events, isId, subscriptionAggregate } from '@svc/contracts';
-import { appendToOutbox } from '@svc/messaging';
+import { isId } from '@svc/contracts';
 import type { Knex } from 'knex';
-import { findPlanById } from '../plans/index.ts';
-import { entitleAccount } from '../reservations/index.ts';
 import { findLossSince } from './dispute-queries.ts';
 import {
   findLiveSubscription,
   findSubscriptionById,
   findSubscriptionByProvider,
   lockCustomer,
-  nextRevision,
   readNow,
-  updateCustomer,
-  upsertSubscription,
 } from './queries.ts';
-import { raisePlanNotice } from './raise-plan-notice.ts';
-import { buildSnapshot } from './read-snapshot.ts';
-import { isEnded, isVisibleChange, type ProviderSubscription, type StoredSubscription } from './subscription.ts';
+import { type StateChange, type StoreDeps, storeState } from './store-state.ts';
+import { isEnded, type ProviderSubscription, type StoredSubscription } from './subscription.ts';
 
-export interface ReducerDeps {
+export interface ReducerDeps extends StoreDeps {
   readonly newId: (prefix: 'sub') => string;
-  readonly pastDueGraceDays: number;
 }
 
 /** A state reported by Stripe, with the ticket taken before Stripe was called. */
@@ -60,32 +52,12 @@ export const applyProviderState = async (
     if (live !== undefined && live.id !== stored?.id) return { outcome: 'another_live', live };
   }
 
-  const isCurrent = stored === undefined || !isEnded(state.status) || customer.currentSubscriptionId === stored.id;
-  const isVisible = isCurrent && (stored === undefined || isVisibleChange(stored, state));
-  const revision = isVisible ? nextRevision(customer) : (stored?.revision ?? customer.revision);
-  const subscription = merge(report, {
-    id: stored?.id ?? (await freeId(trx, state)) ?? deps.newId('sub'),
-    stored,
-    revision,
-    now: await readNow(trx),
-  });
-  await upsertSubscription(trx, subscription);
-  if (!isCurrent) return { outcome: 'unchanged', subscription };
-  await updateCustomer(trx, {
-    userId: state.userId,
-    revision: Math.max(customer.revision, revision),
-    currentSubscriptionId: subscription.id,
-    isAnnounced: customer.isAnnounced || isVisible,
-  });
-  await entitle(trx, subscription);
-  if (!isVisible) return { outcome: 'unchanged', subscription };
-  await publishState(deps, trx, subscription);
-  await raisePlanNotice(deps, trx, { before: stored, after: subscription });
-  return { outcome: 'applied', subscription };
+  const id = stored?.id ?? (await freeId(trx, state)) ?? deps.newId('sub');
+  return storeState(deps, trx, { customer, stored, next: merge(report, { id, stored, now: await readNow(trx) }) });
 };
 
 /** A payment lost in a dispute counts as unpaid until a later period is paid, or until the dispute is won after all. */
-const asPaid = async (trx: Knex.Transaction, { state }: ReportedState): Promise<ProviderSubscription> => {
+export const asPaid = async (trx: Knex.Transaction, { state }: ReportedState): Promise<ProviderSubscription> => {
   if (isEnded(state.status)) return state;
   const { providerSubscriptionId, periodStart: since } = state;
   const lostAt = await findLossSince(trx, { providerSubscriptionId, since });
@@ -100,11 +72,12 @@ const freeId = async (trx: Knex.Transaction, { givenId }: ProviderSubscription):
 
 const merge = (
   { ticket, state }: ReportedState,
-  known: { id: string; stored: StoredSubscription | undefined; revision: number; now: Date },
-): StoredSubscription => ({
+  known: { id: string; stored: StoredSubscription | undefined; now: Date },
+): StateChange['next'] => ({
   id: known.id,
   userId: state.userId,
   providerSubscriptionId: state.providerSubscriptionId,
+  paidBy: null,
   providerTicket: ticket,
   status: state.status,
   planId: state.planId,
@@ -115,51 +88,4 @@ const merge = (
   // Time at which billing first saw this status. The grace period starts here.
   pastDueSince: state.status === 'past_due' ? (known.stored?.pastDueSince ?? known.now) : null,
   endedAt: isEnded(state.status) ? (state.endedAt ?? known.stored?.endedAt ?? known.now) : null,
-  revision: known.revision,
 });
-
-const entitle = async (trx: Knex.Transaction, subscription: StoredSubscription): Promise<void> => {
-  const plan = await findPlanById(trx, subscription.planId);
-  if (plan === undefined) throw new Error(`the plan ${subscription.planId} of a subscription is missing`);
-  await entitleAccount(trx, {
-    userId: subscription.userId,
-    status: subscription.status,
-    planId: subscription.planId,
-    pastDueSince: subscription.pastDueSince,
-    terms: {
-      anchor: subscription.anchor,
-      interval: plan.interval,
-      period: { start: subscription.periodStart, end: subscription.periodEnd },
-    },
-  });
-};
-
-/** Publishes one fact for the revision: a snapshot, or the end of the subscription. */
-export const publishState = async (
-  deps: Pick<ReducerDeps, 'pastDueGraceDays'>,
-  trx: Knex.Transaction,
-  subscription: StoredSubscription,
-): Promise<void> => {
-  const { userId, status, revision, endedAt, periodEnd } = subscription;
-  const common = { aggregate: subscriptionAggregate(userId), version: revision };
-  if (isEnded(status) && endedAt !== null) {
-    await appendToOutbox(trx, {
-      ...common,
-      subject: events.subscriptionEnded.subject,
-      data: {
-        svc_user_id: userId,
-        status,
-        ended_at: endedAt.toISOString(),
-        revision,
-        current_period_end: periodEnd.toISOString(),
-      },
-    });
-    return;
-  }
-  const snapshot = await buildSnapshot(trx, subscription, deps.pastDueGraceDays);
-  await appendToOutbox(trx, {
-    ...common,
-    subject: events.subscriptionChanged.subject,
-    data: { svc_user_id: userId, ...snapshot },
-  });
-};

@@ -7,6 +7,7 @@ const COLUMNS = recordColumns<StoredSubscription>({
   id: 'id text',
   userId: 'svc_user_id text',
   providerSubscriptionId: 'provider_subscription_id text',
+  paidBy: 'paid_by text',
   providerTicket: 'provider_ticket bigint',
   status: 'status text',
   planId: 'plan_id text',
@@ -148,6 +149,7 @@ export const listSilentSubscriptions = async (database: Knex, limit: number): Pr
   await whereDue(
     database('subscriptions')
       .whereNotIn('status', ENDED)
+      .whereNotNull('provider_subscription_id')
       .whereRaw(
         "current_period_end < (SELECT billing_now()) - interval '1 hour' AND updated_at < (SELECT billing_now()) - interval '1 hour'",
       ),

@@ -6,15 +6,24 @@ import { isEnded, type StoredSubscription } from './subscription.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Publishes what the owner of a subscription is mailed about its change, in the transaction of the change. */
+/** A plan, or the seats of a plan, as a mail tells of it. */
+type Noticed = Pick<
+  StoredSubscription,
+  'id' | 'userId' | 'status' | 'planId' | 'periodEnd' | 'cancelAtPeriodEnd' | 'pastDueSince' | 'endedAt' | 'revision'
+>;
+
+/**
+ * Publishes what the owner of a plan, or of seats, is mailed about its change, in the transaction of the change. The purchase of
+ * seats is no plan of the organization itself, so no mail says so.
+ */
 export const raisePlanNotice = async (
   { pastDueGraceDays }: { readonly pastDueGraceDays: number },
   trx: Knex.Transaction,
-  { before, after }: { readonly before: StoredSubscription | undefined; readonly after: StoredSubscription },
+  { before, after, seats }: { readonly before: Noticed | undefined; readonly after: Noticed; readonly seats?: number },
 ): Promise<void> => {
   const notice = noticeOf(before, after, pastDueGraceDays);
-  if (notice === undefined) return;
-  const plan = await findPlanById(trx, after.planId);
+  if (notice === undefined || (seats !== undefined && notice.kind === 'purchased')) return;
+  const name = (await findPlanById(trx, after.planId))?.name ?? after.planId;
   await appendToOutbox(trx, {
     subject: events.planNoticeRaised.subject,
     aggregate: `plan_notice:${after.id}:${after.revision}`,
@@ -22,7 +31,7 @@ export const raisePlanNotice = async (
     data: {
       svc_user_id: after.userId,
       kind: notice.kind,
-      plan: { id: after.planId, name: plan?.name ?? after.planId },
+      plan: { id: after.planId, name: seats === undefined ? name : `${seats} × ${name}` },
       at: notice.at.toISOString(),
       is_unpaid: after.status === 'unpaid',
     },
@@ -32,8 +41,8 @@ export const raisePlanNotice = async (
 const PAID: ReadonlySet<StoredSubscription['status']> = new Set(['active', 'trialing']);
 
 const noticeOf = (
-  before: StoredSubscription | undefined,
-  after: StoredSubscription,
+  before: Noticed | undefined,
+  after: Noticed,
   graceDays: number,
 ): { readonly kind: PlanNotice['kind']; readonly at: Date } | undefined => {
   const wasNeverPaid = before === undefined || before.status === 'incomplete';

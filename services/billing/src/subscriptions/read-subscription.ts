@@ -1,23 +1,33 @@
 import type { Subscription } from '@svc/contracts';
 import type { Knex } from 'knex';
+import type { AuthClient } from '../auth-client.ts';
 import { findPlanById } from '../plans/index.ts';
 import { findCurrentSubscription, findSubscriptionById } from './queries.ts';
 import type { StoredSubscription } from './subscription.ts';
 
+export interface SubscriptionDeps {
+  readonly database: Knex;
+  readonly auth: Pick<AuthClient, 'nameSoon'>;
+}
+
 /** Reads the account's current subscription for its owner; null if it never had one. */
-export const readCurrentSubscription = async (database: Knex, userId: string): Promise<Subscription | null> => {
-  const subscription = await findCurrentSubscription(database, userId);
-  return subscription === undefined ? null : describeSubscription(database, subscription);
+export const readCurrentSubscription = async (deps: SubscriptionDeps, userId: string): Promise<Subscription | null> => {
+  const subscription = await findCurrentSubscription(deps.database, userId);
+  return subscription === undefined ? null : describeSubscription(deps, subscription);
 };
 
 /** Reads a subscription for its owner. The caller checks the ownership. */
-export const readSubscription = async (database: Knex, id: string): Promise<Subscription> => {
-  const subscription = await findSubscriptionById(database, id);
+export const readSubscription = async (deps: SubscriptionDeps, id: string): Promise<Subscription> => {
+  const subscription = await findSubscriptionById(deps.database, id);
   if (subscription === undefined) throw new Error(`the subscription ${id} is missing`);
-  return describeSubscription(database, subscription);
+  return describeSubscription(deps, subscription);
 };
 
-const describeSubscription = async (database: Knex, subscription: StoredSubscription): Promise<Subscription> => {
+const describeSubscription = async (
+  { database, auth }: SubscriptionDeps,
+  subscription: StoredSubscription,
+): Promise<Subscription> => {
+  const { paidBy } = subscription;
   const plan = await findPlanById(database, subscription.planId);
   return {
     id: subscription.id,
@@ -27,5 +37,6 @@ const describeSubscription = async (database: Knex, subscription: StoredSubscrip
     current_period_end: subscription.periodEnd.toISOString(),
     cancel_at_period_end: subscription.cancelAtPeriodEnd,
     revision: subscription.revision,
+    paid_by: paidBy === null ? null : { organization_id: paidBy, name: await auth.nameSoon(paidBy) },
   };
 };

@@ -1,13 +1,13 @@
 import { internalRoutes, routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import { readSnapshots, type SnapshotDeps } from './read-snapshot.ts';
-import { readCurrentSubscription } from './read-subscription.ts';
+import { readCurrentSubscription, type SubscriptionDeps } from './read-subscription.ts';
 
 /** Binds the public routes of subscriptions. Purchases go through the routes of payments. */
-export const subscriptionRoutes = ({ database }: SnapshotDeps): Binding[] => [
+export const subscriptionRoutes = (deps: SubscriptionDeps): Binding[] => [
   bind(routes.getSubscription, async ({ caller }) => ({
     status: 200,
-    body: { subscription: await readCurrentSubscription(database, caller.userId) },
+    body: { subscription: await readCurrentSubscription(deps, caller.userId) },
   })),
 ];
 

@@ -6,6 +6,8 @@ export interface ProviderSubscription {
   /** Id that the checkout gave it; null for one that was created at Stripe. */
   readonly givenId: string | null;
   readonly userId: string;
+  /** Seats that an organization pays for its members; null for a plan of the account. */
+  readonly seats: number | null;
   readonly planId: string;
   readonly status: SubscriptionStatus;
   /** Stripe's billing anchor, from which windows are counted. */
@@ -21,7 +23,10 @@ export interface ProviderSubscription {
 export interface StoredSubscription {
   readonly id: string;
   readonly userId: string;
-  readonly providerSubscriptionId: string;
+  /** Null for a seat. */
+  readonly providerSubscriptionId: string | null;
+  /** Organization whose seat it is; null for a plan that the account pays. */
+  readonly paidBy: string | null;
   readonly providerTicket: number;
   readonly status: SubscriptionStatus;
   readonly planId: string;
@@ -34,6 +39,15 @@ export interface StoredSubscription {
   readonly revision: number;
 }
 
+/** A subscription that the account itself pays at Stripe. */
+export interface PaidSubscription extends StoredSubscription {
+  readonly providerSubscriptionId: string;
+}
+
+/** Returns true unless the subscription is a seat that an organization pays. */
+export const isPaidByOwner = (subscription: StoredSubscription): subscription is PaidSubscription =>
+  subscription.providerSubscriptionId !== null;
+
 export type EndedStatus = (typeof endedStatusSchema.options)[number];
 
 /**
@@ -44,10 +58,11 @@ export const isEnded = (status: SubscriptionStatus): status is EndedStatus =>
   endedStatusSchema.safeParse(status).success;
 
 /** Returns the end of a stored subscription that Stripe does not know any more. */
-export const toGoneState = (stored: StoredSubscription): ProviderSubscription => ({
+export const toGoneState = (stored: PaidSubscription): ProviderSubscription => ({
   providerSubscriptionId: stored.providerSubscriptionId,
   givenId: stored.id,
   userId: stored.userId,
+  seats: null,
   planId: stored.planId,
   status: 'canceled',
   anchor: stored.anchor,
@@ -57,8 +72,10 @@ export const toGoneState = (stored: StoredSubscription): ProviderSubscription =>
   endedAt: null,
 });
 
+type VisibleState = Pick<StoredSubscription, 'status' | 'planId' | 'periodStart' | 'periodEnd' | 'cancelAtPeriodEnd'>;
+
 /** Returns true if a receiver of snapshots can see a difference between the stored and the reported state. */
-export const isVisibleChange = (stored: StoredSubscription, reported: ProviderSubscription): boolean =>
+export const isVisibleChange = (stored: VisibleState, reported: VisibleState): boolean =>
   stored.status !== reported.status ||
   stored.planId !== reported.planId ||
   stored.periodStart.getTime() !== reported.periodStart.getTime() ||

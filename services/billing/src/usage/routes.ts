@@ -4,9 +4,14 @@ import { readRequestStates, readRequestUsage } from './read-request-usage.ts';
 import { readTypicalUse } from './read-typical-use.ts';
 import { readAccountUsage, readEntitlements, readIntegrationUsage, readUsage, type UsageDeps } from './read-usage.ts';
 import { readUsageHistory } from './read-usage-history.ts';
+import { type MemberUsageDeps, summarizeMemberUsage } from './summarize-member-usage.ts';
 
 /** Binds the public routes of usage. */
-export const usageRoutes = (deps: UsageDeps): Binding[] => [
+export const usageRoutes = (deps: UsageDeps & MemberUsageDeps): Binding[] => [
+  bind(routes.summarizeMemberUsage, async ({ caller, query }) => ({
+    status: 200,
+    body: await summarizeMemberUsage(deps, caller.userId, query),
+  })),
   bind(routes.getSubscriptionUsage, async ({ caller }) => ({
     status: 200,
     body: await readUsage(deps, caller.userId),

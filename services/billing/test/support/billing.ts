@@ -20,6 +20,7 @@ import { type Config, configSchema, planRulesOf } from '../../src/config.ts';
 import { keepRequestPartitions } from '../../src/keep-request-partitions.ts';
 import type { RecallLeases } from '../../src/leases/index.ts';
 import { loadPlans, openPlanOffer } from '../../src/plans/index.ts';
+import { TestAuth } from './test-auth.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 const EVENTS_PATH = '/v1/payments/stripe/events';
@@ -75,6 +76,8 @@ export interface TestBilling {
   readonly admit: (userId: string, more?: Record<string, unknown>) => Promise<{ requestId: string; answer: Answer }>;
   /** Reports the outcome of a delegated request. Returns its state. */
   readonly settle: (requestId: string, result: object) => Promise<string | null>;
+  /** Members and names that auth knows. */
+  readonly auth: TestAuth;
   /** Answers recalls in place of gateway processes. Default: rejects, as a process that is gone. */
   recallLeases: RecallLeases;
   readonly stop: () => Promise<void>;
@@ -119,7 +122,9 @@ export const testBilling = async (settings: Record<string, string> = {}): Promis
   const offer = await openPlanOffer(db, loadPlans(config.PLANS_FILE ?? PLANS, planRulesOf(config)));
   const monotonic = { ms: 0 };
   await keepRequestPartitions(db, { nowMs: Date.now(), daysKept: config.REQUEST_RETENTION_DAYS });
+  const auth = new TestAuth();
   const app = await createApp({
+    auth,
     recallLeases: (holder) => billing.recallLeases(holder),
     monotonicMs: () => monotonic.ms,
     config,
@@ -158,6 +163,7 @@ export const testBilling = async (settings: Record<string, string> = {}): Promis
     environment,
     db,
     monotonic,
+    auth,
     tokens,
     publicUrl: publicServer.url,
     internalUrl: internalServer.url,

@@ -15,6 +15,8 @@ export type KeyOwner = Pick<GatewayAccount, 'userId' | 'keyId'>;
 export interface KeyRequestFields {
   readonly request_id?: string;
   readonly lease_id?: string;
+  /** Creator of the key. Default: the account itself. */
+  readonly member_id?: string;
   readonly holder_id?: string;
   readonly hold_micros?: number;
   /** Cost before its answer begins. Default: the hold. */
@@ -55,6 +57,7 @@ export const leaseAsk = (owner: KeyOwner, fields: KeyRequestFields = {}, more: P
     lease_id: fields.lease_id ?? randomUUID(),
     svc_user_id: owner.userId,
     key_id: owner.keyId,
+    member_id: fields.member_id ?? null,
     limits: {
       requests_per_minute: fields.requests_per_minute ?? null,
       tokens_per_minute: fields.tokens_per_minute ?? null,

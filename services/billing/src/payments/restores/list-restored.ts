@@ -1,5 +1,6 @@
 import type { Stripe } from 'stripe';
 import type { Work } from '../../jobs/index.ts';
+import { listLiveOrders } from '../../seats/index.ts';
 import { listLiveSubscriptions } from '../../subscriptions/index.ts';
 import {
   createStripeListener,
@@ -25,20 +26,22 @@ const PAGE = 100;
 const CHECKOUT_SECONDS = 24 * 3600;
 
 /**
- * Lists what may have changed at Stripe since a restored moment. First come the subscriptions that the database has as
- * live: they may have ended since, and a later purchase must not be judged by them. Then sessions and charges paid since,
+ * Lists what may have changed at Stripe since a restored moment. First come the subscriptions and seats that the database has
+ * as live: they may have ended since, and a later purchase must not be judged by them. Then sessions and charges paid since,
  * subscriptions created since, and the objects of all events since.
  */
 export async function* listRestored(
   { database, stripe }: Pick<ListenerDeps, 'database' | 'stripe'>,
   since: Date,
 ): AsyncGenerator<RestoredItem> {
-  for (let after = ''; ; ) {
-    const ids = await listLiveSubscriptions(database, { after, limit: PAGE });
-    for (const id of ids) yield refreshed(id, (deps) => refreshStoredSubscription(deps, id));
-    const last = ids.at(-1);
-    if (last === undefined) break;
-    after = last;
+  for (const list of [listLiveSubscriptions, listLiveOrders]) {
+    for (let after = ''; ; ) {
+      const ids = await list(database, { after, limit: PAGE });
+      for (const id of ids) yield refreshed(id, (deps) => refreshStoredSubscription(deps, id));
+      const last = ids.at(-1);
+      if (last === undefined) break;
+      after = last;
+    }
   }
   const seconds = secondsBefore(since);
   const sessions = { created: { gte: seconds - CHECKOUT_SECONDS }, status: 'complete', limit: PAGE } as const;

@@ -8,10 +8,11 @@ import { TOP_UP_NAMES } from './language.ts';
 import { type Payment, toMinorUnits, toPayment } from './minor-units.ts';
 import type { ProviderMeters } from './provider-meters.ts';
 import { askForOne, askForPerson, type StripeDeps } from './stripe-client.ts';
-import { SESSION_KEY, SUBSCRIPTION_KEY, toSubscriptionState } from './subscription-state.ts';
+import { SEATS_KEY, SESSION_KEY, SUBSCRIPTION_KEY, toSubscriptionState } from './subscription-state.ts';
 
 export type Purchase =
   | { readonly kind: 'subscription'; readonly plan: ConfiguredPlan; readonly subscriptionId: string }
+  | { readonly kind: 'seats'; readonly plan: ConfiguredPlan; readonly quantity: number; readonly orderId: string }
   | { readonly kind: 'top_up'; readonly amountMicros: number; readonly currency: string };
 
 /** Order of a hosted checkout. `sessionId` is our id, and with it the idempotency key. */
@@ -100,21 +101,25 @@ const toSessionMetadata = ({ userId, purchase, asked }: CheckoutOrder): Stripe.M
   svc_user_id: userId,
   asked_micros: String(asked.amountMicros),
   asked_currency: asked.currency,
-  ...(purchase.kind === 'subscription' ? { plan_id: purchase.plan.id } : {}),
+  ...(purchase.kind === 'top_up' ? {} : { plan_id: purchase.plan.id }),
+  ...(purchase.kind === 'seats' ? { quantity: String(purchase.quantity) } : {}),
 });
 
 const toLineItems = ({ purchase, userId, sessionId, locale }: CheckoutOrder): Stripe.Checkout.SessionCreateParams =>
-  purchase.kind === 'subscription'
+  purchase.kind !== 'top_up'
     ? {
         mode: 'subscription',
         allow_promotion_codes: true,
-        line_items: [{ price: stripePriceOf(purchase.plan), quantity: 1 }],
+        line_items: [
+          { price: stripePriceOf(purchase.plan), quantity: purchase.kind === 'seats' ? purchase.quantity : 1 },
+        ],
         subscription_data: {
           metadata: {
             svc_user_id: userId,
             plan_id: purchase.plan.id,
             [SESSION_KEY]: sessionId,
-            [SUBSCRIPTION_KEY]: purchase.subscriptionId,
+            [SUBSCRIPTION_KEY]: purchase.kind === 'seats' ? purchase.orderId : purchase.subscriptionId,
+            ...(purchase.kind === 'seats' ? { [SEATS_KEY]: 'true' } : {}),
           },
         },
       }

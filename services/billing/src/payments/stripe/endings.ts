@@ -2,7 +2,9 @@ import type { Stripe } from 'stripe';
 import { deleteCustomer, findCustomerId } from './queries.ts';
 import { askForOne, type StripeDeps } from './stripe-client.ts';
 
-const isOver = ({ status }: Stripe.Subscription): boolean => status === 'canceled' || status === 'incomplete_expired';
+/** Returns true for a subscription that nothing can bring back. */
+export const isOver = ({ status }: Stripe.Subscription): boolean =>
+  status === 'canceled' || status === 'incomplete_expired';
 
 /** Ends a subscription with its period, or resumes it. Setting the same value again changes nothing. */
 export const setCancelAtPeriodEnd = async (

@@ -28,6 +28,7 @@ export { type Payment, requireMinorUnit, toPayment } from './minor-units.ts';
 export { createProviderMeters, type ProviderMeters } from './provider-meters.ts';
 export { findCustomerId, insertCustomer } from './queries.ts';
 export { REFUND_KEY, refundPayment, revertSubscription } from './refunds.ts';
+export { setQuantity } from './seat-quantity.ts';
 export {
   askForOne,
   askStripe,

@@ -14,12 +14,15 @@ const PAID: ReadonlySet<SubscriptionStatus> = new Set(['active', 'trialing']);
 /** Keys in the metadata of a subscription: our ids of its checkout session, and of the subscription itself. */
 export const SESSION_KEY = 'svc_session_id';
 export const SUBSCRIPTION_KEY = 'svc_subscription_id';
+/** Key in the metadata of a subscription that pays seats for members of an organization. */
+export const SEATS_KEY = 'svc_seats';
 /** Key in the metadata of a price, by which an operator names the plan of a price made in the dashboard. */
 const PLAN_KEY = 'svc_plan_id';
 
 const secondsSchema = z.int().transform((seconds) => new Date(seconds * 1000));
 const metadataSchema = z.record(z.string(), z.string()).nullish();
 const itemSchema = z.object({
+  quantity: z.int().min(0).nullish(),
   price: z.object({ id: z.string(), product: referenceSchema.nullish(), metadata: metadataSchema }),
   current_period_start: secondsSchema,
   current_period_end: secondsSchema,
@@ -73,9 +76,11 @@ export const toSubscriptionState = async (
   const status = subscriptionStatusSchema.safeParse(read.data.status);
   if (!status.success) throw new UnreadableObject('status', `the subscription ${id} has an unknown status`);
   const { item, planId } = await findPlanItem(database, items.data, { id, status: status.data });
+  const metadata = metadataSchema.safeParse(subscription.metadata).data;
   return {
     providerSubscriptionId: id,
-    givenId: metadataSchema.safeParse(subscription.metadata).data?.[SUBSCRIPTION_KEY] ?? null,
+    givenId: metadata?.[SUBSCRIPTION_KEY] ?? null,
+    seats: metadata?.[SEATS_KEY] === undefined ? null : (item.quantity ?? 1),
     userId,
     planId,
     status: status.data,

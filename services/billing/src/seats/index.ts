@@ -1,0 +1,21 @@
+export { applyOrderState, type OrderOutcome } from './apply-order-state.ts';
+export type { SeatDeps } from './assign-seat.ts';
+export { endSeatOfErased, startMembershipConsumer } from './end-memberships.ts';
+export { followOrder } from './follow-order.ts';
+export {
+  countSeats,
+  findLiveOrder,
+  findOrder,
+  findOrderByProvider,
+  listLiveOrders,
+  listLiveOrdersOf,
+  listSilentOrders,
+  listWaitingOrders,
+  lockSeats,
+  updateAppliedChanges,
+  updateCancelledByDeletion,
+  updateWantedQuantity,
+  withdrawChange,
+} from './queries.ts';
+export { listSeats, seatInternalRoutes, seatRoutes } from './routes.ts';
+export type { StoredOrder } from './seat-order.ts';
