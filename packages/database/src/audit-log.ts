@@ -1,5 +1,4 @@
 import { type AuditAction, type AuditTarget, newId, type RecordedAct } from '@svc/contracts';
-import type { Act } from '@svc/service-kit';
 import type { Knex } from 'knex';
 
 /** Days for which acts are kept. */
@@ -37,13 +36,23 @@ export const auditLogMigration = async (knex: Knex): Promise<void> => {
   `);
 };
 
+/** An act of a request, as `@svc/service-kit` hands it to handlers. */
+export interface RecordableAct {
+  readonly action: AuditAction;
+  /** Organization in whose log the act stands; null for none. */
+  readonly organizationId: string | null;
+  readonly actorId: string;
+  readonly source: RecordedAct['source'];
+  isRecorded: boolean;
+}
+
 /**
  * Records an act in the transaction that performs it. An act of a personal account stands in no log. `organizationId` names
  * the organization where the request does not: of an invitation that is accepted, say.
  */
 export const recordAct = async (
   trx: Knex.Transaction,
-  act: Act,
+  act: RecordableAct,
   { organizationId = act.organizationId, ...target }: AuditTarget & { readonly organizationId?: string | null },
 ): Promise<void> => {
   act.isRecorded = true;

@@ -14,9 +14,10 @@ export interface BucketWatch {
   readonly stop: () => void;
 }
 
-const LOAD_TIMEOUT_MS = 10_000;
+/** A load in which nothing arrives for this long has failed. A million entries take longer in all. */
+const SILENCE_MAX_MS = 10_000;
 
-/** Starts a watch. Rejects if the connection is lost or the entries do not arrive in time. */
+/** Starts a watch. Rejects if the connection is lost or entries stop arriving. */
 export const startBucketWatch = async (messaging: Messaging, entries: RevocationEntries): Promise<BucketWatch> => {
   const starting = watchBucket(messaging, entries);
   try {
@@ -36,14 +37,19 @@ const watchBucket = async (messaging: Messaging, entries: RevocationEntries): Pr
   const loaded = Promise.withResolvers<void>();
   const iterator = await bucket.watch({ initializedFn: () => loaded.resolve() });
   const state = { lastSeq: 0, hasEnded: false };
-  const ended = readEntries(messaging, { iterator, entries, state });
-  const timer = setTimeout(() => loaded.reject(new Error('the bucket did not load in time')), LOAD_TIMEOUT_MS);
+  const timer = setTimeout(() => loaded.reject(new Error('the bucket stopped loading')), SILENCE_MAX_MS);
+  let isLoading = true;
+  const onEntry = (): void => {
+    if (isLoading) timer.refresh();
+  };
+  const ended = readEntries(messaging, { iterator, entries, state, onEntry });
   try {
     await loaded.promise;
   } catch (error) {
     iterator.stop();
     throw error;
   } finally {
+    isLoading = false;
     clearTimeout(timer);
   }
   // The newest entries may be gone from the bucket, and then none has this number.
@@ -61,12 +67,14 @@ interface Reading {
   readonly iterator: QueuedIterator<KvEntry>;
   readonly entries: RevocationEntries;
   readonly state: { lastSeq: number; hasEnded: boolean };
+  readonly onEntry: () => void;
 }
 
-const readEntries = async (messaging: Messaging, { iterator, entries, state }: Reading): Promise<void> => {
+const readEntries = async (messaging: Messaging, { iterator, entries, state, onEntry }: Reading): Promise<void> => {
   try {
     for await (const entry of iterator) {
       state.lastSeq = Math.max(state.lastSeq, entry.revision);
+      onEntry();
       if (entry.operation !== 'PUT') continue;
       const isKnown = entries.add(entry.key, entry.string(), entry.created.getTime());
       if (!isKnown) messaging.logger.error({ revocation: entry.key }, 'a revocation breaks its contract');
