@@ -11,7 +11,7 @@ BEGIN
   SELECT k.month_limit_micros - k.month_used_micros - key_held_micros(p_svc_user_id, p_key_id, p_month_start)
     INTO left_of_month FROM key_budgets AS k WHERE k.key_id = p_key_id AND k.month_start = p_month_start;
   SELECT member_left_micros(p_svc_user_id, k.member_id, p_month_start, NULL) INTO left_of_member
-    FROM key_budgets AS k WHERE k.key_id = p_key_id;
+    FROM key_budgets AS k WHERE k.key_id = p_key_id AND k.month_start = p_month_start;
   -- Without a limit, the month leaves everything.
   RETURN greatest(least(available, left_of_month, left_of_member), 0);
 END $$;

@@ -60,15 +60,15 @@ export const testSandbox = async (secretKey = 'sk_test_of_the_tests') => {
   const call = (method: string, path: string, sent: Sent = {}) => send(`${server.url}${path}`, method, sent);
   const newCustomer = async () => (await stripe.customers.create({ metadata: { svc_user_id: newId('usr') } })).id;
   const startCheckout = async (
-    order: { planId?: string; customer?: string; successUrl?: string } = {},
+    order: { planId?: string; customer?: string; successUrl?: string; quantity?: number } = {},
   ): Promise<StartedCheckout> => {
-    const { planId = 'basic', customer = await newCustomer(), successUrl = RETURNS.successUrl } = order;
+    const { planId = 'basic', customer = await newCustomer(), successUrl = RETURNS.successUrl, quantity = 1 } = order;
     const bought = PLANS.find(({ id }) => id === planId);
     if (bought === undefined) throw new Error(`no plan ${planId}`);
     const session = await stripe.checkout.sessions.create({
       mode: 'subscription',
       customer,
-      line_items: [{ price: stripePriceOf(bought), quantity: 1 }],
+      line_items: [{ price: stripePriceOf(bought), quantity }],
       client_reference_id: newId('cs'),
       success_url: successUrl,
       cancel_url: RETURNS.cancelUrl,
