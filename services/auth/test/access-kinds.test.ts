@@ -23,6 +23,7 @@ const OTHER_TABLES: Readonly<Record<string, string>> = {
   denied_forms: 'digests of used forms',
   dpop_proofs: 'digests of used proofs',
   epochs: 'restores',
+  audit_log: 'history',
   erased_accounts: 'ids',
   former_signing_keys: 'public keys',
   mails: 'mails; the links in them are void without their row in mailed_tokens',

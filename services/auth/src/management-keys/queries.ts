@@ -5,6 +5,7 @@ import type { ManagementKeyRecord, UsedManagementKey } from './management-key.ts
 const COLUMNS = Object.keys({
   id: true,
   user_id: true,
+  created_by: true,
   session_id: true,
   name: true,
   prefix: true,
@@ -32,9 +33,16 @@ export const listManagementKeysOfUser = async (executor: Executor, userId: strin
   return rows.map((row) => camelKeys(row));
 };
 
-/** Deletes a management key of an account. Returns false if there is none. */
-export const deleteManagementKeyOfUser = async (trx: Transaction, userId: string, id: string): Promise<boolean> =>
-  (await trx('management_keys').where({ id, user_id: userId }).delete()) > 0;
+/** Deletes a management key of an account and returns its name; undefined if there is none. */
+export const deleteManagementKeyOfUser = async (
+  trx: Transaction,
+  userId: string,
+  id: string,
+): Promise<string | undefined> => {
+  const key = trx('management_keys').where({ id, user_id: userId });
+  const [row] = await key.delete().returning<{ name: string }[]>('name');
+  return row?.name;
+};
 
 /** Deletes the management keys of an account, or those created since a time. Returns their ids. */
 export const deleteManagementKeysOfUser = async (

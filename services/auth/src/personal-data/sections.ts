@@ -58,6 +58,24 @@ export const SECTIONS: readonly ExportSection[] = [
     sql: `SELECT domain, status, created_at, verified_at, checked_at FROM publisher_domains WHERE user_id = $1 ORDER BY created_at, domain`,
   },
   {
+    name: 'organizations',
+    sql: `SELECT organization_id, id, role, joined_at FROM memberships WHERE user_id = $1 ORDER BY joined_at, id`,
+  },
+  {
+    name: 'members',
+    sql: `SELECT id, user_id AS svc_user_id, role, joined_at FROM memberships WHERE organization_id = $1
+      ORDER BY joined_at, id`,
+  },
+  {
+    name: 'invitations',
+    sql: `SELECT id, email, role, invited_by, created_at, expires_at FROM invitations WHERE organization_id = $1 ORDER BY id`,
+  },
+  {
+    name: 'audit_log',
+    sql: `SELECT id, at, actor_id, action, target_type, target_id, target_name, source FROM audit_log
+      WHERE organization_id = $1 ORDER BY id`,
+  },
+  {
     name: 'mails',
     sql: `SELECT id, kind, recipient, created_at, sent_at FROM mails WHERE user_id = $1 ORDER BY created_at, id`,
   },

@@ -1,7 +1,8 @@
 import { appendToOutbox } from '@svc/messaging';
 import { AppError } from '@svc/service-kit';
-import type { Transact } from '../transact.ts';
-import { deleteSession, deleteSessionOfUser, deleteSessionsExcept } from './queries.ts';
+import type { MembershipKey } from '../memberships/index.ts';
+import type { Transact, Transaction } from '../transact.ts';
+import { deleteActingSessions, deleteSession, deleteSessionOfUser, deleteSessionsExcept } from './queries.ts';
 
 /** Signs out: the session ends here at once, and in other services after the commit by its revocation. */
 export const endSession = async (deps: { transact: Transact }, sessionId: string): Promise<void> => {
@@ -32,6 +33,12 @@ export const endOtherSessions = async (
     const ended = await deleteSessionsExcept(trx, caller.userId, caller.sessionId);
     if (ended.length > 0) await appendToOutbox(trx, ...ended.map(revocationOf));
   });
+};
+
+/** Ends the sessions in which a person acts for an organization, or those begun before a time. */
+export const endActingSessions = async (trx: Transaction, key: MembershipKey, before?: Date): Promise<void> => {
+  const ended = await deleteActingSessions(trx, key, before);
+  if (ended.length > 0) await appendToOutbox(trx, ...ended.map(revocationOf));
 };
 
 const revocationOf = (sessionId: string) => ({ revocation: { key: `session.${sessionId}` } });

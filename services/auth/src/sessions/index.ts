@@ -7,7 +7,7 @@ export {
 export { openChallenge, reopenChallenge, type SecondStep } from './challenge.ts';
 export { createDevices, DEVICE_PROOF_BYTES, type Devices } from './devices.ts';
 export { endAllSessions, nextRevocation } from './end-all-sessions.ts';
-export { endSession } from './end-session.ts';
+export { endActingSessions, endSession } from './end-session.ts';
 export { finishSignIn, type SecondProof } from './finish-sign-in.ts';
 export { type ListSessionsDeps, listLiveSessions } from './list-sessions.ts';
 export {

@@ -1,5 +1,6 @@
 import { idTimeAt } from '@svc/contracts';
 import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
+import type { MembershipKey } from '../memberships/index.ts';
 import type { Executor, Transaction } from '../transact.ts';
 import type { ChallengeRecord } from './challenge.ts';
 import type { SessionRecord } from './session.ts';
@@ -15,8 +16,9 @@ export const insertSession = async (
 ): Promise<boolean> => {
   const result: { rowCount: number } = await executor.raw(
     `INSERT INTO console_sessions
-       (id, user_id, created_at, authenticated_at, expires_at, last_used_at, user_agent, network)
-     SELECT :id, a.id, :createdAt, :authenticatedAt, :expiresAt, :lastUsedAt, :userAgent, :network FROM accounts a
+       (id, user_id, created_at, authenticated_at, expires_at, last_used_at, user_agent, network, organization_id)
+     SELECT :id, a.id, :createdAt, :authenticatedAt, :expiresAt, :lastUsedAt, :userAgent, :network, :organizationId
+     FROM accounts a
      WHERE a.id = :userId AND a.sessions_revoked_through IS NOT DISTINCT FROM :revokedThrough
      FOR SHARE`,
     { ...session, revokedThrough },
@@ -109,18 +111,33 @@ export const markSessionUsed = async (executor: Executor, id: string, now: Date)
 export const deleteSession = async (trx: Transaction, id: string): Promise<boolean> =>
   (await trx('console_sessions').where({ id }).delete()) > 0;
 
-/** Finds the newest session of a user. */
+/** Finds the newest session of a user, or of a person who acts for it. */
 export const findNewestSessionId = async (trx: Transaction, userId: string): Promise<string | undefined> => {
-  const row = await trx<{ id: string; user_id: string }>('console_sessions')
+  const row = await trx<{ id: string; user_id: string; organization_id: string | null }>('console_sessions')
     .where({ user_id: userId })
+    .orWhere({ organization_id: userId })
     .orderBy('id', 'desc')
     .first('id');
   return row?.id;
 };
 
-/** Deletes every session of a user. */
+/** Deletes every session of a user, and those of people who act for it. */
 export const deleteSessionsOfUser = async (trx: Transaction, userId: string): Promise<void> => {
-  await trx('console_sessions').where({ user_id: userId }).delete();
+  await trx('console_sessions').where({ user_id: userId }).orWhere({ organization_id: userId }).delete();
+};
+
+/** Deletes the sessions in which a person acts for an organization, or those begun before a time. Returns their ids. */
+export const deleteActingSessions = async (
+  trx: Transaction,
+  { organizationId, userId }: MembershipKey,
+  before?: Date,
+): Promise<string[]> => {
+  // A business account that acts for itself names no organization.
+  const named = organizationId === userId ? null : organizationId;
+  const sessions = trx('console_sessions').where({ user_id: userId, organization_id: named });
+  if (before !== undefined) sessions.where('created_at', '<', before);
+  const rows = await sessions.delete().returning<{ id: string }[]>('id');
+  return rows.map(({ id }) => id);
 };
 
 /** Deletes every sign-in of a user that waits for its second step. */

@@ -1,7 +1,7 @@
 import { routes, type secondFactorRequestSchema } from '@svc/contracts';
 import { AppError, type Binding, bind } from '@svc/service-kit';
 import type { z } from 'zod';
-import { findAccountById, toAccountJson } from '../accounts/index.ts';
+import { describeAccount, findAccountById } from '../accounts/index.ts';
 import { createSignInOptions, type FactorClaim } from '../factors/index.ts';
 import { endOtherSessions, endSession, endSessionOfUser } from './end-session.ts';
 import { finishSignIn } from './finish-sign-in.ts';
@@ -43,9 +43,10 @@ export const sessionRoutes = (deps: StartSessionDeps): Binding[] => [
     return { status: 200, body: toSessionJson(resumed, deps.clock()) };
   }),
   bind(routes.getSession, async ({ caller }) => {
-    const account = await findAccountById(deps.database, caller.userId);
-    if (account === undefined) throw new AppError('invalid_token');
-    return { status: 200, body: { account: toAccountJson(account), expires_at: caller.expiresAt.toISOString() } };
+    const found = await findAccountById(deps.database, caller.personId);
+    if (found === undefined) throw new AppError('invalid_token');
+    const account = await describeAccount(deps.database, found, caller.organization?.id);
+    return { status: 200, body: { account, expires_at: caller.expiresAt.toISOString() } };
   }),
   bind(routes.deleteSession, async ({ caller, res }) => {
     await endSession(deps, caller.sessionId);

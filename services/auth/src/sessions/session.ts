@@ -22,6 +22,8 @@ export interface SessionRecord {
   readonly userAgent: string | null;
   /** Network in which the session started, /24 or /48. */
   readonly network: string | null;
+  /** Organization that the person acts for. Null for an account that acts for itself, which a business account does too. */
+  readonly organizationId: string | null;
 }
 
 /** Returns the time at which a session ends if it is not used again. */
