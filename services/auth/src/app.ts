@@ -37,7 +37,7 @@ import {
   managementKeyInternalRoutes,
   managementKeyRoutes,
 } from './management-keys/index.ts';
-import { memberInternalRoutes, memberRoutes } from './members/index.ts';
+import { memberInternalRoutes, memberOperatorRoutes, memberRoutes } from './members/index.ts';
 import { type NoticeDeps, noticeInternalRoutes } from './notices/index.ts';
 import { createOauthServer, oidcRoutes, preparePushedRequest } from './oidc/index.ts';
 import { organizationInternalRoutes, organizationRoutes } from './organizations/routes.ts';
@@ -118,6 +118,7 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
       ...organizationInternalRoutes(deps),
       ...revocationRoutes(deps),
       ...signingKeyOperatorRoutes({ ...deps, ...deps.keyRotation }),
+      ...memberOperatorRoutes(deps),
       ...accountOperationRoutes({ ...deps, wakeErasure }),
       ...appOperatorRoutes({ ...deps, wakeSuspensions: suspensions.wake }),
       ...secretRoutes({ service: SERVICE, database: deps.database, uses: [deps.secretUse] }),
