@@ -92,7 +92,11 @@ export const inviteTo = async (
 export const accept = (service: AuthService, person: Person, token: string): Promise<Answer> =>
   call(organizationPath(service, '/invitations/accept'), { token: person.token, json: { token } });
 
-export const switchTo = (service: AuthService, token: string, organizationId: string | null): Promise<Answer> =>
+export const switchTo = (
+  service: Pick<AuthService, 'url'>,
+  token: string,
+  organizationId: string | null,
+): Promise<Answer> =>
   call(`${service.url}/v1/console/session/organization`, { token, json: { organization_id: organizationId } });
 
 /** Lets a new person join an organization and act for it. */
