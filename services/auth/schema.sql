@@ -398,6 +398,7 @@ CREATE TABLE management_keys (
   CONSTRAINT management_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
   CONSTRAINT management_keys_scopes_given CHECK ((cardinality(scopes) > 0))
 );
+CREATE INDEX management_keys_by_creator ON management_keys USING btree (created_by);
 CREATE INDEX management_keys_by_user ON management_keys USING btree (user_id);
 
 CREATE TABLE memberships (

@@ -151,6 +151,7 @@ CREATE TABLE management_keys (
   last_used_at timestamptz
 );
 CREATE INDEX management_keys_by_user ON management_keys (user_id);
+CREATE INDEX management_keys_by_creator ON management_keys (created_by);
 
 -- Challenges are signed, so only those that were used are stored, until they expire.
 CREATE TABLE used_passkey_challenges (

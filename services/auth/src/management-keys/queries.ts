@@ -44,14 +44,21 @@ export const deleteManagementKeyOfUser = async (
   return row?.name;
 };
 
-/** Deletes the management keys of an account, or those created since a time. Returns their ids. */
+/**
+ * Deletes the management keys of an account, or those created since a time: also those that the person has created for
+ * organizations. Returns their ids.
+ */
 export const deleteManagementKeysOfUser = async (
   trx: Transaction,
   userId: string,
   since: Date | undefined,
 ): Promise<string[]> => {
-  const ended = trx('management_keys').where({ user_id: userId });
-  if (since !== undefined) ended.where('created_at', '>=', since);
+  const ended = trx('management_keys');
+  if (since === undefined) ended.where({ user_id: userId });
+  else {
+    const created = ended.where('created_at', '>=', since);
+    created.where((row) => row.where({ user_id: userId }).orWhere({ created_by: userId }));
+  }
   const rows = await ended.delete().returning<{ id: string }[]>('id');
   return rows.map(({ id }) => id);
 };

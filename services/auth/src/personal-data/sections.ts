@@ -5,7 +5,7 @@ export const SECTIONS: readonly ExportSection[] = [
   {
     name: 'account',
     sql: `SELECT id AS svc_user_id, email, account_type, business_name, display_name, locale, created_at, email_verified_at,
-      has_second_factor, erase_at FROM accounts WHERE id = $1`,
+      has_second_factor, requires_second_factor, erase_at FROM accounts WHERE id = $1`,
   },
   {
     name: 'sessions',
@@ -22,7 +22,7 @@ export const SECTIONS: readonly ExportSection[] = [
   },
   {
     name: 'management_keys',
-    sql: `SELECT id, name, prefix, scopes, created_at, expires_at, last_used_at FROM management_keys WHERE user_id = $1
+    sql: `SELECT id, name, prefix, scopes, created_by, created_at, expires_at, last_used_at FROM management_keys WHERE user_id = $1
       ORDER BY created_at`,
   },
   {

@@ -28,7 +28,7 @@ export {
   sessionCookies,
 } from './session-cookies.ts';
 export { secondsLeft, toSessionJson } from './session-json.ts';
-export { type SessionTokenDeps, type SignedSessionToken, signSessionToken } from './session-token.ts';
+export type { SessionTokenDeps, SignedSessionToken } from './session-token.ts';
 export { type SignInOrigin, signInOriginOf } from './sign-in-origin.ts';
 export { signInWithPasskey } from './sign-in-with-passkey.ts';
 export {
