@@ -1,9 +1,10 @@
 import type { Locale, Role } from '@svc/contracts';
 import { recordAct } from '@svc/database';
-import { type Act, AppError } from '@svc/service-kit';
+import { type Act, AppError, invalidField } from '@svc/service-kit';
 import { type AccountRecord, findAccountByEmail, findAccountById, normalizeEmail } from '../accounts/index.ts';
 import { enqueueMail, type MailOutboxDeps } from '../mail/index.ts';
 import { type Actor, hasMemberWithAddress, lockOrganization, requireAuthority } from '../members/index.ts';
+import { countMembers } from '../memberships/index.ts';
 import type { SourceLimit } from '../throttling/index.ts';
 import { later } from '../time.ts';
 import type { Transact, Transaction } from '../transact.ts';
@@ -14,7 +15,7 @@ import {
   maskAddress,
   newInvitationToken,
 } from './invitation.ts';
-import { replaceInvitation, takeInvitation } from './queries.ts';
+import { listInvitationsOfOrganization, replaceInvitation, takeInvitation } from './queries.ts';
 
 export interface InviteDeps extends MailOutboxDeps {
   readonly transact: Transact;
@@ -22,9 +23,12 @@ export interface InviteDeps extends MailOutboxDeps {
   readonly invitationLimit: SourceLimit;
 }
 
+/** Limit of members per organization, invited ones included. The list of members has no pages. */
+const MEMBERS_MAX = 1_000;
+
 /**
  * Invites a person by a mailed link, in place of an earlier invitation of the same address. Throws `role_not_allowed`,
- * `already_member`, and `too_many_attempts` if the organization invites too many people or one person too often.
+ * `already_member`, 422 if the organization is full, and `too_many_attempts` if the organization invites too many people or one person too often.
  */
 export const invite = async (
   deps: InviteDeps,
@@ -43,11 +47,24 @@ export const invite = async (
     const { organization, actor: membership } = await lockOrganization(trx, actor);
     requireAuthority(membership, { overOwners: role === 'owner' });
     if (await hasMemberWithAddress(trx, { organizationId, email })) throw new AppError('already_member');
+    await requirePlace(trx, invitation);
     await replaceInvitation(trx, { ...invitation, digest: invitationDigest(token) });
     await recordAct(trx, actor.act, { type: 'invitation', id, name: maskAddress(email) });
     await mailInvitation(deps, trx, { organization, invitation, token });
   });
   return invitation;
+};
+
+/** Throws 422 if the members and those invited are as many as an organization may have. */
+const requirePlace = async (
+  trx: Transaction,
+  { organizationId, email, createdAt }: InvitationRecord,
+): Promise<void> => {
+  const members = await countMembers(trx, organizationId);
+  const waiting = await listInvitationsOfOrganization(trx, organizationId, createdAt);
+  const others = waiting.filter((invitation) => invitation.email !== email);
+  if (members + others.length < MEMBERS_MAX) return;
+  throw invalidField(['body'], 'value_error', `Value error, an organization can have at most ${MEMBERS_MAX} members`);
 };
 
 const mailInvitation = async (

@@ -26,12 +26,17 @@ export const endMembershipsElsewhere = async (
   trx: Transaction,
   { account, since }: EndedMemberships,
 ): Promise<void> => {
-  for (const membership of await listMembershipsElsewhere(trx, account.id)) {
+  for (const membership of await holdMembershipsElsewhere(trx, account.id)) {
     if (!isSince(membership, since)) continue;
-    await lockAccount(trx, membership.organizationId);
     const isOnlyOwner = membership.role === 'owner' && (await countOwners(trx, membership.organizationId)) === 1;
     if (since === undefined || !isOnlyOwner) await endMembership(trx, membership);
   }
+};
+
+/** Locks the other organizations of an account, and returns its memberships as they are then. */
+const holdMembershipsElsewhere = async (trx: Transaction, userId: string): Promise<MembershipRecord[]> => {
+  for (const { organizationId } of await listMembershipsElsewhere(trx, userId)) await lockAccount(trx, organizationId);
+  return await listMembershipsElsewhere(trx, userId);
 };
 
 /** Ends the memberships of other people in the organization that the account is, which owns itself again. */
@@ -59,10 +64,7 @@ export const endMembershipsOfErased = async (trx: Transaction, organizationId: s
 
 /** Throws `last_owner` if a locked account is the only owner of another organization. */
 export const requireOwnersElsewhere = async (trx: Transaction, userId: string): Promise<void> => {
-  for (const membership of await listMembershipsElsewhere(trx, userId)) {
-    await lockAccount(trx, membership.organizationId);
-    await requireAnotherOwner(trx, membership);
-  }
+  for (const membership of await holdMembershipsElsewhere(trx, userId)) await requireAnotherOwner(trx, membership);
 };
 
 const isSince = ({ joinedAt }: MembershipRecord, since: Date | undefined): boolean =>

@@ -8,6 +8,7 @@ export {
   toOrganizationJson,
 } from './membership.ts';
 export {
+  countMembers,
   countOwners,
   deleteMembership,
   findActingMembership,

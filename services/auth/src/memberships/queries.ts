@@ -83,6 +83,13 @@ export const listMembershipsElsewhere = async (executor: Executor, userId: strin
   return rows.map((row) => camelKeys(row));
 };
 
+/** Counts the members of an organization. Exact while the organization is locked. */
+export const countMembers = async (trx: Transaction, organizationId: string): Promise<number> => {
+  const members = trx('memberships').where({ organization_id: organizationId });
+  const row = await members.count<{ count: string }>({ count: '*' }).first();
+  return Number(row?.count ?? 0);
+};
+
 /** Counts the owners of an organization. Exact while the organization is locked. */
 export const countOwners = async (trx: Transaction, organizationId: string): Promise<number> => {
   const owners = trx('memberships').where({ organization_id: organizationId, role: 'owner' });
