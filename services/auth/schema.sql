@@ -209,12 +209,14 @@ CREATE TABLE console_sessions (
   user_agent text,
   network text,
   organization_id text COLLATE "C",
+  sign_in_id text COLLATE "C",
   CONSTRAINT console_sessions_pkey PRIMARY KEY (id),
   CONSTRAINT console_sessions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES accounts(id) ON DELETE CASCADE,
   CONSTRAINT console_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE
 );
 CREATE INDEX console_sessions_by_expiry ON console_sessions USING btree (expires_at);
 CREATE INDEX console_sessions_by_organization ON console_sessions USING btree (organization_id, user_id) WHERE (organization_id IS NOT NULL);
+CREATE INDEX console_sessions_by_sign_in ON console_sessions USING btree (sign_in_id) WHERE (sign_in_id IS NOT NULL);
 CREATE INDEX console_sessions_by_user ON console_sessions USING btree (user_id);
 
 CREATE TABLE dead_letters (

@@ -61,9 +61,12 @@ CREATE TABLE console_sessions (
   user_agent text,
   network text,
   -- Organization that the person acts for. Null for an account that acts for itself, which a business account does too.
-  organization_id ${ID} REFERENCES accounts (id) ON DELETE CASCADE
+  organization_id ${ID} REFERENCES accounts (id) ON DELETE CASCADE,
+  -- Session of the sign-in from which this one was switched. It ends with that, and counts as its use.
+  sign_in_id ${ID}
 );
 CREATE INDEX console_sessions_by_user ON console_sessions (user_id);
+CREATE INDEX console_sessions_by_sign_in ON console_sessions (sign_in_id) WHERE sign_in_id IS NOT NULL;
 CREATE INDEX console_sessions_by_organization ON console_sessions (organization_id, user_id)
   WHERE organization_id IS NOT NULL;
 CREATE INDEX console_sessions_by_expiry ON console_sessions (expires_at);

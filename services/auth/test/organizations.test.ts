@@ -90,6 +90,39 @@ describe('acting for an organization', () => {
     expect(resumed.body).toMatchObject({ account: { organization: { id: founder.userId, role: 'admin' } } });
   });
 
+  test('is part of the sign-in: listed with it, and ended with it', async () => {
+    const founder = await newPerson(service, 'business');
+    const member = await newMember(service, mailbox, { organization: founder, role: 'viewer' });
+    const actAgain = async (token: string) => textAt(await switchTo(service, token, founder.userId), 'session_token');
+    const second = await actAgain(member.acting);
+    const listed = await call(`${service.url}/v1/console/sessions`, { token: second });
+    expect(listed.body).toEqual({
+      data: [expect.objectContaining({ id: claimsOf(member.token)['sid'], is_current: true })],
+    });
+    const others = await signIn(member);
+    const elsewhere = await actAgain(others);
+    await call(`${service.url}/v1/console/sessions`, { method: 'DELETE', token: second });
+    const tokens = [member.token, member.acting, second, others, elsewhere];
+    expect(await Promise.all(tokens.map(statusOf))).toEqual([200, 200, 200, 401, 401]);
+    const end = { method: 'DELETE', token: second };
+    expect((await call(`${service.url}/v1/console/session`, end)).status).toBe(204);
+    expect(await Promise.all([statusOf(second), statusOf(member.token)])).toEqual([401, 200]);
+    await call(`${service.url}/v1/console/sessions/${claimsOf(member.token)['sid']}`, {
+      method: 'DELETE',
+      token: member.acting,
+    });
+    expect(await Promise.all([statusOf(member.acting), statusOf(member.token)])).toEqual([401, 401]);
+    expect(await service.outbox(`revocation:session.${claimsOf(member.acting)['sid']}`)).toHaveLength(1);
+  });
+
+  test('signs the browser out too when one of its tabs signs out', async () => {
+    const founder = await newPerson(service, 'business');
+    const member = await newMember(service, mailbox, { organization: founder, role: 'viewer' });
+    const headers = { cookie: `svc_console=${member.token}` };
+    await call(`${service.url}/v1/console/session`, { method: 'DELETE', token: member.acting, headers });
+    expect(await Promise.all([statusOf(member.acting), statusOf(member.token)])).toEqual([401, 401]);
+  });
+
   test('ends when the person or the organization signs out everywhere', async () => {
     const founder = await newPerson(service, 'business');
     const one = await newMember(service, mailbox, { organization: founder, role: 'admin' });

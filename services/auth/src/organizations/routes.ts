@@ -2,7 +2,7 @@ import { internalRoutes, routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import { nameAccounts } from '../accounts/index.ts';
 import { listOrganizationsOfUser } from '../memberships/index.ts';
-import { type BeginSessionDeps, sessionCookies, signInOriginOf, toSessionJson } from '../sessions/index.ts';
+import { type BeginSessionDeps, signInOriginOf, toSessionJson } from '../sessions/index.ts';
 import type { Executor } from '../transact.ts';
 import { switchOrganization } from './switch-organization.ts';
 
@@ -13,10 +13,10 @@ export const organizationRoutes = (deps: BeginSessionDeps): Binding[] => [
     const data = organizations.map(({ organizationId: id, name, role }) => ({ id, name, role }));
     return { status: 200, body: { data } };
   }),
-  bind(routes.switchOrganization, async ({ body, caller, clientAddress, req, res }) => {
+  bind(routes.switchOrganization, async ({ body, caller, clientAddress, req }) => {
     const origin = signInOriginOf({ req, clientAddress }, deps.publicBaseUrl);
     const started = await switchOrganization(deps, caller, { organizationId: body.organization_id, origin });
-    res.appendHeader('set-cookie', sessionCookies(started, deps.publicBaseUrl));
+    // No cookie: a browser resumes the sign-in, and each tab switches for itself.
     return { status: 201, body: toSessionJson(started, deps.clock()) };
   }),
 ];

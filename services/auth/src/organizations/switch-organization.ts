@@ -3,7 +3,7 @@ import { type AccountRecord, findAccountById, holdAccount } from '../accounts/in
 import { findMembership } from '../memberships/index.ts';
 import {
   type BeginSessionDeps,
-  findSessionById,
+  holdSessionRow,
   insertNewSession,
   type SignInOrigin,
   type StartedSession,
@@ -12,7 +12,7 @@ import type { Transaction } from '../transact.ts';
 
 /**
  * Starts another session of a person, which acts for an organization, or for the account itself if that is null. It ends no
- * later than the present one, and the person counts as having authenticated at the same time. Throws `not_found` for an
+ * later than the present one and with the session of the sign-in, and the person counts as having authenticated at the same time. Throws `not_found` for an
  * organization of which the person is no member, and `organization_requires_second_factor`.
  */
 export const switchOrganization = (
@@ -25,7 +25,7 @@ export const switchOrganization = (
     const named = organizationId === caller.personId ? null : organizationId;
     const organization = named === null ? undefined : await holdOrganization(trx, named);
     const account = await holdAccount(trx, caller.personId);
-    const present = await findSessionById(trx, caller.sessionId);
+    const present = await holdSessionRow(trx, caller.sessionId);
     if (account === undefined || present === undefined) throw new AppError('invalid_token');
     if (organizationId === caller.personId && account.accountType !== 'business') throw new AppError('not_found');
     const acting = organization ?? account;
@@ -35,8 +35,7 @@ export const switchOrganization = (
     if (organization?.requiresSecondFactor === true && !account.hasSecondFactor) {
       throw new AppError('organization_requires_second_factor');
     }
-    const { authenticatedAt, expiresAt } = present;
-    return await insertNewSession(deps, trx, { account, origin, organization, authenticatedAt, expiresAt });
+    return await insertNewSession(deps, trx, { account, origin, organization, switchedFrom: present });
   });
 
 const holdOrganization = async (trx: Transaction, id: string): Promise<AccountRecord> => {

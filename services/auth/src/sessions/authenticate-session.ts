@@ -67,7 +67,7 @@ const findLiveSession = async (
   // Writing on each request would be too much. The idle time still counts from the last use, not from the last write.
   const pauseMs = Math.min(MINUTE_MS, deps.sessionIdleMs / 4);
   if (later(session.lastUsedAt, pauseMs) > now) return session;
-  await markSessionUsed(deps.database, sessionId, now);
+  await markSessionUsed(deps.database, session, now);
   return { ...session, lastUsedAt: now };
 };
 

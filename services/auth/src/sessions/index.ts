@@ -16,6 +16,7 @@ export {
   findSessionById,
   findSessionIdAfter,
   holdSession,
+  holdSessionRow,
   updateAuthenticatedAt,
 } from './queries.ts';
 export { type RenewedSession, renewSession } from './renew-session.ts';

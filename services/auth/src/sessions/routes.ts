@@ -3,6 +3,7 @@ import { AppError, type Binding, bind } from '@svc/service-kit';
 import type { z } from 'zod';
 import { describeAccount, findAccountById } from '../accounts/index.ts';
 import { createSignInOptions, type FactorClaim } from '../factors/index.ts';
+import { findStoredSession } from './authenticate-session.ts';
 import { endOtherSessions, endSession, endSessionOfUser } from './end-session.ts';
 import { finishSignIn } from './finish-sign-in.ts';
 import { listSessions } from './list-sessions.ts';
@@ -48,8 +49,12 @@ export const sessionRoutes = (deps: StartSessionDeps): Binding[] => [
     const account = await describeAccount(deps.database, found, caller.organization?.id);
     return { status: 200, body: { account, expires_at: caller.expiresAt.toISOString() } };
   }),
-  bind(routes.deleteSession, async ({ caller, res }) => {
+  bind(routes.deleteSession, async ({ caller, req, res }) => {
     await endSession(deps, caller.sessionId);
+    const cookie = readConsoleCookie(req.headers.cookie, deps.publicBaseUrl);
+    const signIn = cookie === undefined ? undefined : await findStoredSession(deps, cookie);
+    // A tab that acts for an organization signs the browser out too.
+    if (signIn?.userId === caller.personId) await endSession(deps, signIn.id);
     res.appendHeader('set-cookie', clearedSessionCookies(deps.publicBaseUrl));
     return { status: 204 };
   }),

@@ -19,7 +19,7 @@ import { findActing } from './acting.ts';
 import { openChallenge, type SecondStep } from './challenge.ts';
 import type { Devices } from './devices.ts';
 import { insertSession } from './queries.ts';
-import { newSessionId, SESSION_MS, type SessionRecord } from './session.ts';
+import { newSessionId, SESSION_MS, type SessionRecord, signInOf } from './session.ts';
 import { type SessionTokenDeps, type SignedSessionToken, signSessionToken } from './session-token.ts';
 import type { SignInOrigin } from './sign-in-origin.ts';
 
@@ -111,7 +111,8 @@ export interface SessionStart {
   readonly authenticatedAt?: Date;
   /** Held organization that the person will act for. Default: the account acts for itself. */
   readonly organization?: AccountRecord | undefined;
-  readonly expiresAt?: Date;
+  /** Held session from which the person switches; it ends no earlier. Default: this is a sign-in. */
+  readonly switchedFrom?: SessionRecord;
 }
 
 /** As `startSession`, but in the caller's transaction. */
@@ -136,7 +137,7 @@ export const startSessionIn = async (
 export const insertNewSession = async (
   deps: Omit<BeginSessionDeps, 'transact' | 'database' | 'mailSealer'>,
   executor: Executor,
-  { account, origin, authenticatedAt, organization, expiresAt }: SessionStart,
+  { account, origin, authenticatedAt, organization, switchedFrom }: SessionStart,
 ): Promise<StartedSession> => {
   const createdAt = deps.clock();
   const revokedThrough = [account, organization].flatMap((one) => one?.sessionsRevokedThrough ?? []).toSorted();
@@ -144,12 +145,13 @@ export const insertNewSession = async (
     id: newSessionId(deps, createdAt, revokedThrough.at(-1) ?? null),
     userId: account.id,
     createdAt,
-    authenticatedAt: authenticatedAt ?? createdAt,
-    expiresAt: expiresAt ?? later(createdAt, SESSION_MS),
+    authenticatedAt: switchedFrom?.authenticatedAt ?? authenticatedAt ?? createdAt,
+    expiresAt: switchedFrom?.expiresAt ?? later(createdAt, SESSION_MS),
     lastUsedAt: createdAt,
     userAgent: origin.userAgent ?? null,
     network: coarseNetwork(origin.source),
     organizationId: organization?.id ?? null,
+    signInId: switchedFrom === undefined ? null : signInOf(switchedFrom),
   };
   const isStored = await insertSession(executor, session, account.sessionsRevokedThrough);
   // The password was changed during the check.

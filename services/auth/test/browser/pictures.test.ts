@@ -94,6 +94,7 @@ const consentIn = (locale: Locale): ReplyContent =>
         userAgent: null,
         network: null,
         organizationId: null,
+        signInId: null,
         lastUsedAt: LONG_AGO,
         createdAt: LONG_AGO,
         expiresAt: LONG_AGO,
