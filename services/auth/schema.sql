@@ -8,6 +8,7 @@ CREATE TABLE accounts (
   has_second_factor boolean DEFAULT false NOT NULL,
   account_type text NOT NULL,
   business_name text,
+  requires_second_factor boolean DEFAULT false NOT NULL,
   display_name text,
   locale text NOT NULL,
   created_at timestamp with time zone NOT NULL,
@@ -110,6 +111,23 @@ CREATE TABLE apps (
 );
 CREATE INDEX apps_by_owner ON apps USING btree (owner_user_id, client_id) WHERE (deleted_at IS NULL);
 
+CREATE TABLE audit_log (
+  id text NOT NULL,
+  organization_id text NOT NULL,
+  at timestamp with time zone DEFAULT now() NOT NULL,
+  actor_id text,
+  action text NOT NULL,
+  target_type text NOT NULL,
+  target_id text,
+  target_name text,
+  source text NOT NULL,
+  CONSTRAINT audit_log_pkey PRIMARY KEY (id),
+  CONSTRAINT audit_log_source_check CHECK ((source = ANY (ARRAY['console'::text, 'management_key'::text, 'operator'::text])))
+);
+CREATE INDEX audit_log_by_organization ON audit_log USING btree (organization_id, id);
+CREATE INDEX audit_log_by_time ON audit_log USING btree (at);
+CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON audit_log FOR EACH ROW EXECUTE FUNCTION keep_audit_log();
+
 CREATE TABLE authorization_codes (
   digest bytea NOT NULL,
   grant_id text COLLATE "C" NOT NULL,
@@ -190,10 +208,15 @@ CREATE TABLE console_sessions (
   expires_at timestamp with time zone NOT NULL,
   user_agent text,
   network text,
+  organization_id text COLLATE "C",
+  sign_in_id text COLLATE "C",
   CONSTRAINT console_sessions_pkey PRIMARY KEY (id),
+  CONSTRAINT console_sessions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES accounts(id) ON DELETE CASCADE,
   CONSTRAINT console_sessions_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE
 );
 CREATE INDEX console_sessions_by_expiry ON console_sessions USING btree (expires_at);
+CREATE INDEX console_sessions_by_organization ON console_sessions USING btree (organization_id, user_id) WHERE (organization_id IS NOT NULL);
+CREATE INDEX console_sessions_by_sign_in ON console_sessions USING btree (sign_in_id) WHERE (sign_in_id IS NOT NULL);
 CREATE INDEX console_sessions_by_user ON console_sessions USING btree (user_id);
 
 CREATE TABLE dead_letters (
@@ -296,6 +319,25 @@ CREATE TABLE inbox_versions (
   CONSTRAINT inbox_versions_pkey PRIMARY KEY (consumer, aggregate)
 );
 
+CREATE TABLE invitations (
+  id text COLLATE "C" NOT NULL,
+  organization_id text COLLATE "C" NOT NULL,
+  digest bytea NOT NULL,
+  email text NOT NULL,
+  role text NOT NULL,
+  invited_by text COLLATE "C" NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT invitations_pkey PRIMARY KEY (id),
+  CONSTRAINT invitations_digest_key UNIQUE (digest),
+  CONSTRAINT invitations_once UNIQUE (organization_id, email),
+  CONSTRAINT invitations_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  CONSTRAINT invitations_email_is_normal CHECK ((email = lower((email COLLATE "C")))),
+  CONSTRAINT invitations_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'billing'::text, 'developer'::text, 'admin'::text, 'owner'::text])))
+);
+CREATE INDEX invitations_by_email ON invitations USING btree (email);
+CREATE INDEX invitations_by_expiry ON invitations USING btree (expires_at);
+
 CREATE TABLE mailed_tokens (
   digest bytea NOT NULL,
   purpose text NOT NULL,
@@ -344,6 +386,7 @@ CREATE INDEX mails_due ON mails USING btree (due_at) WHERE (due_at IS NOT NULL);
 CREATE TABLE management_keys (
   id text COLLATE "C" NOT NULL,
   user_id text COLLATE "C" NOT NULL,
+  created_by text COLLATE "C" NOT NULL,
   session_id text COLLATE "C" NOT NULL,
   name text NOT NULL,
   prefix text NOT NULL,
@@ -357,7 +400,24 @@ CREATE TABLE management_keys (
   CONSTRAINT management_keys_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
   CONSTRAINT management_keys_scopes_given CHECK ((cardinality(scopes) > 0))
 );
+CREATE INDEX management_keys_by_creator ON management_keys USING btree (created_by);
 CREATE INDEX management_keys_by_user ON management_keys USING btree (user_id);
+
+CREATE TABLE memberships (
+  id text COLLATE "C" NOT NULL,
+  organization_id text COLLATE "C" NOT NULL,
+  user_id text COLLATE "C" NOT NULL,
+  role text NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  joined_at timestamp with time zone NOT NULL,
+  CONSTRAINT memberships_pkey PRIMARY KEY (id),
+  CONSTRAINT memberships_once UNIQUE (organization_id, user_id),
+  CONSTRAINT memberships_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  CONSTRAINT memberships_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  CONSTRAINT memberships_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'billing'::text, 'developer'::text, 'admin'::text, 'owner'::text]))),
+  CONSTRAINT memberships_version_check CHECK ((version > 0))
+);
+CREATE INDEX memberships_by_user ON memberships USING btree (user_id);
 
 CREATE TABLE outbox (
   seq bigint GENERATED ALWAYS AS IDENTITY NOT NULL,

@@ -56,6 +56,9 @@ export const oneOf = <const T extends string>(value: string, choices: readonly T
   return choice;
 };
 
+/** Removes what could control the terminal from text that others wrote, such as names and comments. */
+export const printable = (text: string): string => text.replaceAll(/\p{C}/gu, ' ');
+
 /** Prints aligned rows under a heading. */
 export const printTable = (print: Print, heading: readonly string[], rows: readonly (readonly Cell[])[]): void => {
   if (print.table !== undefined) {

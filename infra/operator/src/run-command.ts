@@ -10,6 +10,7 @@ import { appCommands } from './commands/apps.ts';
 import { contextCommands } from './commands/contexts.ts';
 import { deadLetterCommands } from './commands/dead-letters.ts';
 import { doctorCommands } from './commands/doctor.ts';
+import { organizationCommands } from './commands/organization.ts';
 import { outboxCommands } from './commands/outbox.ts';
 import { refundCommands } from './commands/refund.ts';
 import { routesCommands } from './commands/routes.ts';
@@ -38,6 +39,7 @@ const commands: readonly Command[] = [
   ...webhookCommands,
   ...refundCommands,
   ...accountCommands,
+  ...organizationCommands,
   ...appCommands,
   ...signingKeyCommands,
   ...secretCommands,

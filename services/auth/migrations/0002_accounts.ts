@@ -22,6 +22,8 @@ CREATE TABLE accounts (
   has_second_factor boolean NOT NULL DEFAULT false,
   account_type text NOT NULL CHECK (account_type IN ('personal', 'business')),
   business_name text,
+  -- Only members with a second factor may act for the organization.
+  requires_second_factor boolean NOT NULL DEFAULT false,
   display_name text,
   locale text NOT NULL CHECK (locale IN ('it', 'en')),
   created_at timestamptz NOT NULL,
@@ -57,9 +59,16 @@ CREATE TABLE console_sessions (
   last_used_at timestamptz NOT NULL,
   expires_at timestamptz NOT NULL,
   user_agent text,
-  network text
+  network text,
+  -- Organization that the person acts for. Null for an account that acts for itself, which a business account does too.
+  organization_id ${ID} REFERENCES accounts (id) ON DELETE CASCADE,
+  -- Session of the sign-in from which this one was switched. It ends with that, and counts as its use.
+  sign_in_id ${ID}
 );
 CREATE INDEX console_sessions_by_user ON console_sessions (user_id);
+CREATE INDEX console_sessions_by_sign_in ON console_sessions (sign_in_id) WHERE sign_in_id IS NOT NULL;
+CREATE INDEX console_sessions_by_organization ON console_sessions (organization_id, user_id)
+  WHERE organization_id IS NOT NULL;
 CREATE INDEX console_sessions_by_expiry ON console_sessions (expires_at);
 
 CREATE TABLE sign_in_attempts (
@@ -132,6 +141,8 @@ CREATE INDEX passkeys_by_user ON passkeys (user_id);
 CREATE TABLE management_keys (
   id ${ID} PRIMARY KEY,
   user_id ${ID} NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+  -- Person who created the key; may have been erased since.
+  created_by ${ID} NOT NULL,
   -- Session that created the key: what the key creates elsewhere ends with what that session has created.
   session_id ${ID} NOT NULL,
   name text NOT NULL,
@@ -143,6 +154,7 @@ CREATE TABLE management_keys (
   last_used_at timestamptz
 );
 CREATE INDEX management_keys_by_user ON management_keys (user_id);
+CREATE INDEX management_keys_by_creator ON management_keys (created_by);
 
 -- Challenges are signed, so only those that were used are stored, until they expire.
 CREATE TABLE used_passkey_challenges (

@@ -17,6 +17,7 @@ import { accountOperationRoutes, endLostTokens } from './account-operations/inde
 import { accountRoutes } from './accounts/index.ts';
 import { appOperatorRoutes, appReportRoutes, countAppsWithOpenReports } from './app-reports/index.ts';
 import { appInternalRoutes, appRoutes, countSuspensions, findConnectedApps, startSuspensions } from './apps/index.ts';
+import { auditLogRoutes } from './audit-log/routes.ts';
 import { documentOperatorRoutes } from './client-documents/index.ts';
 import type { Config } from './config.ts';
 import { connectionRoutes } from './connections/index.ts';
@@ -29,14 +30,17 @@ import { eraseAgain, erasureRoutes, startErasures } from './erasure/index.ts';
 import { factorRoutes } from './factors/index.ts';
 import { createFailingItems, type Work } from './failing-items.ts';
 import { startHousekeeping } from './housekeeping.ts';
+import { invitationRoutes } from './invitations/index.ts';
 import { startMailer } from './mail/index.ts';
 import {
   authenticateManagementKey,
   managementKeyInternalRoutes,
   managementKeyRoutes,
 } from './management-keys/index.ts';
+import { memberInternalRoutes, memberOperatorRoutes, memberRoutes } from './members/index.ts';
 import { type NoticeDeps, noticeInternalRoutes } from './notices/index.ts';
 import { createOauthServer, oidcRoutes, preparePushedRequest } from './oidc/index.ts';
+import { organizationInternalRoutes, organizationRoutes } from './organizations/routes.ts';
 import { personalDataRoutes } from './personal-data/index.ts';
 import { profileRoutes } from './profile/index.ts';
 import { type ProveDomain, publisherRoutes, startDomainChecks } from './publishers/index.ts';
@@ -110,8 +114,11 @@ export const createApp = async (parts: AppDeps): Promise<App> => {
       ...appInternalRoutes(deps),
       ...noticeInternalRoutes(deps),
       ...managementKeyInternalRoutes(deps),
+      ...memberInternalRoutes(deps),
+      ...organizationInternalRoutes(deps),
       ...revocationRoutes(deps),
       ...signingKeyOperatorRoutes({ ...deps, ...deps.keyRotation }),
+      ...memberOperatorRoutes(deps),
       ...accountOperationRoutes({ ...deps, wakeErasure }),
       ...appOperatorRoutes({ ...deps, wakeSuspensions: suspensions.wake }),
       ...secretRoutes({ service: SERVICE, database: deps.database, uses: [deps.secretUse] }),
@@ -157,6 +164,10 @@ const createPublicApp = (
       ...factorRoutes(deps),
       ...managementKeyRoutes(deps),
       ...profileRoutes(deps),
+      ...organizationRoutes(deps),
+      ...memberRoutes(deps),
+      ...invitationRoutes(deps),
+      ...auditLogRoutes(deps),
       ...erasureRoutes(deps),
       ...personalDataRoutes(deps),
       ...recoveryRoutes({ ...deps, wakeResets: resets.wake }),

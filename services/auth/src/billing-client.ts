@@ -28,6 +28,8 @@ export interface BillingClient {
   readonly readPlan: (userId: string) => Promise<PaidPlan | null>;
   /** Lists a page of accounts whose erasure reached billing since a moment, by id. */
   readonly listErasedAccounts: (page: { since: Date; after: string | undefined }) => Promise<ErasedPage>;
+  /** Returns the `plan_id` of the seat of each member of an organization who has one. */
+  readonly listSeats: (organizationId: string) => Promise<ReadonlyMap<string, string>>;
   readonly close: () => Promise<void>;
 }
 
@@ -75,6 +77,11 @@ export const createBillingClient = (options: { readonly baseUrl: string; readonl
       const query = { since: since.toISOString(), ...(after === undefined ? {} : { after }) };
       const call = client.call(internalRoutes.listErasedAccounts, { query });
       return (await call.catch(failUnavailable)).body;
+    },
+    listSeats: async (organizationId) => {
+      const call = client.call(internalRoutes.listSeatHolders, { params: { svc_user_id: organizationId } });
+      const { data } = (await call.catch(failUnavailable)).body;
+      return new Map(data.map(({ svc_user_id, plan_id }) => [svc_user_id, plan_id]));
     },
     close: () => client.close(),
   };

@@ -1,10 +1,13 @@
+import { pruneActs } from '@svc/database';
 import { type Clock, type Logger, type PeriodicWork, runPeriodically } from '@svc/service-kit';
+import type { Knex } from 'knex';
 import { deleteReportsBefore } from './app-reports/index.ts';
 import { deleteUnusedDocumentedApps } from './client-documents/index.ts';
 import { deleteAuditEntriesBefore, deleteGrantsExpiredBefore } from './connections/index.ts';
 import { deleteDeniedFormsBefore } from './consent/index.ts';
 import { deleteUnconfirmedTotpsBefore, deleteUsedChallengesExpiredBefore, UNCONFIRMED_MS } from './factors/index.ts';
 import type { FailingItems } from './failing-items.ts';
+import { deleteInvitationsExpiredBefore } from './invitations/index.ts';
 import { deleteMailsBefore } from './mail/index.ts';
 import { deleteMailedTokensExpiredBefore } from './mailed-tokens/index.ts';
 import {
@@ -16,7 +19,6 @@ import {
 import { deleteChallengesExpiredBefore, deleteSessionsExpiredBefore } from './sessions/index.ts';
 import { deleteAttemptsBefore } from './throttling/index.ts';
 import { DAY_MS, HOUR_MS, later, MINUTE_MS } from './time.ts';
-import type { Executor } from './transact.ts';
 
 const INTERVAL_MS = MINUTE_MS;
 /** Rows per statement, so that none runs long. */
@@ -32,7 +34,7 @@ const AUDIT_KEPT_MS = 400 * DAY_MS;
 const REPORTS_KEPT_MS = 400 * DAY_MS;
 
 export interface HousekeepingDeps {
-  readonly database: Executor;
+  readonly database: Knex;
   readonly clock: Clock;
   readonly items: FailingItems;
 }
@@ -56,6 +58,8 @@ export const tidyUp = async ({ database, clock, items }: HousekeepingDeps): Prom
     mailed_tokens: () => deleteMailedTokensExpiredBefore(database, hourAgo, BATCH),
     mails: () => deleteMailsBefore(database, later(now, -MAILS_KEPT_MS), BATCH),
     audit_entries: () => deleteAuditEntriesBefore(database, later(now, -AUDIT_KEPT_MS), BATCH),
+    invitations: () => deleteInvitationsExpiredBefore(database, hourAgo, BATCH),
+    acts: () => pruneActs(database, BATCH),
     reports: () => deleteReportsBefore(database, later(now, -REPORTS_KEPT_MS), BATCH),
   };
   for (const [kind, deleteBatch] of Object.entries(kinds)) {

@@ -21,6 +21,7 @@ import { createReadOffer } from './console-pages/index.ts';
 import { askedDeviceSchema } from './device-pages/index.ts';
 import { createPasskeyChallenges, relyingPartyOf } from './factors/index.ts';
 import { createMailTransport } from './mail/index.ts';
+import { endActingWithoutFactor } from './members/index.ts';
 import { createKeyNames } from './notices/index.ts';
 import { selectProveDomain } from './publishers/index.ts';
 import { createDevices } from './sessions/index.ts';
@@ -36,6 +37,9 @@ const WORKER_FILE = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : '.
 const RESETS_PER_HOUR_MAX = 1_000;
 /** Fetches of metadata documents that one source causes. A document is fetched once an hour, regardless of its users. */
 const DOCUMENTS_PER_HOUR_MAX = 300;
+
+/** Invitations of one organization: a company enters its people in an afternoon. */
+const INVITATIONS_PER_HOUR_MAX = 50;
 
 /** Creates a client of a service that holds personal data. Only exports use it, so it may wait longer than a page. */
 const holderClient = (config: Config, baseUrl: string) =>
@@ -64,6 +68,7 @@ export const createSliceDeps = async (parts: AppDeps) => {
   const documents = createDocuments(config, { database, transact, clock, logger, destinations });
   const keys = await openKeyRing({ database, transact, clock, logger, ...keyRotation });
   const findKnownApp = createAppFinder(database);
+  const attempts = { database, transact, clock };
   return {
     ...secrets,
     ...keyedDeps(secrets, clock),
@@ -98,23 +103,11 @@ export const createSliceDeps = async (parts: AppDeps) => {
     passwords: await createPasswordHasher(config.PASSWORD_HASH_CONCURRENCY),
     throttle: createAttemptThrottle({ transact, clock }),
     signUps: await createSignUps(
-      createSourceLimit({
-        database,
-        transact,
-        clock,
-        purpose: 'sign-up',
-        perHour: config.SIGN_UPS_PER_SOURCE_PER_HOUR,
-      }),
+      createSourceLimit({ ...attempts, purpose: 'sign-up', perHour: config.SIGN_UPS_PER_SOURCE_PER_HOUR }),
     ),
     erasureDelayMs: config.ERASURE_DELAY_DAYS * DAY_MS,
     sessionIdleMs: config.SESSION_IDLE_SECONDS * SECOND_MS,
-    resetLimit: createSourceLimit({
-      database,
-      transact,
-      clock,
-      purpose: 'password-reset',
-      perHour: RESETS_PER_HOUR_MAX,
-    }),
+    resetLimit: createSourceLimit({ ...attempts, purpose: 'password-reset', perHour: RESETS_PER_HOUR_MAX }),
     isVerificationRequired: config.EMAIL_VERIFICATION === 'required',
     reuses: metrics.counter({
       name: 'auth_grants_ended_by_reuse_total',
@@ -123,6 +116,8 @@ export const createSliceDeps = async (parts: AppDeps) => {
     relyingParty: relyingPartyOf(publicBaseUrl),
     transport: createMailTransport(mailSettings(config)),
     guessLimit: createGuessLimit({ transact, clock }),
+    endActingWithoutFactor,
+    invitationLimit: createSourceLimit({ ...attempts, purpose: 'invitation', perHour: INVITATIONS_PER_HOUR_MAX }),
     sso: ssoSettings(config),
   };
 };

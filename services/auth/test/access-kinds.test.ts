@@ -23,6 +23,7 @@ const OTHER_TABLES: Readonly<Record<string, string>> = {
   denied_forms: 'digests of used forms',
   dpop_proofs: 'digests of used proofs',
   epochs: 'restores',
+  audit_log: 'history',
   erased_accounts: 'ids',
   former_signing_keys: 'public keys',
   mails: 'mails; the links in them are void without their row in mailed_tokens',
@@ -76,7 +77,23 @@ const newFullAccount = async (addedAt: Date): Promise<Person> => {
   const passkey = { name: 'b', credential_id: id, public_key: digest(), counter: 0, transports: [] };
   await db('passkeys').insert({ id: newId('fac'), user_id: userId, ...passkey, created_at: addedAt });
   const key = { name: 'c', prefix: 'svc_mk_', scopes: ['apps:read'], session_id: newId('ses'), created_at: addedAt };
-  await db('management_keys').insert({ id: newId('mk'), user_id: userId, digest: digest(), ...key });
+  const invitation = { email: `${id}@example.com`, role: 'viewer', invited_by: userId, expires_at: later };
+  const ivt = { id: newId('ivt'), organization_id: userId, digest: digest(), created_at: addedAt };
+  await db('invitations').insert({ ...ivt, ...invitation });
+  const colleague = await newPerson(service);
+  const elsewhere = await newPerson(service, 'business');
+  const membership = { role: 'admin', joined_at: addedAt };
+  await db('memberships').insert([
+    { id: newId('mem'), organization_id: userId, user_id: colleague.userId, ...membership },
+    { id: newId('mem'), organization_id: elsewhere.userId, user_id: userId, ...membership },
+  ]);
+  await db('management_keys').insert({
+    id: newId('mk'),
+    user_id: userId,
+    created_by: userId,
+    digest: digest(),
+    ...key,
+  });
   await db('recovery_codes').insert({ user_id: userId, digest: digest(), created_at: addedAt });
   await db('sso_identities').insert({ issuer: 'https://id.example', subject: id, user_id: userId, linked_at: addedAt });
   await db('pushed_requests').insert({ digest: digest(), client_id: own.clientId, parameters: {}, expires_at: later });
@@ -109,6 +126,9 @@ const credentialsOf = async ({ userId }: Person): Promise<string[]> => {
     refresh_tokens: await db('refresh_tokens').whereIn('grant_id', grants.clone()),
     apps: await db('apps').where({ owner_user_id: userId, active: true }),
     client_secrets: await db('app_secrets').whereIn('client_id', own.clone()),
+    members: await db('memberships').where({ organization_id: userId }).whereNot({ user_id: userId }),
+    memberships: await db('memberships').where({ user_id: userId }).whereNot({ organization_id: userId }),
+    invitations: await db('invitations').where({ organization_id: userId }),
   };
   const links: string[] = await db('mailed_tokens').where({ user_id: userId }).orderBy('purpose').pluck('purpose');
   const held = Object.entries(counts).filter(([, rows]) => rows.length > 0);
@@ -137,6 +157,7 @@ const keyFactsOf = async ({ userId }: Person) =>
 
 const FACTORS = ['totps', 'passkeys', 'recovery_codes'];
 const GRANTS = ['connections', 'management_keys', 'grants', 'codes', 'refresh_tokens'];
+const PEOPLE = ['members', 'memberships', 'invitations'];
 const ALL = [
   'password',
   'sessions',
@@ -146,6 +167,7 @@ const ALL = [
   ...GRANTS,
   'apps',
   'client_secrets',
+  ...PEOPLE,
   ...PURPOSES.toSorted(),
 ];
 const SIGNED_OUT = ['sessions', 'challenges', 'reset_password', 'confirm_email', 'link_identity'];
@@ -159,11 +181,16 @@ describe('an ending ends exactly what its column says', () => {
   test.each<[Ending, Date, string[], string[]]>([
     ['sign_out', recent, SIGNED_OUT, []],
     ['revocation', recent, [...SIGNED_OUT, ...GRANTS], ['all']],
-    ['unproven_address', recent, [...SIGNED_OUT, ...FACTORS, 'identities'], []],
-    ['intrusion', recent, [...INTRUSION, ...FACTORS, 'identities', ...GRANTS], [since.toISOString()]],
+    ['unproven_address', recent, [...SIGNED_OUT, ...FACTORS, 'identities', ...PEOPLE], []],
+    ['intrusion', recent, [...INTRUSION, ...FACTORS, 'identities', ...GRANTS, ...PEOPLE], [since.toISOString()]],
     ['intrusion', old, INTRUSION, [since.toISOString()]],
     ['take_over', recent, ALL, ['all']],
-    ['deletion', recent, [...SIGNED_OUT, ...GRANTS, 'apps', 'verify_email', 'cancel_deletion'], ['all']],
+    [
+      'deletion',
+      recent,
+      [...SIGNED_OUT, ...GRANTS, 'apps', 'memberships', 'invitations', 'verify_email', 'cancel_deletion'],
+      ['all'],
+    ],
   ])('%s of credentials added at %s', async (ending, addedAt, ended, keys) => {
     const person = await newFullAccount(addedAt);
     expect(await credentialsOf(person)).toEqual(ALL);

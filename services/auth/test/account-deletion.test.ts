@@ -127,7 +127,7 @@ describe('the erasure', () => {
     expect((await deletionFactsOf(person)).at(-1)).toEqual(['auth.account.erased.v1', 2]);
     const subjects = (await service.outbox(`app:${app.clientId}`)).map(({ subject }) => subject);
     expect(subjects.at(-1)).toBe('auth.app.deleted.v1');
-    expect(await tablesThatName([person.email, person.userId])).toEqual(['erased_accounts', 'outbox']);
+    expect(await tablesThatName([person.email, person.userId])).toEqual(['audit_log', 'erased_accounts', 'outbox']);
     const payloads = JSON.stringify(await service.database('outbox').select('payload'));
     expect(payloads).not.toContain(person.email);
     expect(service.logs()).not.toContain(person.email);

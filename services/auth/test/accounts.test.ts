@@ -40,6 +40,7 @@ describe('POST /v1/console/accounts', () => {
         has_second_factor: false,
         email_verified: false,
         created_at: expect.stringMatching(/Z$/),
+        organization: null,
       },
     });
     const userId = textAt(answer, 'account', 'svc_user_id');

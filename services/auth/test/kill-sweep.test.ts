@@ -290,7 +290,7 @@ test('a killed suspension cuts off all grants or none, and completes later', asy
     };
   });
   expect(points).toEqual([
-    ...[...APP_IS_CUT_OFF, 'app_suspensions INSERT', 'apps UPDATE', 'outbox INSERT', 'commit'],
+    ...[...APP_IS_CUT_OFF, 'app_suspensions INSERT', 'audit_log INSERT', 'apps UPDATE', 'outbox INSERT', 'commit'],
     ...[...CONNECTIONS_END, 'commit'],
     ...[...CONNECTIONS_END, 'app_suspensions DELETE', 'commit'],
   ]);
@@ -325,7 +325,7 @@ test('a killed deletion removes the app or not, and publishes its last fact once
     };
   });
   expect(points).toEqual([
-    ...['apps UPDATE', 'app_secrets DELETE', ...APP_IS_CUT_OFF, 'app_suspensions INSERT', 'commit'],
+    ...['audit_log INSERT', 'apps UPDATE', 'app_secrets DELETE', ...APP_IS_CUT_OFF, 'app_suspensions INSERT', 'commit'],
     ...[...CONNECTIONS_END, 'connections DELETE', 'app_cutoffs DELETE', 'outbox INSERT'],
     // What hangs on the app's row goes with it.
     ...['apps DELETE', 'app_secrets DELETE', 'app_icons DELETE', 'app_suspensions DELETE'],

@@ -189,6 +189,7 @@ test('the other services find a key by its digest, in the order of their questio
     {
       id,
       svc_user_id: business.userId,
+      created_by: business.userId,
       session_id: expect.stringMatching(/^ses_/),
       account_type: 'business',
       is_email_unverified: false,

@@ -1,11 +1,8 @@
 import { appOperations, documentOperations, type ReportedApp } from '@svc/contracts';
-import { argument, type Command, type CommandContext, printTable } from '../command.ts';
+import { argument, type Command, type CommandContext, printable, printTable } from '../command.ts';
 import { UsageError } from '../operator-error.ts';
 
 const paramsOf = (context: CommandContext) => ({ client_id: argument(context, 0, 'the client id') });
-
-/** Names and comments are written by others: nothing in them may control the terminal. */
-const printable = (text: string): string => text.replaceAll(/\p{C}/gu, ' ');
 
 /** Commands on apps that users have reported. */
 export const appCommands: readonly Command[] = [

@@ -240,7 +240,7 @@ const deletionRoutes = {
       'Wants the password of an account that has one. Ends sessions, connections and API keys at once, deactivates apps and cancels the subscription for the end of its period. At `erased_at` the apps are deleted, the subscription ends and every service erases what names the person; ledgers and usage records keep the pseudonymous id. Until then a mailed link cancels the deletion.',
     request: { body: optionalJsonBody(deleteAccountRequestSchema) },
     responses: { 202: json('The time of the erasure.', accountDeletionSchema) },
-    errors: ['wrong_password', 'fresh_sign_in_required', 'too_many_attempts'],
+    errors: ['wrong_password', 'fresh_sign_in_required', 'too_many_attempts', 'last_owner'],
   }),
   cancelDeletion: defineRoute({
     ...accounts,

@@ -79,7 +79,7 @@ export const accountOperations = {
     summary: 'End all access to an account and have it erased, after the delay or at once',
     request: { params, body: jsonBody(z.strictObject({ at_once: z.boolean() })) },
     responses: { 200: json('When it is erased.', z.object({ erased_at: timestampSchema })) },
-    errors: ['not_found'],
+    errors: ['not_found', 'last_owner'],
   }),
   announceErasures: defineRoute({
     ...operation,

@@ -2,6 +2,7 @@ export * from './accounts.ts';
 export * from './apps.ts';
 export * from './client-documents.ts';
 export * from './inbox.ts';
+export * from './organizations.ts';
 export * from './outbox.ts';
 export * from './restores.ts';
 export * from './secrets.ts';

@@ -45,6 +45,7 @@ export const siteSections: readonly SiteSection[] = [
       'guides/provenance.md',
       'guides/keys-and-wallet.md',
       'guides/provision-keys.md',
+      'guides/organizations.md',
     ],
   },
   {

@@ -8,7 +8,7 @@ import { uuidV7 } from './uuid-v7.ts';
 const PAYLOAD_BYTES_MAX = 1024 ** 2;
 const COLUMNS = ['id', 'aggregate', 'version', 'stream', 'subject', 'payload', 'traceparent'] as const;
 const REVOCATION_KEY =
-  /^(grant|session|key|management_key|app|account|keys|key_version|verified|lost)\.[A-Za-z0-9_-]{1,100}$/;
+  /^(grant|session|key|management_key|app|account|keys|key_version|verified|lost|member)\.[A-Za-z0-9_-]{1,100}$/;
 
 /** A fact to publish. `version` grows by one with each fact of the aggregate, whose row the caller holds locked. */
 export type OutboxEvent = {
@@ -21,7 +21,7 @@ export type OutboxEvent = {
 }[EventSubject];
 
 /**
- * A revocation to publish: `grant.<id>`, `session.<id>`, `key.<id>`, `management_key.<id>`, the mark `verified.<id>`, or a range `lost.<range>`, `app.<id>`, `account.<id>`, `keys.<id>`,
+ * A revocation to publish: `grant.<id>`, `session.<id>`, `key.<id>`, `management_key.<id>`, the mark `verified.<id>`, or a range `lost.<range>`, `member.<id>`, `app.<id>`, `account.<id>`, `keys.<id>`,
  * `key_version.<id>`.
  */
 export interface OutboxRevocation {
@@ -68,9 +68,9 @@ const eventRow = (event: OutboxEvent) => {
 const revocationRow = ({ revocation }: OutboxRevocation) => {
   const { key, value } = revocation;
   if (!REVOCATION_KEY.test(key)) throw new RangeError('not a revocation key');
-  const isRange = /^(app|account|keys|key_version|lost)\./.test(key);
+  const isRange = /^(app|account|keys|key_version|lost|member)\./.test(key);
   if (isRange !== (value !== undefined))
-    throw new RangeError('revoked_through belongs to app., account., keys., key_version. and lost. entries');
+    throw new RangeError('revoked_through belongs to app., account., keys., key_version., lost. and member. entries');
   const subject = `${REVOCATION_SUBJECT_PREFIX}${key}`;
   return row({ subject, aggregate: `revocation:${key}`, version: 1, payload: value ?? {} });
 };

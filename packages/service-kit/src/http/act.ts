@@ -9,7 +9,8 @@ export class Act {
   readonly action: AuditAction;
   /** Organization in whose log the act stands; null for that of a personal account, which has none. */
   readonly organizationId: string | null;
-  readonly actorId: string;
+  /** Null for an operator. */
+  readonly actorId: string | null;
   readonly source: ActSource;
   isRecorded = false;
 

@@ -1,5 +1,5 @@
 import type { InspectedAccount } from '@svc/contracts';
-import { findAccountByEmail, findCredentialsById, normalizeEmail, toAccountJson } from '../accounts/index.ts';
+import { describeAccount, findAccountByEmail, findCredentialsById, normalizeEmail } from '../accounts/index.ts';
 import { listStandingConnections } from '../connections/index.ts';
 import { countRecoveryCodes, listFactorsOfUser, toFactorJson } from '../factors/index.ts';
 import { type ListSessionsDeps, listLiveSessions } from '../sessions/index.ts';
@@ -18,7 +18,7 @@ export const findAccount = async (
   const sessions = await listLiveSessions(deps, account.id);
   const [lastUsed] = sessions;
   return {
-    account: toAccountJson(account),
+    account: await describeAccount(deps.database, account),
     has_password: passwordHash !== null,
     factors: (await listFactorsOfUser(deps.database, account.id)).map(toFactorJson),
     recovery_codes_left: await countRecoveryCodes(deps.database, account.id),

@@ -2,11 +2,15 @@ import { accountOperations } from '@svc/contracts';
 import { AppError, type Binding, bind } from '@svc/service-kit';
 import { OWN_ORIGIN } from '../connections/index.ts';
 import { announceErasures, type ScheduleErasureDeps, scheduleErasure } from '../erasure/index.ts';
-import { resetFactors } from '../factors/index.ts';
+import { type FactorsDeps, resetFactors } from '../factors/index.ts';
+import { requireOwnersElsewhere } from '../members/index.ts';
 import { type EndAccountSessionsDeps, endAccountSessions } from './end-account-sessions.ts';
 import { findAccount } from './find-account.ts';
 
-export interface AccountOperationsDeps extends EndAccountSessionsDeps, ScheduleErasureDeps {
+export interface AccountOperationsDeps
+  extends EndAccountSessionsDeps,
+    ScheduleErasureDeps,
+    Pick<FactorsDeps, 'endActingWithoutFactor'> {
   readonly erasureDelayMs: number;
 }
 
@@ -29,6 +33,7 @@ export const accountOperationRoutes = (deps: AccountOperationsDeps): Binding[] =
       userId: params.svc_user_id,
       origin: OWN_ORIGIN,
       delayMs: body.at_once ? 0 : deps.erasureDelayMs,
+      check: (trx) => requireOwnersElsewhere(trx, params.svc_user_id),
     });
     return { status: 200, body: { erased_at: orNotFound(erasedAt).toISOString() } };
   }),

@@ -1,4 +1,4 @@
-import type { Account, AccountType, Locale } from '@svc/contracts';
+import type { Account, AccountType, Locale, OrganizationJson } from '@svc/contracts';
 
 /** An account as stored, without its password. */
 export interface AccountRecord {
@@ -6,6 +6,8 @@ export interface AccountRecord {
   readonly email: string;
   readonly accountType: AccountType;
   readonly businessName: string | null;
+  /** True if only members with a second factor may act for this organization. */
+  readonly requiresSecondFactor: boolean;
   readonly displayName: string | null;
   readonly locale: Locale;
   /** True if sign-in needs more than the password. The factors slice keeps it. */
@@ -31,8 +33,8 @@ export interface AccountRecord {
 /** Trims and lowercases an address. Addresses are stored, compared and unique in this form. */
 export const normalizeEmail = (email: string): string => email.trim().toLowerCase();
 
-/** Maps an account to the JSON that its owner sees. */
-export const toAccountJson = (account: AccountRecord): Account => ({
+/** Maps an account to the JSON that its owner sees, with the organization that they act for. */
+export const toAccountJson = (account: AccountRecord, organization: OrganizationJson | null): Account => ({
   svc_user_id: account.id,
   email: account.email,
   account_type: account.accountType,
@@ -42,6 +44,7 @@ export const toAccountJson = (account: AccountRecord): Account => ({
   has_second_factor: account.hasSecondFactor,
   created_at: account.createdAt.toISOString(),
   email_verified: account.emailVerifiedAt !== null,
+  organization,
 });
 
 /** Returns the publisher's name as shown on the consent page. */

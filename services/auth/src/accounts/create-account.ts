@@ -45,6 +45,7 @@ export const createAccount = async (
     email: normalizeEmail(input.email),
     accountType: input.accountType,
     businessName: input.accountType === 'business' ? input.businessName : null,
+    requiresSecondFactor: false,
     displayName: input.displayName,
     locale: input.locale,
     hasSecondFactor: false,
@@ -89,7 +90,7 @@ const storeAccount = async (
 ): Promise<boolean> => {
   try {
     await deps.transact(async (trx) => {
-      await openAccount(trx, account, passwordHash);
+      await openAccount(deps, trx, { account, passwordHash });
       if (deps.isVerificationRequired) await mailVerification(deps, trx, account);
     });
     return true;
@@ -112,7 +113,7 @@ const pretendToOpen = async (
   await deps.transact(async (trx) => {
     const undone = new Error('the decoy is rolled back');
     const opening = trx.transaction(async (savepoint) => {
-      await openAccount(savepoint, decoy, passwordHash);
+      await openAccount(deps, savepoint, { account: decoy, passwordHash });
       await issueMailedToken(
         savepoint,
         { purpose: 'verify_email', userId: decoy.id, email: decoy.email },

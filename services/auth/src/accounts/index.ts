@@ -1,5 +1,6 @@
 export { type AccountRecord, normalizeEmail, publisherName, toAccountJson } from './account.ts';
 export { type CreateAccountDeps, createAccount, type NewAccount } from './create-account.ts';
+export { describeAccount } from './describe-account.ts';
 export { isAddressFree } from './is-address-free.ts';
 export { mailDeletion } from './mail-deletion.ts';
 export { EMAIL_KEY, openAccount } from './open-account.ts';
@@ -11,10 +12,12 @@ export {
   findAccountByEmail,
   findAccountById,
   findCredentialsById,
+  holdAccount,
   listDueErasures,
   listErasuresSince,
   lockAccount,
   markFirstSignIn,
+  nameAccounts,
   updateCredentials,
   updateErasure,
   updateProfile,

@@ -35,9 +35,25 @@ export const findAccountByEmail = async (executor: Executor, email: string): Pro
 export const findCredentialsById = async (executor: Executor, id: string): Promise<AccountWithPassword | undefined> =>
   toAccountWithPassword(await executor<Row>('accounts').where({ id }).first());
 
+/** Returns the names of accounts by id: the business name, the display name, or the address. Erased accounts have none. */
+export const nameAccounts = async (
+  executor: Executor,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> => {
+  const { rows }: { rows: { id: string; name: string }[] } = await executor.raw(
+    'SELECT id, coalesce(business_name, display_name, email) AS name FROM accounts WHERE id = ANY (?)',
+    [[...ids]],
+  );
+  return new Map(rows.map(({ id, name }) => [id, name]));
+};
+
 /** Finds an account and locks it until the transaction ends. Changes of credentials start with this. */
 export const lockAccount = async (trx: Transaction, id: string): Promise<AccountWithPassword | undefined> =>
   toAccountWithPassword(await trx<Row>('accounts').where({ id }).forUpdate().first());
+
+/** Finds an account and holds it as it is until the transaction ends, together with others who do so. */
+export const holdAccount = async (trx: Executor, id: string): Promise<AccountRecord | undefined> =>
+  toAccountWithPassword(await trx<Row>('accounts').where({ id }).forShare().first())?.account;
 
 /** Changes the credentials of a locked account. Violates `accounts_email_key` if a new address is taken. */
 export const updateCredentials = async (
@@ -59,7 +75,9 @@ export const updateCredentials = async (
 export const updateProfile = async (
   trx: Transaction,
   id: string,
-  change: Partial<Pick<AccountRecord, 'accountType' | 'businessName' | 'displayName' | 'locale'>>,
+  change: Partial<
+    Pick<AccountRecord, 'accountType' | 'businessName' | 'displayName' | 'locale' | 'requiresSecondFactor'>
+  >,
 ): Promise<void> => {
   await trx('accounts').where({ id }).update(snakeKeys(change));
 };

@@ -1,7 +1,7 @@
 import { routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
-import { toAccountJson } from './account.ts';
 import { type CreateAccountDeps, createAccount } from './create-account.ts';
+import { describeAccount, describeNewAccount } from './describe-account.ts';
 import { confirmVerification, requestVerification } from './verify-email.ts';
 
 /** Binds the routes of sign-up and address confirmation. */
@@ -16,7 +16,7 @@ export const accountRoutes = (deps: CreateAccountDeps): Binding[] => [
       locale: body.locale,
     };
     const account = await createAccount(deps, input, clientAddress);
-    return { status: 201, body: { account: toAccountJson(account) } };
+    return { status: 201, body: { account: describeNewAccount(account) } };
   }),
   bind(routes.requestVerification, async ({ caller }) => {
     await requestVerification(deps, caller.userId);
@@ -24,6 +24,6 @@ export const accountRoutes = (deps: CreateAccountDeps): Binding[] => [
   }),
   bind(routes.confirmVerification, async ({ body }) => {
     const account = await confirmVerification(deps, body.token);
-    return { status: 200, body: { account: toAccountJson(account) } };
+    return { status: 200, body: { account: await describeAccount(deps.database, account) } };
   }),
 ];

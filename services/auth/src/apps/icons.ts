@@ -1,4 +1,5 @@
-import { AppError, type Clock, invalidField } from '@svc/service-kit';
+import { recordAct } from '@svc/database';
+import { type Act, AppError, type Clock, invalidField } from '@svc/service-kit';
 import type { Executor, Transact } from '../transact.ts';
 import { drawMonogram, type Icon, sniffIconType } from './icon.ts';
 import { findIcon, upsertIcon } from './icon-queries.ts';
@@ -15,13 +16,15 @@ export const getIcon = async (deps: { database: Executor }, clientId: string): P
 export const putIcon = async (
   deps: { transact: Transact; clock: Clock },
   key: { clientId: string; ownerUserId: string },
-  bytes: Buffer,
+  { bytes, act }: { bytes: Buffer; act: Act },
 ): Promise<void> => {
   if (bytes.length === 0) throw invalidField(['body'], 'missing', 'Field required');
   const contentType = sniffIconType(bytes);
   if (contentType === undefined) throw new AppError('unsupported_media_type', 'An icon is a PNG, JPEG or WebP image.');
   await deps.transact(async (trx) => {
-    if ((await lockAppOfOwner(trx, key)) === undefined) throw new AppError('not_found');
+    const app = await lockAppOfOwner(trx, key);
+    if (app === undefined) throw new AppError('not_found');
+    await recordAct(trx, act, { type: 'app', id: app.clientId, name: app.name });
     await upsertIcon(trx, { clientId: key.clientId, contentType, bytes, updatedAt: deps.clock() });
   });
 };

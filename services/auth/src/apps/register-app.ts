@@ -1,6 +1,7 @@
 import { authEvents, type newId } from '@svc/contracts';
+import { recordAct } from '@svc/database';
 import { appendToOutbox } from '@svc/messaging';
-import { type Clock, invalidField } from '@svc/service-kit';
+import { type Act, type Clock, invalidField } from '@svc/service-kit';
 import { lockAccount } from '../accounts/index.ts';
 import type { Transact } from '../transact.ts';
 import { type AppRecord, appAggregate, appFact, checkRedirectUris, type RegistrationFields } from './app.ts';
@@ -37,6 +38,7 @@ export interface RegisteredApp {
 export const registerApp = async (
   deps: RegisterAppDeps,
   { fields, ...owner }: Registration,
+  act: Act,
 ): Promise<RegisteredApp> => {
   checkRedirectUris(fields.redirectUris, owner.clientType);
   const now = deps.clock();
@@ -67,6 +69,7 @@ export const registerApp = async (
       version: stored.version,
       data: appFact({ ...stored, ownerUserId: owner.ownerUserId }),
     });
+    await recordAct(trx, act, { type: 'app', id: stored.clientId, name: stored.name });
     return stored;
   });
   return { app, clientSecret };

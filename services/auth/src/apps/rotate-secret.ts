@@ -1,4 +1,5 @@
-import { AppError, type Clock } from '@svc/service-kit';
+import { recordAct } from '@svc/database';
+import { type Act, AppError, type Clock } from '@svc/service-kit';
 import { later, SECOND_MS } from '../time.ts';
 import type { Transact } from '../transact.ts';
 import { digestClientSecret, newClientSecret } from './client-secret.ts';
@@ -20,7 +21,7 @@ export interface RotatedSecret {
 export const rotateSecret = async (
   deps: { transact: Transact; clock: Clock },
   key: { clientId: string; ownerUserId: string },
-  overlapSeconds: number,
+  { overlapSeconds, act }: { overlapSeconds: number; act: Act },
 ): Promise<RotatedSecret> =>
   await deps.transact(async (trx) => {
     const app = await lockAppOfOwner(trx, key);
@@ -33,5 +34,6 @@ export const rotateSecret = async (
     const clientSecret = newClientSecret();
     await insertSecret(trx, { digest: digestClientSecret(clientSecret), clientId: app.clientId, createdAt: now });
     await updateAppRow(trx, { ...app, secretRotatedAt: now, updatedAt: now });
+    await recordAct(trx, act, { type: 'app', id: app.clientId, name: app.name });
     return { clientId: app.clientId, clientSecret, secretRotatedAt: now, previousSecretExpiresAt };
   });

@@ -30,22 +30,22 @@ const recordRoutes = (deps: AppRoutesDeps): Binding[] => [
     const [record] = await toJson(deps, [app]);
     return { status: 200, body: record };
   }),
-  bind(routes.registerApp, async ({ body, caller }) => {
+  bind(routes.registerApp, async ({ body, caller, act }) => {
     const { client_type: clientType, ...fields } = body;
     const registration = { ownerUserId: caller.userId, clientType, fields: camelKeys(fields) };
-    const { app, clientSecret } = await registerApp(deps, registration);
+    const { app, clientSecret } = await registerApp(deps, registration, act);
     const record = toAppJson(app, { publicBaseUrl: deps.publicBaseUrl, connectionsCount: 0 });
     return { status: 201, body: clientSecret === undefined ? record : { ...record, client_secret: clientSecret } };
   }),
-  bind(routes.updateApp, async ({ params, body, caller }) => {
+  bind(routes.updateApp, async ({ params, body, caller, act }) => {
     const key = { clientId: params.client_id, ownerUserId: caller.userId };
     const { active, ...fields } = body;
-    const app = await updateApp(deps, key, { active, fields: camelKeys(fields) });
+    const app = await updateApp(deps, key, { active, fields: camelKeys(fields), act });
     const [record] = await toJson(deps, [app]);
     return { status: 200, body: record };
   }),
-  bind(routes.deleteApp, async ({ params, caller }) => {
-    await deleteApp(deps, { clientId: params.client_id, ownerUserId: caller.userId });
+  bind(routes.deleteApp, async ({ params, caller, act }) => {
+    await deleteApp(deps, { clientId: params.client_id, ownerUserId: caller.userId }, act);
     return { status: 204 };
   }),
 ];
@@ -53,9 +53,9 @@ const recordRoutes = (deps: AppRoutesDeps): Binding[] => [
 const ICON_SECONDS = 300;
 
 const secretAndIconRoutes = (deps: AppRoutesDeps): Binding[] => [
-  bind(routes.rotateAppSecret, async ({ params, body, caller }) => {
+  bind(routes.rotateAppSecret, async ({ params, body, caller, act }) => {
     const key = { clientId: params.client_id, ownerUserId: caller.userId };
-    const rotated = await rotateSecret(deps, key, body?.overlap_seconds ?? 0);
+    const rotated = await rotateSecret(deps, key, { overlapSeconds: body?.overlap_seconds ?? 0, act });
     return {
       status: 200,
       body: {
@@ -75,9 +75,9 @@ const secretAndIconRoutes = (deps: AppRoutesDeps): Binding[] => [
       headers: { 'cache-control': `private, max-age=${ICON_SECONDS}` },
     };
   }),
-  bind(routes.putAppIcon, async ({ params, req, caller }) => {
+  bind(routes.putAppIcon, async ({ params, req, caller, act }) => {
     const bytes = await readBodyBytes(req, ICON_BYTES_MAX);
-    await putIcon(deps, { clientId: params.client_id, ownerUserId: caller.userId }, bytes);
+    await putIcon(deps, { clientId: params.client_id, ownerUserId: caller.userId }, { bytes, act });
     return { status: 204 };
   }),
 ];

@@ -1,6 +1,7 @@
 import { type AppFields, authEvents, type newId, type updateAppRequestSchema } from '@svc/contracts';
+import { recordAct } from '@svc/database';
 import { appendToOutbox } from '@svc/messaging';
-import { AppError, type Clock } from '@svc/service-kit';
+import { type Act, AppError, type Clock } from '@svc/service-kit';
 import type { z } from 'zod';
 import type { CamelKeys } from '../key-case.ts';
 import type { Transact, Transaction } from '../transact.ts';
@@ -20,6 +21,7 @@ export interface UpdateAppDeps {
 export interface AppChange {
   readonly active: boolean;
   readonly fields: FieldChanges;
+  readonly act: Act;
 }
 
 type FieldChanges = CamelKeys<Omit<z.output<typeof updateAppRequestSchema>, 'active'>>;
@@ -49,9 +51,13 @@ export const updateApp = async (
     if (fields.redirectUris !== undefined) checkRedirectUris(fields.redirectUris, before.clientType);
     const now = deps.clock();
     const facts = factsOf(before, change.active, fields);
-    if (facts.length === 0) return before;
+    if (facts.length === 0) {
+      change.act.changedNothing();
+      return before;
+    }
     const after = { ...before, ...fields, active: change.active, updatedAt: now };
     if (facts.includes('suspended')) await endAccessOfApp(deps, trx, { clientId: after.clientId, now });
+    await recordAct(trx, change.act, { type: 'app', id: after.clientId, name: after.name });
     return await storeApp(trx, after, facts);
   });
   if (!updated.active) deps.wakeSuspensions();

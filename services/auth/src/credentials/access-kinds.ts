@@ -6,9 +6,11 @@ import { endSecretsOfOwner, suspendAppsOfOwner } from '../apps/index.ts';
 import { endConnectionsOfUser, endGrantsSince, type Origin } from '../connections/index.ts';
 import { endFactors } from '../factors/index.ts';
 import { deleteIdentitiesOfUser } from '../identities/index.ts';
+import { deleteInvitationsOfOrganization } from '../invitations/index.ts';
 import type { MailOutboxDeps } from '../mail/index.ts';
 import { type MailedTokenPurpose, voidMailedTokens } from '../mailed-tokens/index.ts';
 import { endManagementKeys } from '../management-keys/index.ts';
+import { endMembershipsElsewhere, endMembershipsOfOthers } from '../members/index.ts';
 import { endAllSessions } from '../sessions/index.ts';
 import type { Transaction } from '../transact.ts';
 
@@ -131,6 +133,23 @@ export const ACCESS_KINDS: readonly AccessKind[] = [
     tables: ['app_secrets'],
     endedBy: endedBy(['kept', 'kept', 'kept', 'kept', 'all', 'kept']),
     end: (_deps, trx, { account }) => endSecretsOfOwner(trx, account.id),
+  },
+  {
+    // The account's place in other organizations.
+    tables: ['memberships'],
+    endedBy: endedBy(['kept', 'kept', 'all', 'since', 'all', 'all']),
+    end: (_deps, trx, ended) => endMembershipsElsewhere(trx, ended),
+  },
+  {
+    // Other people in the organization that the account is. They go with it when it is erased.
+    tables: ['memberships'],
+    endedBy: endedBy(['kept', 'kept', 'all', 'since', 'all', 'kept']),
+    end: (deps, trx, ended) => endMembershipsOfOthers(deps, trx, ended),
+  },
+  {
+    tables: ['invitations'],
+    endedBy: endedBy(['kept', 'kept', 'all', 'since', 'all', 'all']),
+    end: (_deps, trx, { account, since }) => deleteInvitationsOfOrganization(trx, account.id, since),
   },
   ...Object.values(MAILED_LINKS),
 ];

@@ -1,8 +1,15 @@
-import { AppError } from '@svc/service-kit';
-import { lockAccount, type PasswordRules, updateCredentials } from '../accounts/index.ts';
+import { AppError, type ConsoleSessionCaller } from '@svc/service-kit';
+import {
+  type AccountRecord,
+  holdAccount,
+  lockAccount,
+  type PasswordRules,
+  updateCredentials,
+} from '../accounts/index.ts';
 import { originOf } from '../connections/index.ts';
 import { enqueueMail } from '../mail/index.ts';
 import { type BeginSessionDeps, insertNewSession, type StartedSession } from '../sessions/index.ts';
+import type { Transaction } from '../transact.ts';
 import { endAccess } from './end-access.ts';
 import { type OwnerClaim, type ProveOwnerDeps, proveOwner } from './prove-owner.ts';
 
@@ -12,7 +19,7 @@ export interface ChangePasswordDeps extends ProveOwnerDeps, BeginSessionDeps {
 
 /**
  * Changes the password, ends every session of the account and, if `revokeAccess`, its connections and API keys. Starts
- * a new session. Throws as `proveOwner`, and 422 if the password is easily guessed.
+ * a new session, for the organization that the person acts for. Throws as `proveOwner`, and 422 if the password is easily guessed.
  */
 export const changePassword = async (
   deps: ChangePasswordDeps,
@@ -35,8 +42,16 @@ export const changePassword = async (
       now: deps.clock(),
       endings: revokeAccess ? ['sign_out', 'revocation'] : ['sign_out'],
     });
+    const organization = await holdOrganization(trx, claim.caller);
     const { id: userId, email: to, locale } = account;
     await enqueueMail(deps, trx, { kind: 'password_changed', userId, to, locale, data: {} });
-    return await insertNewSession(deps, trx, { account: signedOut, origin: claim });
+    return await insertNewSession(deps, trx, { account: signedOut, origin: claim, organization });
   });
 };
+
+/** Holds the organization that the person acts for; undefined for an account that acts for itself. */
+const holdOrganization = async (
+  trx: Transaction,
+  { personId, organization }: ConsoleSessionCaller,
+): Promise<AccountRecord | undefined> =>
+  organization === null || organization.id === personId ? undefined : await holdAccount(trx, organization.id);

@@ -27,7 +27,7 @@ export interface OwnerClaim extends SignInOrigin {
  * Throws `wrong_password`, `too_many_attempts`, `fresh_sign_in_required`, and 422 if the password is missing.
  */
 export const proveOwner = async (deps: ProveOwnerDeps, claim: OwnerClaim): Promise<AccountWithPassword> => {
-  const owner = await findCredentialsById(deps.database, claim.caller.userId);
+  const owner = await findCredentialsById(deps.database, claim.caller.personId);
   if (owner === undefined) throw new AppError('invalid_token');
   const { caller, password } = claim;
   if (owner.passwordHash === null) await checkFreshSession(deps, caller.sessionId);
@@ -42,7 +42,7 @@ export const proveOwner = async (deps: ProveOwnerDeps, claim: OwnerClaim): Promi
  */
 export const proveOwnerAfterStepUp = async (deps: ProveOwnerDeps, claim: OwnerClaim): Promise<AccountWithPassword> => {
   if (claim.password !== undefined) return await proveOwner(deps, claim);
-  const owner = await findCredentialsById(deps.database, claim.caller.userId);
+  const owner = await findCredentialsById(deps.database, claim.caller.personId);
   if (owner === undefined) throw new AppError('invalid_token');
   if (owner.passwordHash !== null) throw new AppError('wrong_password', 'Send the password of the account.');
   return owner;

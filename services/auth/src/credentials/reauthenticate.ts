@@ -3,8 +3,8 @@ import { type AccountRecord, findCredentialsById } from '../accounts/index.ts';
 import { type FactorClaim, type FactorsDeps, findFactorProof } from '../factors/index.ts';
 import {
   type BeginSessionDeps,
+  renewSession,
   type SignedSessionToken,
-  signSessionToken,
   updateAuthenticatedAt,
 } from '../sessions/index.ts';
 import { checkPassword, type ProveOwnerDeps } from './prove-owner.ts';
@@ -21,14 +21,14 @@ export const reauthenticate = async (
   caller: ConsoleSessionCaller,
   claim: { password: string } | FactorClaim,
 ): Promise<SignedSessionToken> => {
-  const owner = await findCredentialsById(deps.database, caller.userId);
+  const owner = await findCredentialsById(deps.database, caller.personId);
   if (owner === undefined) throw new AppError('invalid_token');
   if (!('password' in claim)) await useFactor(deps, owner.account, { claim, sessionId: caller.sessionId });
   else if (owner.passwordHash === null) throw new AppError('fresh_sign_in_required');
   else await checkPassword(deps, owner, { password: claim.password, sessionId: caller.sessionId });
   const session = await updateAuthenticatedAt(deps.database, caller.sessionId, deps.clock());
   if (session === undefined) throw new AppError('invalid_token');
-  return await signSessionToken(deps, session, owner.account);
+  return await renewSession(deps, session, owner.account);
 };
 
 const useFactor = async (

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { type reauthenticateRequestSchema, routes } from '@svc/contracts';
 import { AppError, type Binding, bind, type ConsoleSessionCaller } from '@svc/service-kit';
 import type { z } from 'zod';
-import { toAccountJson } from '../accounts/index.ts';
+import { describeAccount } from '../accounts/index.ts';
 import { createAssertionOptions, type FactorClaim } from '../factors/index.ts';
 import { type StartedSession, secondsLeft, sessionCookies, signInOriginOf, toSessionJson } from '../sessions/index.ts';
 import { type ChangeEmailDeps, confirmEmailChange, requestEmailChange, undoEmailChange } from './change-email.ts';
@@ -47,11 +47,11 @@ export const credentialRoutes = (deps: ChangePasswordDeps & ChangeEmailDeps & Re
     }),
     bind(routes.confirmEmailChange, async ({ body }) => {
       const account = await confirmEmailChange(deps, body.token);
-      return { status: 200, body: { account: toAccountJson(account) } };
+      return { status: 200, body: { account: await describeAccount(deps.database, account) } };
     }),
     bind(routes.undoEmailChange, async ({ body, clientAddress }) => {
       const account = await undoEmailChange(deps, body.token, clientAddress);
-      return { status: 200, body: { account: toAccountJson(account) } };
+      return { status: 200, body: { account: await describeAccount(deps.database, account) } };
     }),
   ];
 };

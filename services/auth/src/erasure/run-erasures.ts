@@ -5,6 +5,7 @@ import { deleteAccount, listDueErasures, lockAccount } from '../accounts/index.t
 import { deleteAppsOfOwner } from '../apps/index.ts';
 import type { FailingItems } from '../failing-items.ts';
 import { voidMailedTokens } from '../mailed-tokens/index.ts';
+import { endMembershipsOfErased } from '../members/index.ts';
 import { SECOND_MS } from '../time.ts';
 import type { Executor, Transact } from '../transact.ts';
 import { nextDeletion } from './deletion-fact.ts';
@@ -34,6 +35,7 @@ const stepErasure = async (deps: ErasuresDeps, userId: string): Promise<void> =>
     // From here on the deletion cannot be cancelled.
     await voidMailedTokens(trx, userId, { purposes: ['cancel_deletion', 'undo_email'] });
     if (!(await deleteAppsOfOwner(deps, trx, { ownerUserId: userId, now }))) return;
+    await endMembershipsOfErased(trx, userId);
     await deleteAccount(trx, userId, now);
     await appendToOutbox(trx, nextDeletion(account).erased);
     // The log outlives a restore of every database.

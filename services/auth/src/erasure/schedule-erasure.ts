@@ -1,11 +1,13 @@
+import { recordAct } from '@svc/database';
 import { appendToOutbox } from '@svc/messaging';
+import type { Act } from '@svc/service-kit';
 import { type AccountWithPassword, lockAccount, mailDeletion, updateErasure } from '../accounts/index.ts';
 import { suspendAppsOfOwner } from '../apps/index.ts';
 import type { Origin } from '../connections/index.ts';
 import { endAccess } from '../credentials/index.ts';
 import type { MailOutboxDeps } from '../mail/index.ts';
 import { later } from '../time.ts';
-import type { Transact } from '../transact.ts';
+import type { Transact, Transaction } from '../transact.ts';
 import { nextDeletion } from './deletion-fact.ts';
 
 export interface ScheduleErasureDeps extends MailOutboxDeps {
@@ -20,7 +22,9 @@ export interface ErasureRequest {
   /** With 0 the account is erased at once, and the owner cannot cancel. */
   readonly delayMs: number;
   /** Throws if the locked account may not be erased. */
-  readonly check?: (locked: AccountWithPassword) => void;
+  readonly check?: (trx: Transaction, locked: AccountWithPassword) => Promise<void>;
+  /** Recorded unless the erasure is scheduled already. */
+  readonly act?: Act;
 }
 
 /**
@@ -29,7 +33,7 @@ export interface ErasureRequest {
  */
 export const scheduleErasure = async (
   deps: ScheduleErasureDeps,
-  { userId, origin, delayMs, check }: ErasureRequest,
+  { userId, origin, delayMs, check, act }: ErasureRequest,
 ): Promise<Date | undefined> => {
   const now = deps.clock();
   const scheduled = await deps.transact(async (trx) => {
@@ -37,12 +41,16 @@ export const scheduleErasure = async (
     await suspendAppsOfOwner(deps, trx, { ownerUserId: userId, now });
     const locked = await lockAccount(trx, userId);
     if (locked === undefined) return undefined;
-    check?.(locked);
+    await check?.(trx, locked);
     const account = { ...locked.account, eraseAt: later(now, delayMs) };
-    if (locked.account.eraseAt !== null && locked.account.eraseAt <= account.eraseAt) return locked.account.eraseAt;
+    if (locked.account.eraseAt !== null && locked.account.eraseAt <= account.eraseAt) {
+      act?.changedNothing();
+      return locked.account.eraseAt;
+    }
     const fact = nextDeletion(account);
     await updateErasure(trx, userId, { eraseAt: account.eraseAt, deletionVersion: fact.version });
     await endAccess(deps, trx, { account, origin, now, endings: ['deletion'] });
+    if (act !== undefined) await recordAct(trx, act, { type: 'organization', id: userId, name: account.businessName });
     if (delayMs > 0) await mailDeletion(deps, trx, account);
     await appendToOutbox(trx, fact.requested(account.eraseAt));
     return account.eraseAt;

@@ -32,10 +32,14 @@ export const makeRecoveryCodes = async (
   return codes;
 };
 
-/** Records that factors of a locked account were deleted. Without the last one, the recovery codes end too. */
-export const settleFactors = async (trx: Transaction, userId: string): Promise<void> => {
+/**
+ * Records that factors of a locked account were deleted. Without the last one, the recovery codes end too. Returns true if
+ * it was the last one.
+ */
+export const settleFactors = async (trx: Transaction, userId: string): Promise<boolean> => {
   const left = await listFactorsOfUser(trx, userId);
-  if (left.length > 0) return;
+  if (left.length > 0) return false;
   await deleteRecoveryCodesOfUser(trx, userId);
   await updateCredentials(trx, userId, { hasSecondFactor: false });
+  return true;
 };

@@ -10,6 +10,6 @@ export const removeFactor = (deps: FactorsDeps, { userId, id }: { userId: string
     const removed = await deleteFactorById(trx, { id, userId });
     if (removed === undefined) throw new AppError('not_found');
     if (!removed.isInUse) return;
-    await settleFactors(trx, userId);
+    if (await settleFactors(trx, userId)) await deps.endActingWithoutFactor(trx, userId);
     await notifyOwner(deps, trx, { account, change: 'removed', name: removed.name });
   });

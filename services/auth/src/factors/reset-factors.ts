@@ -7,10 +7,13 @@ import type { FactorsDeps } from './factors-deps.ts';
  * number of deleted factors; undefined if there is no such account.
  */
 export const resetFactors = (
-  deps: Pick<FactorsDeps, 'transact' | 'mailSealer' | 'clock' | 'newId'>,
+  deps: Pick<FactorsDeps, 'transact' | 'endActingWithoutFactor' | 'mailSealer' | 'clock' | 'newId'>,
   userId: string,
 ): Promise<number | undefined> =>
   deps.transact(async (trx) => {
     const account = (await lockAccount(trx, userId))?.account;
-    return account === undefined ? undefined : await endFactors(deps, trx, { account, since: undefined });
+    if (account === undefined) return undefined;
+    const ended = await endFactors(deps, trx, { account, since: undefined });
+    await deps.endActingWithoutFactor(trx, userId);
+    return ended;
   });

@@ -1,4 +1,4 @@
-import type { AutoTopUpFailure, Locale } from '@svc/contracts';
+import type { AutoTopUpFailure, Locale, Role } from '@svc/contracts';
 
 /** Use of a limit, formatted in the mail's language. */
 interface LimitUse {
@@ -34,6 +34,12 @@ export interface MailData {
   };
   link_identity: { readonly token: string; readonly provider: string };
   identity_linked: { readonly provider: string };
+  organization_invitation: {
+    readonly token: string;
+    readonly organization: string;
+    readonly inviter: string;
+    readonly role: Role;
+  };
   app_connected: { readonly appName: string };
   domain_proof_missing: { readonly domain: string; readonly hasLapsed: boolean };
   app_suspended: { readonly appName: string };
@@ -97,6 +103,7 @@ export type MailPage =
   | 'confirm-email'
   | 'undo-email'
   | 'cancel-deletion'
+  | 'invitations'
   | 'sign-in/link/confirm'
   | 'account'
   | 'apps'

@@ -1,6 +1,7 @@
 import type { newId } from '@svc/contracts';
+import { recordAct } from '@svc/database';
 import { appendToOutbox } from '@svc/messaging';
-import { AppError } from '@svc/service-kit';
+import { type Act, AppError } from '@svc/service-kit';
 import { newSessionId } from '../sessions/index.ts';
 import type { Transact, Transaction } from '../transact.ts';
 import { deleteManagementKeyOfUser, deleteManagementKeysOfUser, updateSessionOfManagementKeys } from './queries.ts';
@@ -10,10 +11,12 @@ const revocationOf = (id: string) => ({ revocation: { key: `management_key.${id}
 /** Deletes a key of an account. Throws `not_found`. */
 export const deleteManagementKey = (
   { transact }: { readonly transact: Transact },
-  { userId, id }: { readonly userId: string; readonly id: string },
+  { userId, id, act }: { readonly userId: string; readonly id: string; readonly act: Act },
 ): Promise<void> =>
   transact(async (trx) => {
-    if (!(await deleteManagementKeyOfUser(trx, userId, id))) throw new AppError('not_found');
+    const name = await deleteManagementKeyOfUser(trx, userId, id);
+    if (name === undefined) throw new AppError('not_found');
+    await recordAct(trx, act, { type: 'management_key', id, name });
     await appendToOutbox(trx, revocationOf(id));
   });
 

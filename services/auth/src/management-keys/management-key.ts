@@ -4,6 +4,8 @@ import type { FoundManagementKey, ManagementKeyJson, ManagementScope } from '@sv
 export interface ManagementKeyRecord {
   readonly id: string;
   readonly userId: string;
+  /** Person who created the key. */
+  readonly createdBy: string;
   /** Session that created the key. */
   readonly sessionId: string;
   readonly name: string;
@@ -36,6 +38,7 @@ export const toFoundManagementKey = (
 ): FoundManagementKey => ({
   id: key.id,
   svc_user_id: key.userId,
+  created_by: key.createdBy,
   session_id: key.sessionId,
   account_type: key.accountType,
   is_email_unverified: isVerificationRequired && key.emailVerifiedAt === null,

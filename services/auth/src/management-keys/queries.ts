@@ -5,6 +5,7 @@ import type { ManagementKeyRecord, UsedManagementKey } from './management-key.ts
 const COLUMNS = Object.keys({
   id: true,
   user_id: true,
+  created_by: true,
   session_id: true,
   name: true,
   prefix: true,
@@ -32,18 +33,32 @@ export const listManagementKeysOfUser = async (executor: Executor, userId: strin
   return rows.map((row) => camelKeys(row));
 };
 
-/** Deletes a management key of an account. Returns false if there is none. */
-export const deleteManagementKeyOfUser = async (trx: Transaction, userId: string, id: string): Promise<boolean> =>
-  (await trx('management_keys').where({ id, user_id: userId }).delete()) > 0;
+/** Deletes a management key of an account and returns its name; undefined if there is none. */
+export const deleteManagementKeyOfUser = async (
+  trx: Transaction,
+  userId: string,
+  id: string,
+): Promise<string | undefined> => {
+  const key = trx('management_keys').where({ id, user_id: userId });
+  const [row] = await key.delete().returning<{ name: string }[]>('name');
+  return row?.name;
+};
 
-/** Deletes the management keys of an account, or those created since a time. Returns their ids. */
+/**
+ * Deletes the management keys of an account, or those created since a time: also those that the person has created for
+ * organizations. Returns their ids.
+ */
 export const deleteManagementKeysOfUser = async (
   trx: Transaction,
   userId: string,
   since: Date | undefined,
 ): Promise<string[]> => {
-  const ended = trx('management_keys').where({ user_id: userId });
-  if (since !== undefined) ended.where('created_at', '>=', since);
+  const ended = trx('management_keys');
+  if (since === undefined) ended.where({ user_id: userId });
+  else {
+    const created = ended.where('created_at', '>=', since);
+    created.where((row) => row.where({ user_id: userId }).orWhere({ created_by: userId }));
+  }
   const rows = await ended.delete().returning<{ id: string }[]>('id');
   return rows.map(({ id }) => id);
 };

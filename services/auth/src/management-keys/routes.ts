@@ -8,23 +8,19 @@ import { listManagementKeysOfUser } from './queries.ts';
 
 /** Binds the routes of management keys. */
 export const managementKeyRoutes = (deps: CreateManagementKeyDeps & FindManagementKeysDeps): Binding[] => [
-  bind(routes.createManagementKey, async ({ body, caller: { userId, sessionId } }) => {
+  bind(routes.createManagementKey, async ({ body, caller, act }) => {
     const { name, scopes, expires_at: expiresAt } = body;
-    const { key, text } = await createManagementKey(deps, {
-      userId,
-      sessionId,
-      name,
-      scopes,
-      expiresAt: expiresAt ?? null,
-    });
+    const { userId, personId: createdBy, sessionId } = caller;
+    const input = { userId, createdBy, sessionId, name, scopes, expiresAt: expiresAt ?? null };
+    const { key, text } = await createManagementKey(deps, input, act);
     return { status: 201, body: { ...toManagementKeyJson(key), key: text } };
   }),
   bind(routes.listManagementKeys, async ({ caller }) => {
     const keys = await listManagementKeysOfUser(deps.database, caller.userId);
     return { status: 200, body: { data: keys.map(toManagementKeyJson) } };
   }),
-  bind(routes.deleteManagementKey, async ({ params, caller }) => {
-    await deleteManagementKey(deps, { userId: caller.userId, id: params.management_key_id });
+  bind(routes.deleteManagementKey, async ({ params, caller, act }) => {
+    await deleteManagementKey(deps, { userId: caller.userId, id: params.management_key_id, act });
     return { status: 204 };
   }),
 ];

@@ -5,7 +5,7 @@ export const SECTIONS: readonly ExportSection[] = [
   {
     name: 'account',
     sql: `SELECT id AS svc_user_id, email, account_type, business_name, display_name, locale, created_at, email_verified_at,
-      has_second_factor, erase_at FROM accounts WHERE id = $1`,
+      has_second_factor, requires_second_factor, erase_at FROM accounts WHERE id = $1`,
   },
   {
     name: 'sessions',
@@ -22,7 +22,7 @@ export const SECTIONS: readonly ExportSection[] = [
   },
   {
     name: 'management_keys',
-    sql: `SELECT id, name, prefix, scopes, created_at, expires_at, last_used_at FROM management_keys WHERE user_id = $1
+    sql: `SELECT id, name, prefix, scopes, created_by, created_at, expires_at, last_used_at FROM management_keys WHERE user_id = $1
       ORDER BY created_at`,
   },
   {
@@ -56,6 +56,24 @@ export const SECTIONS: readonly ExportSection[] = [
   {
     name: 'publisher_domains',
     sql: `SELECT domain, status, created_at, verified_at, checked_at FROM publisher_domains WHERE user_id = $1 ORDER BY created_at, domain`,
+  },
+  {
+    name: 'organizations',
+    sql: `SELECT organization_id, id, role, joined_at FROM memberships WHERE user_id = $1 ORDER BY joined_at, id`,
+  },
+  {
+    name: 'members',
+    sql: `SELECT id, user_id AS svc_user_id, role, joined_at FROM memberships WHERE organization_id = $1
+      ORDER BY joined_at, id`,
+  },
+  {
+    name: 'invitations',
+    sql: `SELECT id, email, role, invited_by, created_at, expires_at FROM invitations WHERE organization_id = $1 ORDER BY id`,
+  },
+  {
+    name: 'audit_log',
+    sql: `SELECT id, at, actor_id, action, target_type, target_id, target_name, source FROM audit_log
+      WHERE organization_id = $1 ORDER BY id`,
   },
   {
     name: 'mails',

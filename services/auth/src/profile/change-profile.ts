@@ -1,21 +1,34 @@
-import type { updateAccountRequestSchema } from '@svc/contracts';
-import { AppError, type Clock, invalidField } from '@svc/service-kit';
+import type { newId, updateAccountRequestSchema } from '@svc/contracts';
+import { recordAct } from '@svc/database';
+import { type Act, AppError, type Clock, invalidField, requireRole } from '@svc/service-kit';
 import type { z } from 'zod';
 import { type AccountRecord, lockAccount, updateProfile } from '../accounts/index.ts';
+import { findActingMembership, foundersMembership, insertMembership, toActingFor } from '../memberships/index.ts';
 import { findSessionById, type RenewedSession, renewSession, type SessionTokenDeps } from '../sessions/index.ts';
-import type { Executor, Transact } from '../transact.ts';
+import type { Executor, Transact, Transaction } from '../transact.ts';
 
 export interface ChangeProfileDeps extends SessionTokenDeps {
   readonly database: Executor;
   readonly transact: Transact;
   readonly clock: Clock;
+  readonly newId: typeof newId;
 }
 
-/** Changes the profile. Throws 422 if a personal account is given a business name. */
+/** A change of the profile; omitted fields stay as they are. */
+export interface ProfileChange {
+  readonly userId: string;
+  readonly body: z.output<typeof updateAccountRequestSchema>;
+  /** Recorded if the account is an organization and gets another name. */
+  readonly act: Act;
+}
+
+/**
+ * Changes the profile. Throws 422 if a personal account is given a business name, and `role_not_allowed` if the account
+ * may no longer rename the organization that it opened.
+ */
 export const changeProfile = async (
   deps: Pick<ChangeProfileDeps, 'transact'>,
-  userId: string,
-  body: z.output<typeof updateAccountRequestSchema>,
+  { userId, body, act }: ProfileChange,
 ): Promise<AccountRecord> => {
   const { business_name: businessName, display_name: displayName, locale } = body;
   const change = {
@@ -30,9 +43,22 @@ export const changeProfile = async (
       const message = 'Value error, only a business account has a business name';
       throw invalidField(['body', 'business_name'], 'value_error', message);
     }
+    if (businessName !== undefined) await requireRenaming(trx, userId);
     if (Object.keys(change).length > 0) await updateProfile(trx, userId, change);
+    if (businessName === undefined || businessName === locked.account.businessName) act.changedNothing();
+    else {
+      const target = { type: 'organization', id: userId, name: businessName };
+      await recordAct(trx, act, { ...target, organizationId: userId });
+    }
     return { ...locked.account, ...change };
   });
+};
+
+/** Throws `role_not_allowed` if the account may no longer rename the organization that it opened. */
+const requireRenaming = async (trx: Transaction, organizationId: string): Promise<void> => {
+  const acting = await findActingMembership(trx, { organizationId, userId: organizationId });
+  if (acting === undefined) throw new AppError('invalid_token');
+  requireRole(toActingFor(acting), 'admin');
 };
 
 /** Converts the account to a business and renews the caller's session, whose token names the account type. */
@@ -46,6 +72,9 @@ export const upgradeToBusiness = async (
     if (locked === undefined) throw new AppError('invalid_token');
     const change = { accountType: 'business', businessName } as const;
     await updateProfile(trx, caller.userId, change);
+    // A business that was upgraded before has members, and perhaps none of its own sign-in any more.
+    if (locked.account.accountType === 'business') await requireRenaming(trx, caller.userId);
+    else await insertMembership(trx, foundersMembership(deps, caller.userId, deps.clock()));
     return { ...locked.account, ...change };
   });
   const session = await findSessionById(deps.database, caller.sessionId);

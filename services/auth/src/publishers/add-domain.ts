@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { AppError, type Clock, invalidField } from '@svc/service-kit';
+import { recordAct } from '@svc/database';
+import { type Act, AppError, type Clock, invalidField } from '@svc/service-kit';
 import { lockAccount } from '../accounts/index.ts';
 import type { Transact } from '../transact.ts';
 import { normalizeDomain } from './normalize-domain.ts';
@@ -20,7 +21,7 @@ const DOMAINS_MAX = 5;
  */
 export const addDomain = async (
   { transact, clock }: AddDomainDeps,
-  { userId, text }: { userId: string; text: string },
+  { userId, text, act }: { userId: string; text: string; act: Act },
 ): Promise<DomainRecord> => {
   const domain = normalizeDomain(text);
   if (domain === undefined) {
@@ -30,7 +31,10 @@ export const addDomain = async (
     if ((await lockAccount(trx, userId)) === undefined) throw new AppError('invalid_token');
     const present = await listDomainsOfUser(trx, userId);
     const known = present.find((each) => each.domain === domain);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      act.changedNothing();
+      return known;
+    }
     if (await isVerifiedByOther(trx, { userId, domain })) throw new AppError('domain_taken');
     if (present.length >= DOMAINS_MAX) throw new AppError('domain_limit_reached');
     const added: DomainRecord = {
@@ -44,6 +48,7 @@ export const addDomain = async (
       failingSince: null,
     };
     await insertDomain(trx, added);
+    await recordAct(trx, act, { type: 'domain', id: null, name: domain });
     return added;
   });
 };

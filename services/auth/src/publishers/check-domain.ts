@@ -1,5 +1,5 @@
-import { isUniqueViolation } from '@svc/database';
-import { AppError } from '@svc/service-kit';
+import { isUniqueViolation, recordAct } from '@svc/database';
+import { type Act, AppError } from '@svc/service-kit';
 import type { MailOutboxDeps } from '../mail/index.ts';
 import { later, SECOND_MS } from '../time.ts';
 import type { Transact } from '../transact.ts';
@@ -21,11 +21,11 @@ const PAUSE_MS = 10 * SECOND_MS;
  * Looks for the proof of a domain and records the outcome. Throws `domain_not_proven` with the content of each place,
  * `domain_taken`, `not_found`, and `too_many_attempts` within ten seconds of the last check.
  */
-export const checkDomain = async (deps: CheckDomainDeps, key: Key): Promise<DomainRecord> => {
+export const checkDomain = async (deps: CheckDomainDeps, key: Key, act: Act): Promise<DomainRecord> => {
   const claimed = await claimDomain(deps, key);
   const proof = await deps.proveDomain(claimed);
   const isProven = proof.dns === 'proven' || proof.file === 'proven';
-  const checked = await recordCheck(deps, key, isProven);
+  const checked = await recordCheck(deps, key, { isProven, act });
   if (checked === undefined) throw new AppError('not_found');
   if (!isProven) throw new AppError('domain_not_proven', undefined, { details: { ...proof } });
   return checked;
@@ -57,7 +57,7 @@ const claimDomain = ({ transact, clock }: CheckDomainDeps, key: Key): Promise<Do
 export const recordCheck = async (
   deps: Omit<CheckDomainDeps, 'proveDomain'>,
   key: Key,
-  isProven: boolean,
+  { isProven, act }: { isProven: boolean; act?: Act },
 ): Promise<DomainRecord | undefined> => {
   try {
     return await deps.transact(async (trx) => {
@@ -65,6 +65,7 @@ export const recordCheck = async (
       if (found === undefined) return undefined;
       const checked = afterCheck(found, { isProven, now: deps.clock() });
       await updateDomain(trx, checked);
+      if (act !== undefined) await recordAct(trx, act, { type: 'domain', id: null, name: key.domain });
       await mailMissingProof(deps, trx, { before: found, after: checked });
       return checked;
     });

@@ -1,4 +1,5 @@
 import { routes } from '@svc/contracts';
+import { recordAct } from '@svc/database';
 import { AppError, type Binding, bind } from '@svc/service-kit';
 import type { Executor } from '../transact.ts';
 import { addDomain } from './add-domain.ts';
@@ -17,17 +18,20 @@ export const publisherRoutes = (deps: PublisherRoutesDeps): Binding[] => [
     const domains = await listDomainsOfUser(deps.database, caller.userId);
     return { status: 200, body: { data: domains.map(toDomainJson) } };
   }),
-  bind(routes.addPublisherDomain, async ({ body, caller }) => ({
+  bind(routes.addPublisherDomain, async ({ body, caller, act }) => ({
     status: 201,
-    body: toDomainJson(await addDomain(deps, { userId: caller.userId, text: body.domain })),
+    body: toDomainJson(await addDomain(deps, { userId: caller.userId, text: body.domain, act })),
   })),
-  bind(routes.checkPublisherDomain, async ({ params, caller }) => ({
+  bind(routes.checkPublisherDomain, async ({ params, caller, act }) => ({
     status: 200,
-    body: toDomainJson(await checkDomain(deps, { userId: caller.userId, domain: toDomain(params.domain) })),
+    body: toDomainJson(await checkDomain(deps, { userId: caller.userId, domain: toDomain(params.domain) }, act)),
   })),
-  bind(routes.deletePublisherDomain, async ({ params, caller }) => {
+  bind(routes.deletePublisherDomain, async ({ params, caller, act }) => {
     const key = { userId: caller.userId, domain: toDomain(params.domain) };
-    if (!(await deleteDomain(deps.database, key))) throw new AppError('not_found');
+    await deps.transact(async (trx) => {
+      if (!(await deleteDomain(trx, key))) throw new AppError('not_found');
+      await recordAct(trx, act, { type: 'domain', id: null, name: key.domain });
+    });
     return { status: 204 };
   }),
 ];

@@ -35,7 +35,7 @@ const checkNextDomain = async (deps: DomainChecksDeps): Promise<boolean> => {
   await deps.items.attempt(async (claimed) => {
     claimed(`${due.userId} ${due.domain}`);
     const proof = await deps.proveDomain(due);
-    const checked = await recordCheck(deps, due, proof.dns === 'proven' || proof.file === 'proven');
+    const checked = await recordCheck(deps, due, { isProven: proof.dns === 'proven' || proof.file === 'proven' });
     if (checked?.status === 'lapsed') deps.logger.info({ component: 'domain_checks' }, 'a verified domain lapsed');
   });
   return true;

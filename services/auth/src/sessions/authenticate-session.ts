@@ -1,7 +1,9 @@
 import { AppError, type ConsoleSessionCaller } from '@svc/service-kit';
 import { type AccountRecord, findAccountById } from '../accounts/index.ts';
+import { toActingFor } from '../memberships/index.ts';
 import { later, MINUTE_MS, SECOND_MS, toUnixSeconds } from '../time.ts';
 import type { Executor } from '../transact.ts';
+import { findActing } from './acting.ts';
 import { findSessionById, markSessionUsed } from './queries.ts';
 import { endOfSession, type SessionRecord } from './session.ts';
 import { readSessionToken, type SessionClaims, type SessionTokenDeps } from './session-token.ts';
@@ -12,7 +14,7 @@ export interface AuthenticateSessionDeps extends SessionTokenDeps {
 
 /**
  * Authenticates a session token. Other services learn of a sign-out through the revocations; this one reads its table,
- * so that it refuses at once. Throws `invalid_token`.
+ * so that it refuses at once, and lets the present role hold. Throws `invalid_token`.
  */
 export const authenticateSession = async (
   deps: AuthenticateSessionDeps,
@@ -21,12 +23,18 @@ export const authenticateSession = async (
   const claims = await readSessionToken(deps, token);
   const session = await findLiveSession(deps, claims);
   if (session === undefined) throw new AppError('invalid_token');
+  const { userId: personId, accountType } = claims;
+  const acting = await findActing(deps.database, session, { id: personId, accountType });
+  if (acting === undefined) throw new AppError('invalid_token');
   // In whole seconds, as in tokens.
   const expiresAt = new Date(toUnixSeconds(endOfSession(session, deps.sessionIdleMs)) * SECOND_MS);
   return {
     kind: 'console_session',
     ...claims,
-    isEmailUnverified: claims.isEmailUnverified && !(await isVerified(deps, claims.userId)),
+    personId,
+    accountType: acting === null ? accountType : 'business',
+    organization: acting === null ? null : toActingFor(acting),
+    isEmailUnverified: claims.isEmailUnverified && !(await isVerified(deps, personId)),
     expiresAt,
   };
 };
@@ -59,7 +67,7 @@ const findLiveSession = async (
   // Writing on each request would be too much. The idle time still counts from the last use, not from the last write.
   const pauseMs = Math.min(MINUTE_MS, deps.sessionIdleMs / 4);
   if (later(session.lastUsedAt, pauseMs) > now) return session;
-  await markSessionUsed(deps.database, sessionId, now);
+  await markSessionUsed(deps.database, session, now);
   return { ...session, lastUsedAt: now };
 };
 

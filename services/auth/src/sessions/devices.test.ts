@@ -20,6 +20,7 @@ const account = (id: string, sessionsRevokedThrough: string | null = null): Acco
   createdAt: new Date(0),
   sessionsRevokedThrough,
   distrustedSince: null,
+  requiresSecondFactor: false,
 });
 
 test('recognizes a device for the accounts that it has signed in to, and keeps its id', () => {

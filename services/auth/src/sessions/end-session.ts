@@ -1,13 +1,15 @@
 import { appendToOutbox } from '@svc/messaging';
 import { AppError } from '@svc/service-kit';
-import type { Transact } from '../transact.ts';
-import { deleteSession, deleteSessionOfUser, deleteSessionsExcept } from './queries.ts';
+import type { MembershipKey } from '../memberships/index.ts';
+import type { Transact, Transaction } from '../transact.ts';
+import { deleteActingSessions, deleteSession, deleteSessionsExcept, findSessionById, lockSessions } from './queries.ts';
 
-/** Signs out: the session ends here at once, and in other services after the commit by its revocation. */
+/** Signs out: the session, with those switched from it, ends here at once, and in other services after the commit by its revocation. */
 export const endSession = async (deps: { transact: Transact }, sessionId: string): Promise<void> => {
   await deps.transact(async (trx) => {
-    const existed = await deleteSession(trx, sessionId);
-    if (existed) await appendToOutbox(trx, revocationOf(sessionId));
+    await lockSessions(trx, { id: sessionId });
+    const ended = await deleteSession(trx, sessionId);
+    await appendToOutbox(trx, ...ended.map(revocationOf));
   });
 };
 
@@ -18,20 +20,30 @@ export const endSessionOfUser = async (
   sessionId: string,
 ): Promise<void> => {
   await deps.transact(async (trx) => {
-    if (!(await deleteSessionOfUser(trx, userId, sessionId))) throw new AppError('not_found');
-    await appendToOutbox(trx, revocationOf(sessionId));
+    await lockSessions(trx, { id: sessionId });
+    const session = await findSessionById(trx, sessionId);
+    if (session?.userId !== userId) throw new AppError('not_found');
+    const ended = await deleteSession(trx, sessionId);
+    await appendToOutbox(trx, ...ended.map(revocationOf));
   });
 };
 
-/** Ends the sessions of the caller's account, except the caller's own. */
+/** Ends the sessions of the caller's account, except those of the caller's sign-in. */
 export const endOtherSessions = async (
   deps: { transact: Transact },
   caller: { userId: string; sessionId: string },
 ): Promise<void> => {
   await deps.transact(async (trx) => {
+    await lockSessions(trx, { user_id: caller.userId });
     const ended = await deleteSessionsExcept(trx, caller.userId, caller.sessionId);
     if (ended.length > 0) await appendToOutbox(trx, ...ended.map(revocationOf));
   });
+};
+
+/** Ends the sessions in which a person acts for an organization, or those begun before a time. */
+export const endActingSessions = async (trx: Transaction, key: MembershipKey, before?: Date): Promise<void> => {
+  const ended = await deleteActingSessions(trx, key, before);
+  if (ended.length > 0) await appendToOutbox(trx, ...ended.map(revocationOf));
 };
 
 const revocationOf = (sessionId: string) => ({ revocation: { key: `session.${sessionId}` } });

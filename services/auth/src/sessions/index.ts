@@ -7,7 +7,7 @@ export {
 export { openChallenge, reopenChallenge, type SecondStep } from './challenge.ts';
 export { createDevices, DEVICE_PROOF_BYTES, type Devices } from './devices.ts';
 export { endAllSessions, nextRevocation } from './end-all-sessions.ts';
-export { endSession } from './end-session.ts';
+export { endActingSessions, endSession } from './end-session.ts';
 export { finishSignIn, type SecondProof } from './finish-sign-in.ts';
 export { type ListSessionsDeps, listLiveSessions } from './list-sessions.ts';
 export {
@@ -16,6 +16,7 @@ export {
   findSessionById,
   findSessionIdAfter,
   holdSession,
+  holdSessionRow,
   updateAuthenticatedAt,
 } from './queries.ts';
 export { type RenewedSession, renewSession } from './renew-session.ts';
@@ -28,7 +29,7 @@ export {
   sessionCookies,
 } from './session-cookies.ts';
 export { secondsLeft, toSessionJson } from './session-json.ts';
-export { type SessionTokenDeps, type SignedSessionToken, signSessionToken } from './session-token.ts';
+export type { SessionTokenDeps, SignedSessionToken } from './session-token.ts';
 export { type SignInOrigin, signInOriginOf } from './sign-in-origin.ts';
 export { signInWithPasskey } from './sign-in-with-passkey.ts';
 export {

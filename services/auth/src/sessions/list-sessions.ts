@@ -1,8 +1,8 @@
 import type { ListedSession } from '@svc/contracts';
 import type { Clock } from '@svc/service-kit';
 import type { Executor } from '../transact.ts';
-import { listSessionsOfUser } from './queries.ts';
-import { endOfSession, type SessionRecord } from './session.ts';
+import { findSessionById, listSessionsOfUser } from './queries.ts';
+import { endOfSession, type SessionRecord, signInOf } from './session.ts';
 
 const SESSIONS_MAX = 200;
 
@@ -25,12 +25,13 @@ export const listSessions = async (
   caller: { userId: string; sessionId: string },
 ): Promise<ListedSession[]> => {
   const sessions = await listLiveSessions(deps, caller.userId);
+  const current = await findSessionById(deps.database, caller.sessionId);
   return sessions.map((session) => ({
     id: session.id,
     created_at: session.createdAt.toISOString(),
     last_used_at: session.lastUsedAt.toISOString(),
     user_agent: session.userAgent,
     source: session.network,
-    is_current: session.id === caller.sessionId,
+    is_current: current !== undefined && session.id === signInOf(current),
   }));
 };

@@ -1,8 +1,9 @@
 import { routes, type secondFactorRequestSchema } from '@svc/contracts';
 import { AppError, type Binding, bind } from '@svc/service-kit';
 import type { z } from 'zod';
-import { findAccountById, toAccountJson } from '../accounts/index.ts';
+import { describeAccount, findAccountById } from '../accounts/index.ts';
 import { createSignInOptions, type FactorClaim } from '../factors/index.ts';
+import { findStoredSession } from './authenticate-session.ts';
 import { endOtherSessions, endSession, endSessionOfUser } from './end-session.ts';
 import { finishSignIn } from './finish-sign-in.ts';
 import { listSessions } from './list-sessions.ts';
@@ -43,12 +44,17 @@ export const sessionRoutes = (deps: StartSessionDeps): Binding[] => [
     return { status: 200, body: toSessionJson(resumed, deps.clock()) };
   }),
   bind(routes.getSession, async ({ caller }) => {
-    const account = await findAccountById(deps.database, caller.userId);
-    if (account === undefined) throw new AppError('invalid_token');
-    return { status: 200, body: { account: toAccountJson(account), expires_at: caller.expiresAt.toISOString() } };
+    const found = await findAccountById(deps.database, caller.personId);
+    if (found === undefined) throw new AppError('invalid_token');
+    const account = await describeAccount(deps.database, found, caller.organization?.id);
+    return { status: 200, body: { account, expires_at: caller.expiresAt.toISOString() } };
   }),
-  bind(routes.deleteSession, async ({ caller, res }) => {
+  bind(routes.deleteSession, async ({ caller, req, res }) => {
     await endSession(deps, caller.sessionId);
+    const cookie = readConsoleCookie(req.headers.cookie, deps.publicBaseUrl);
+    const signIn = cookie === undefined ? undefined : await findStoredSession(deps, cookie);
+    // A tab that acts for an organization signs the browser out too.
+    if (signIn?.userId === caller.personId) await endSession(deps, signIn.id);
     res.appendHeader('set-cookie', clearedSessionCookies(deps.publicBaseUrl));
     return { status: 204 };
   }),

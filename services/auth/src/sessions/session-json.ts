@@ -1,16 +1,17 @@
 import { toAccountJson } from '../accounts/index.ts';
+import { toOrganizationJson } from '../memberships/index.ts';
 import { SECOND_MS } from '../time.ts';
 import type { RenewedSession } from './renew-session.ts';
 
 /** Maps a session to the JSON that its owner sees, with its tokens. */
 export const toSessionJson = (
-  { token, tokenExpiresAt, account, deviceToken }: RenewedSession & { deviceToken?: string },
+  { token, tokenExpiresAt, account, acting, deviceToken }: RenewedSession & { deviceToken?: string },
   now: Date,
 ) => ({
   session_token: token,
   token_type: 'Bearer',
   expires_in: secondsLeft(tokenExpiresAt, now),
-  account: toAccountJson(account),
+  account: toAccountJson(account, toOrganizationJson(acting)),
   ...(deviceToken === undefined ? {} : { device_token: deviceToken }),
 });
 

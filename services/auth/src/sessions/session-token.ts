@@ -3,6 +3,7 @@ import { AppError, type Clock, CONSOLE_SESSION_TOKEN_TYPE, consoleAudience } fro
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import type { AccountRecord } from '../accounts/index.ts';
+import type { ActingMembership } from '../memberships/index.ts';
 import { type KeyRing, SIGNING_ALGORITHM } from '../signing-keys/index.ts';
 import { toUnixSeconds } from '../time.ts';
 import { SESSION_SECONDS, type SessionRecord, tokenExpiryOf } from './session.ts';
@@ -33,6 +34,12 @@ export interface SignedSessionToken {
   readonly tokenExpiresAt: Date;
 }
 
+/** Person of a session, and the organization that they act for. */
+export interface TokenSubject {
+  readonly account: AccountRecord;
+  readonly acting: ActingMembership | null;
+}
+
 const claimsSchema = z.object({
   sub: z.string(),
   sid: z.string(),
@@ -50,14 +57,16 @@ const claimsSchema = z.object({
 export const signSessionToken = async (
   deps: SessionTokenDeps,
   session: SessionRecord,
-  { accountType, emailVerifiedAt, locale }: AccountRecord,
+  { account, acting }: TokenSubject,
 ): Promise<SignedSessionToken> => {
+  const { accountType, emailVerifiedAt, locale } = account;
   const expiresAt = tokenExpiryOf(session, { now: deps.clock(), idleMs: deps.sessionIdleMs });
   const key = deps.keys.active();
   const claims = {
     sid: session.id,
-    account_type: accountType,
+    account_type: acting === null ? accountType : 'business',
     locale,
+    ...(acting === null ? {} : { org: toOrgClaim(acting) }),
     auth_time: toUnixSeconds(session.authenticatedAt),
     ...(deps.isVerificationRequired && emailVerifiedAt === null ? { email_unverified: true } : {}),
   };
@@ -71,6 +80,13 @@ export const signSessionToken = async (
     .sign(key.privateKey);
   return { token, tokenExpiresAt: expiresAt };
 };
+
+const toOrgClaim = ({ organizationId, membershipId, role, version }: ActingMembership) => ({
+  id: organizationId,
+  membership: membershipId,
+  role,
+  version,
+});
 
 /**
  * Checks signature, type, issuer and audience. Callers check the stored session, which decides about expiry. Throws

@@ -22,7 +22,14 @@ export interface SessionRecord {
   readonly userAgent: string | null;
   /** Network in which the session started, /24 or /48. */
   readonly network: string | null;
+  /** Organization that the person acts for. Null for an account that acts for itself, which a business account does too. */
+  readonly organizationId: string | null;
+  /** Session of the sign-in from which this one was switched; null for that itself. */
+  readonly signInId: string | null;
 }
+
+/** Returns the id of the session of the sign-in. A person sees and ends it together with those switched from it. */
+export const signInOf = ({ id, signInId }: Pick<SessionRecord, 'id' | 'signInId'>): string => signInId ?? id;
 
 /** Returns the time at which a session ends if it is not used again. */
 export const endOfSession = (session: SessionRecord, idleMs: number): Date =>

@@ -10,14 +10,16 @@ import {
 import type { FactorsDeps } from '../factors/index.ts';
 import { formatInstant } from '../format-instant.ts';
 import { enqueueMail, type MailOutboxDeps } from '../mail/index.ts';
+import type { ActingMembership } from '../memberships/index.ts';
 import { coarseNetwork } from '../network-address.ts';
 import type { AttemptSubject, AttemptThrottle } from '../throttling/index.ts';
 import { later } from '../time.ts';
 import type { Executor, Transact, Transaction } from '../transact.ts';
+import { findActing } from './acting.ts';
 import { openChallenge, type SecondStep } from './challenge.ts';
 import type { Devices } from './devices.ts';
 import { insertSession } from './queries.ts';
-import { newSessionId, SESSION_MS, type SessionRecord } from './session.ts';
+import { newSessionId, SESSION_MS, type SessionRecord, signInOf } from './session.ts';
 import { type SessionTokenDeps, type SignedSessionToken, signSessionToken } from './session-token.ts';
 import type { SignInOrigin } from './sign-in-origin.ts';
 
@@ -36,6 +38,8 @@ export interface StartSessionDeps extends BeginSessionDeps, FactorsDeps {
 export interface StartedSession extends SignedSessionToken {
   readonly session: SessionRecord;
   readonly account: AccountRecord;
+  /** Organization that the person acts for; null for a personal account that acts for itself. */
+  readonly acting: ActingMembership | null;
   /** Identifies this device to the account. */
   readonly deviceToken: string;
 }
@@ -105,6 +109,10 @@ export interface SessionStart {
   readonly origin: SignInOrigin;
   /** Time at which the person authenticated. Default: now. */
   readonly authenticatedAt?: Date;
+  /** Held organization that the person will act for. Default: the account acts for itself. */
+  readonly organization?: AccountRecord | undefined;
+  /** Held session from which the person switches; it ends no earlier. Default: this is a sign-in. */
+  readonly switchedFrom?: SessionRecord;
 }
 
 /** As `startSession`, but in the caller's transaction. */
@@ -122,30 +130,39 @@ export const startSessionIn = async (
   return started;
 };
 
-/** As `startSession`, but in the caller's transaction, and mails nothing. */
+/**
+ * As `startSession`, but in the caller's transaction, and mails nothing. The account that opened an organization cannot sign
+ * in once it is no longer a member of it.
+ */
 export const insertNewSession = async (
   deps: Omit<BeginSessionDeps, 'transact' | 'database' | 'mailSealer'>,
   executor: Executor,
-  { account, origin, authenticatedAt }: SessionStart,
+  { account, origin, authenticatedAt, organization, switchedFrom }: SessionStart,
 ): Promise<StartedSession> => {
   const createdAt = deps.clock();
+  const revokedThrough = [account, organization].flatMap((one) => one?.sessionsRevokedThrough ?? []).toSorted();
   const session: SessionRecord = {
-    id: newSessionId(deps, createdAt, account.sessionsRevokedThrough),
+    id: newSessionId(deps, createdAt, revokedThrough.at(-1) ?? null),
     userId: account.id,
     createdAt,
-    authenticatedAt: authenticatedAt ?? createdAt,
-    expiresAt: later(createdAt, SESSION_MS),
+    authenticatedAt: switchedFrom?.authenticatedAt ?? authenticatedAt ?? createdAt,
+    expiresAt: switchedFrom?.expiresAt ?? later(createdAt, SESSION_MS),
     lastUsedAt: createdAt,
     userAgent: origin.userAgent ?? null,
     network: coarseNetwork(origin.source),
+    organizationId: organization?.id ?? null,
+    signInId: switchedFrom === undefined ? null : signInOf(switchedFrom),
   };
   const isStored = await insertSession(executor, session, account.sessionsRevokedThrough);
   // The password was changed during the check.
   if (!isStored) throw new AppError('invalid_credentials');
+  const acting = await findActing(executor, session, account);
+  if (acting === undefined) throw new AppError('invalid_credentials');
   return {
     session,
     account,
-    ...(await signSessionToken(deps, session, account)),
+    acting,
+    ...(await signSessionToken(deps, session, { account, acting })),
     deviceToken: deps.devices.remember(origin.deviceToken, account),
   };
 };

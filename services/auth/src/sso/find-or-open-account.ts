@@ -98,6 +98,7 @@ const openPersonal = async (
     email,
     accountType: 'personal',
     businessName: null,
+    requiresSecondFactor: false,
     locale: 'it',
     displayName: displayName.success ? (displayName.data ?? null) : null,
     hasSecondFactor: false,
@@ -110,7 +111,7 @@ const openPersonal = async (
     distrustedSince: null,
   };
   if (await isAddressHeld(trx, email, { now, exceptUserId: account.id })) return undefined;
-  await openAccount(trx, account, null);
+  await openAccount(deps, trx, { account, passwordHash: null });
   if (!(await insertIdentity(trx, identity, { userId: account.id, linkedAt: now }))) throw new IdentityTaken();
   return { account, isLinked: true };
 };

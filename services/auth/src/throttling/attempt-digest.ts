@@ -8,7 +8,7 @@ import { ipv6Groups, unmapIpv4 } from '../network-address.ts';
 export const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
 
 /** Action that is limited per source. */
-export type LimitedPurpose = 'sign-up' | 'password-reset' | 'client-document';
+export type LimitedPurpose = 'sign-up' | 'password-reset' | 'client-document' | 'invitation';
 
 /** Digests a network address. An IPv6 subscriber owns a whole /64, so that counts as one. */
 export const sourceDigest = (purpose: 'source' | 'device-code' | LimitedPurpose, address: string): Buffer => {

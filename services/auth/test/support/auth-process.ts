@@ -21,7 +21,12 @@ const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const START_MS = 60_000;
 
 /** Starts `main.ts` on this database and broker. */
-export const startAuthProcess = async (options: { databaseUrl: string; natsUrl: string }): Promise<AuthProcess> => {
+export const startAuthProcess = async (options: {
+  readonly databaseUrl: string;
+  readonly natsUrl: string;
+  /** Overrides the configuration. */
+  readonly environment?: Readonly<Record<string, string>>;
+}): Promise<AuthProcess> => {
   const port = await freePort();
   const internalPort = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -44,6 +49,7 @@ export const startAuthProcess = async (options: { databaseUrl: string; natsUrl: 
     EMAIL_VERIFICATION: 'optional',
     // Starting again and again, it need not compile everything each time. Only a process that ends by itself writes it.
     NODE_COMPILE_CACHE: join(tmpdir(), `svc-auth-compiled-${port}`),
+    ...options.environment,
   };
   let child: ChildProcess | undefined;
   const start = async (): Promise<void> => {

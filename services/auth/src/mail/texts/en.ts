@@ -9,6 +9,14 @@ const AUTO_TOP_UP_FAILURES = {
   authentication_required: 'Your bank wants you to confirm the payment yourself.',
 } as const;
 
+const ROLES = {
+  viewer: 'You will see everything and change nothing.',
+  billing: 'You will take care of payments and plans.',
+  developer: 'You will work on apps, webhooks and your own API keys.',
+  admin: 'You will manage everything except the owners.',
+  owner: 'You will manage everything.',
+} as const;
+
 /** English texts of mails. */
 export const english: MailTexts = {
   verify_email: ({ token }) => ({
@@ -126,6 +134,15 @@ export const english: MailTexts = {
       'If it was not you, change your password now, end all sessions in the console and look at your second factors.',
     ],
     link: { label: 'See your second factors', page: 'account' },
+  }),
+  organization_invitation: ({ token, organization, inviter, role }) => ({
+    subject: `Join ${organization} on svc`,
+    paragraphs: [
+      `${inviter} invites you to work for ${organization}. ${ROLES[role]}`,
+      'Sign in with this address, or sign up, and accept. The link works once, for seven days.',
+      'If you do not know the sender, ignore this mail. Nothing changes.',
+    ],
+    link: { label: 'See the invitation', page: 'invitations', token },
   }),
   app_connected: ({ appName }) => ({
     subject: `${appName} is connected`,

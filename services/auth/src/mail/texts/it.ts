@@ -9,6 +9,14 @@ const AUTO_TOP_UP_FAILURES = {
   authentication_required: 'La tua banca chiede che sia tu a confermare il pagamento.',
 } as const;
 
+const ROLES = {
+  viewer: 'Potrai vedere tutto, senza modificare nulla.',
+  billing: 'Ti occuperai di pagamenti e piani.',
+  developer: 'Lavorerai su app, webhook e sulle tue chiavi API.',
+  admin: 'Gestirai tutto, tranne i proprietari.',
+  owner: 'Gestirai tutto.',
+} as const;
+
 /** Italian texts of mails. */
 export const italian: MailTexts = {
   verify_email: ({ token }) => ({
@@ -128,6 +136,15 @@ export const italian: MailTexts = {
       'Se non sei stato tu, cambia subito la password, chiudi tutte le sessioni nella console e controlla i tuoi secondi fattori.',
     ],
     link: { label: 'Vedi i tuoi secondi fattori', page: 'account' },
+  }),
+  organization_invitation: ({ token, organization, inviter, role }) => ({
+    subject: `Entra in ${organization} su svc`,
+    paragraphs: [
+      `${inviter} ti invita a lavorare per ${organization}. ${ROLES[role]}`,
+      'Accedi con questo indirizzo, o registrati, e accetta. Il link funziona una volta sola, per sette giorni.',
+      'Se non conosci il mittente, ignora questa email. Non cambia nulla.',
+    ],
+    link: { label: 'Vedi l’invito', page: 'invitations', token },
   }),
   app_connected: ({ appName }) => ({
     subject: `${appName} è collegata`,

@@ -1,0 +1,2 @@
+export { deleteInvitationsExpiredBefore, deleteInvitationsOfOrganization } from './queries.ts';
+export { invitationRoutes } from './routes.ts';

@@ -1,0 +1,58 @@
+import { camelKeys, type SnakeKeys } from '../key-case.ts';
+import type { MembershipKey, MembershipRecord } from '../memberships/index.ts';
+import type { Executor, Transaction } from '../transact.ts';
+
+/** A membership, with what others see of the person. */
+export interface MemberRecord extends MembershipRecord {
+  readonly displayName: string | null;
+  readonly email: string;
+  readonly hasSecondFactor: boolean;
+}
+
+const MEMBER = `SELECT m.*, a.display_name, a.email, a.has_second_factor
+  FROM memberships m JOIN accounts a ON a.id = m.user_id WHERE m.organization_id = :organizationId`;
+
+/** Lists the members of an organization in the order in which they joined. */
+export const listMembersOfOrganization = async (
+  executor: Executor,
+  organizationId: string,
+): Promise<MemberRecord[]> => {
+  const { rows }: { rows: SnakeKeys<MemberRecord>[] } = await executor.raw(`${MEMBER} ORDER BY m.joined_at, m.id`, {
+    organizationId,
+  });
+  return rows.map((row) => camelKeys(row));
+};
+
+export const findMember = async (executor: Executor, key: MembershipKey): Promise<MemberRecord | undefined> => {
+  const { rows }: { rows: SnakeKeys<MemberRecord>[] } = await executor.raw(`${MEMBER} AND m.user_id = :userId`, {
+    ...key,
+  });
+  return rows[0] === undefined ? undefined : camelKeys(rows[0]);
+};
+
+/** Returns true if a member of an organization has this address. */
+export const hasMemberWithAddress = async (
+  trx: Transaction,
+  { organizationId, email }: { organizationId: string; email: string },
+): Promise<boolean> => {
+  const { rows } = await trx.raw(`${MEMBER} AND a.email = :email`, { organizationId, email });
+  return rows.length > 0;
+};
+
+/** Lists the members without a second factor. Waits for changes of factors that have begun, and holds off later ones. */
+export const holdMembersWithoutFactor = async (trx: Transaction, organizationId: string): Promise<string[]> => {
+  const { rows }: { rows: { id: string; has_second_factor: boolean }[] } = await trx.raw(
+    `SELECT a.id, a.has_second_factor FROM accounts a
+     WHERE a.id IN (SELECT user_id FROM memberships WHERE organization_id = ?) ORDER BY a.id FOR SHARE`,
+    [organizationId],
+  );
+  return rows.filter((row) => !row.has_second_factor).map(({ id }) => id);
+};
+
+/** Lists the organizations of a person that require a second factor. */
+export const listOrganizationsThatRequireFactor = async (trx: Transaction, userId: string): Promise<string[]> =>
+  await trx('memberships as m')
+    .join('accounts as o', 'o.id', 'm.organization_id')
+    .where({ 'm.user_id': userId, 'o.requires_second_factor': true })
+    .orderBy('o.id')
+    .pluck('o.id');

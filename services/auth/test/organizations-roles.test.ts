@@ -1,0 +1,210 @@
+import { isRoleEnough, leastRole, type Role, type RoleNeed, roles, routesOf } from '@svc/contracts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AuthService, startAuthService } from './support/auth-service.ts';
+import { type Answer, call, textAt } from './support/http.ts';
+import { type Mailbox, startMailbox } from './support/mailbox.ts';
+import {
+  accept,
+  type Holders,
+  inviteTo,
+  type Member,
+  newMember,
+  type Organization,
+  organizationPath,
+  startHolders,
+  switchTo,
+} from './support/organization.ts';
+import { claimsOf, newPerson } from './support/partner.ts';
+
+let service: AuthService;
+let holders: Holders;
+let mailbox: Mailbox;
+let organization: Organization;
+let members: Record<Role, Member>;
+
+beforeAll(async () => {
+  [holders, mailbox] = await Promise.all([startHolders(), startMailbox()]);
+  service = await startAuthService({ ...holders.environment, MAIL_URL: mailbox.url });
+  organization = await newPerson(service, 'business');
+  const entries: [Role, Member][] = [];
+  for (const role of roles) entries.push([role, await newMember(service, mailbox, { organization, role })]);
+  // Every role has its entry.
+  members = Object.fromEntries(entries) as Record<Role, Member>;
+}, 60_000);
+afterAll(async () => {
+  await service?.stop();
+  await holders?.stop();
+  await mailbox?.stop();
+});
+
+const errorOf = (answer: Answer) => [answer.status, textAt(answer, 'detail', 'code')];
+const ofMember = ({ userId }: { userId: string }) => organizationPath(service, `/members/${userId}`);
+const setRole = (token: string, member: { userId: string }, role: Role): Promise<Answer> =>
+  call(ofMember(member), { method: 'PATCH', token, json: { role } });
+const remove = (token: string, member: { userId: string }): Promise<Answer> =>
+  call(ofMember(member), { method: 'DELETE', token });
+const list = (token: string): Promise<Answer> => call(organizationPath(service, '/members'), { token });
+const invitations = (token: string): Promise<Answer> => call(organizationPath(service, '/invitations'), { token });
+
+/** What the handler of a route needs of callers who name another person, beyond its contract. */
+const NEEDS_OF_HANDLERS: Readonly<Record<string, RoleNeed>> = { removeMember: 'admin' };
+/** They end the session that the other rows need. */
+const LAST = ['deleteOtherSessions', 'deleteSession'];
+
+const consoleRoutes = routesOf('auth')
+  .filter(({ role }) => role !== undefined)
+  .toSorted((one, other) => LAST.indexOf(one.operationId) - LAST.indexOf(other.operationId));
+
+describe('every console route', () => {
+  test.each(roles)('allows a member with the role %s what the contract says, and no more', async (role) => {
+    const wrong: unknown[] = [];
+    const { acting: token } = await newMember(service, mailbox, { organization, role });
+    for (const { operationId, method, path, role: need = 'person' } of consoleRoutes) {
+      const answer = await call(`${service.url}${path.replaceAll(/\{\w+\}/g, 'app_x')}`, { method, token });
+      const needed = NEEDS_OF_HANDLERS[operationId] ?? need;
+      const isRefused = answer.status === 403 && answer.text.includes('role_not_allowed');
+      const names = isRefused ? textAt(answer, 'detail', 'required_role') : undefined;
+      const expected = isRoleEnough(role, needed) ? undefined : leastRole(needed);
+      if (names !== expected || [401, 500, 501].includes(answer.status)) wrong.push([operationId, answer.text]);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('is closed to strangers: they can neither switch nor name members', async () => {
+    for (const stranger of [await newPerson(service), await newPerson(service, 'business')]) {
+      expect(errorOf(await switchTo(service, stranger.token, organization.userId))).toEqual([404, 'not_found']);
+      const answer = await remove(stranger.token, members.viewer);
+      expect([403, 404]).toContain(answer.status);
+    }
+    expect(errorOf(await switchTo(service, members.viewer.token, members.admin.userId))).toEqual([404, 'not_found']);
+    expect((await list(members.owner.acting)).text).toContain(members.viewer.userId);
+  });
+
+  test('takes 401 from a token that names a role that its person does not have', async () => {
+    const [header, , signature] = members.viewer.acting.split('.');
+    const claims = claimsOf(members.viewer.acting);
+    const forged = { ...claims, org: { ...Object(claims['org']), role: 'owner' } };
+    const token = [header, Buffer.from(JSON.stringify(forged)).toString('base64url'), signature].join('.');
+    expect((await list(token)).status).toBe(401);
+  });
+});
+
+describe('a changed role', () => {
+  test('holds at once in tokens already issued, and is published for the other services', async () => {
+    const member = await newMember(service, mailbox, { organization, role: 'viewer' });
+    expect(claimsOf(member.acting)['org']).toMatchObject({ id: organization.userId, role: 'viewer', version: 1 });
+    expect(errorOf(await invitations(member.acting))).toEqual([403, 'role_not_allowed']);
+    expect((await setRole(organization.token, member, 'admin')).body).toMatchObject({ role: 'admin' });
+    expect((await invitations(member.acting)).status).toBe(200);
+    expect((await setRole(organization.token, member, 'billing')).status).toBe(200);
+    expect(errorOf(await invitations(member.acting))).toEqual([403, 'role_not_allowed']);
+    const { id } = await service.database('memberships').where({ user_id: member.userId }).first();
+    const published = await service.outbox(`revocation:member.${id}`);
+    expect(published.map(({ payload }) => payload)).toEqual([
+      { revoked_through: '0000000001' },
+      { revoked_through: '0000000002' },
+    ]);
+    const renewed = await switchTo(service, member.token, organization.userId);
+    expect(claimsOf(textAt(renewed, 'session_token'))['org']).toMatchObject({ role: 'billing', version: 3 });
+  });
+
+  test('needs an owner where owners are made or changed', async () => {
+    const admin = members.admin.acting;
+    const wants = { status: 403, required_role: 'owner' };
+    for (const answer of [
+      await setRole(admin, members.viewer, 'owner'),
+      await setRole(admin, members.owner, 'viewer'),
+      await remove(admin, members.owner),
+      await call(organizationPath(service, '/invitations'), { token: admin, json: { email: 'a@b.co', role: 'owner' } }),
+    ]) {
+      expect({ status: answer.status, required_role: textAt(answer, 'detail', 'required_role') }).toEqual(wants);
+    }
+    expect(errorOf(await setRole(admin, { userId: 'usr_x' }, 'viewer'))).toEqual([404, 'not_found']);
+  });
+
+  test('holds for the account that opened the organization too', async () => {
+    const founder = await newPerson(service, 'business');
+    const other = await newMember(service, mailbox, { organization: founder, role: 'owner' });
+    expect((await setRole(other.acting, founder, 'viewer')).status).toBe(200);
+    expect(errorOf(await invitations(founder.token))).toEqual([403, 'role_not_allowed']);
+    const rename = { method: 'PATCH', token: founder.token, json: { business_name: 'Mine' } };
+    expect(errorOf(await call(`${service.url}/v1/console/account`, rename))).toEqual([403, 'role_not_allowed']);
+    expect((await remove(other.acting, founder)).status).toBe(204);
+    expect((await list(founder.token)).status).toBe(401);
+    const credentials = { email: founder.email, password: 'a long enough passphrase' };
+    const signIn = await call(`${service.url}/v1/console/sessions`, { json: credentials });
+    expect(errorOf(signIn)).toEqual([401, 'invalid_credentials']);
+  });
+});
+
+describe('the last owner', () => {
+  test('can neither step down, be removed nor leave', async () => {
+    const founder = await newPerson(service, 'business');
+    const admin = await newMember(service, mailbox, { organization: founder, role: 'admin' });
+    expect(errorOf(await setRole(founder.token, founder, 'admin'))).toEqual([409, 'last_owner']);
+    expect(errorOf(await remove(founder.token, founder))).toEqual([409, 'last_owner']);
+    expect((await remove(admin.acting, founder)).status).toBe(403);
+  });
+
+  test.each(['step down', 'leave', 'delete their accounts'])('stays when all owners %s at once', async (how) => {
+    const founder = await newPerson(service, 'business');
+    const others: Member[] = [];
+    for (let n = 0; n < 3; n += 1)
+      others.push(await newMember(service, mailbox, { organization: founder, role: 'owner' }));
+    expect((await setRole(founder.token, founder, 'admin')).status).toBe(200);
+    const acts = {
+      'step down': (owner: Member) => setRole(owner.acting, owner, 'viewer'),
+      leave: (owner: Member) => remove(owner.acting, owner),
+      'delete their accounts': ({ token }: Member) =>
+        call(`${service.url}/v1/console/account`, {
+          method: 'DELETE',
+          token,
+          json: { password: 'a long enough passphrase' },
+        }),
+    };
+    const act = acts[how as keyof typeof acts];
+    const answers = await Promise.all(others.map((owner) => act(owner)));
+    const refused = answers.filter(({ status }) => status === 409);
+    expect(refused.map(errorOf)).toEqual([[409, 'last_owner']]);
+    const owners = await service.database('memberships').where({ organization_id: founder.userId, role: 'owner' });
+    expect(owners).toHaveLength(1);
+  });
+});
+
+describe('a removed member', () => {
+  test('loses the tokens that act for the organization, and keeps the own session', async () => {
+    const member = await newMember(service, mailbox, { organization, role: 'developer' });
+    const { id } = await service.database('memberships').where({ user_id: member.userId }).first();
+    const { sid } = claimsOf(member.acting);
+    expect((await remove(members.admin.acting, member)).status).toBe(204);
+    expect((await list(member.acting)).status).toBe(401);
+    expect((await call(`${service.url}/v1/console/session`, { token: member.token })).status).toBe(200);
+    expect(errorOf(await switchTo(service, member.token, organization.userId))).toEqual([404, 'not_found']);
+    expect(await service.outbox(`revocation:session.${sid}`)).toHaveLength(1);
+    expect(await service.outbox(`revocation:member.${id}`)).toHaveLength(1);
+    expect(await service.outbox(`membership:${id}`)).toMatchObject([
+      {
+        subject: 'auth.member.removed.v1',
+        payload: { organization_id: organization.userId, membership_id: id, svc_user_id: member.userId },
+      },
+    ]);
+  });
+
+  test('may join again, as another membership', async () => {
+    const member = await newMember(service, mailbox, { organization, role: 'viewer' });
+    expect((await remove(member.acting, member)).status).toBe(204);
+    const link = await inviteTo(service, mailbox, { token: organization.token, email: member.email, role: 'billing' });
+    expect((await accept(service, member, link)).status).toBe(200);
+    const switched = await switchTo(service, member.token, organization.userId);
+    expect(switched.body).toMatchObject({ account: { organization: { role: 'billing' } } });
+  });
+
+  test('is what a person becomes whose account is deleted', async () => {
+    const member = await newMember(service, mailbox, { organization, role: 'viewer' });
+    const json = { password: 'a long enough passphrase' };
+    const { status } = await call(`${service.url}/v1/console/account`, { method: 'DELETE', token: member.token, json });
+    expect(status).toBe(202);
+    expect((await list(member.acting)).status).toBe(401);
+    expect((await list(organization.token)).text).not.toContain(member.userId);
+  });
+});
