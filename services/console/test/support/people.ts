@@ -20,8 +20,9 @@ export const addPerson = (
   type: 'personal' | 'business',
   locale: 'it' | 'en' = 'en',
 ): Person => {
+  const id = newId('usr');
   const account: Account = {
-    svc_user_id: newId('usr'),
+    svc_user_id: id,
     email: `${type}@example.com`,
     account_type: type,
     business_name: type === 'business' ? 'Example Business' : null,
@@ -30,6 +31,7 @@ export const addPerson = (
     has_second_factor: false,
     created_at: new Date().toISOString(),
     email_verified: true,
+    organization: type === 'business' ? { id, name: 'Example Business', role: 'owner' } : null,
   };
   state.accounts.set(account.email, { account, password: PASSWORD });
   return { account, has: possessionsOf(state, account.svc_user_id) };

@@ -3,7 +3,7 @@ import { type ReactElement, useEffect } from 'react';
 import { useSearchParams } from 'wouter';
 import { type Answer, ApiError, useApiQuery } from '../api/index.ts';
 import { useCoreI18n } from '../i18n/index.ts';
-import { goTo, ownUrl, usePlans } from '../subscription/index.ts';
+import { goTo, usePlans } from '../subscription/index.ts';
 import { ButtonLink, EmptyState, ErrorNotice, Facts, Loading, Notice, Page } from '../ui/index.ts';
 import { readReturnTarget } from './return-target.ts';
 
@@ -50,7 +50,7 @@ const Confirmation = ({ sessionId }: { sessionId: string }): ReactElement => {
     for (const operation of ['getSubscription', 'getSubscriptionUsage', 'getWallet']) {
       void queries.invalidateQueries({ queryKey: [operation] });
     }
-    if (returnTarget !== undefined) goTo(ownUrl(returnTarget));
+    if (returnTarget !== undefined) goTo(new URL(returnTarget, window.location.origin).href);
   }, [isConfirmed, queries, returnTarget]);
   if (confirmation.isPending) {
     return (
