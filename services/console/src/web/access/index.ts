@@ -1,3 +1,3 @@
-export { type PagePath, pageOperations, useMayOpen } from './pages.ts';
+export { type PagePath, useMayOpen } from './pages.ts';
 export { Permitted, PermittedPage } from './permitted.tsx';
 export { mayAs, useMay } from './use-may.ts';

@@ -13,6 +13,7 @@ import { type MockState, STEP_UP } from './state.ts';
 import { webhookBindings } from './webhooks.ts';
 
 export { GUESSABLE_PASSWORD } from './auth.ts';
+export { organizationOf } from './organization-state.ts';
 export { newDomain } from './publishers.ts';
 export * from './state.ts';
 export { addEvent } from './webhooks.ts';
