@@ -6,7 +6,8 @@ import { useCoreI18n } from '../i18n/index.ts';
 import { linkTo } from '../organization-address.ts';
 import { foreignOrganizationOf, useAccount } from '../session/index.ts';
 import { ButtonLink, EmptyState, Page } from '../ui/index.ts';
-import { isPersonal, type PagePath, pageOperations, useMayOpen } from './pages.ts';
+import { type PagePath, pageOperations } from './page-operations.ts';
+import { isPersonal, useMayOpen } from './pages.ts';
 import { useMay } from './use-may.ts';
 
 /** Renders what calls an operation, for those whose role allows it. */

@@ -2,16 +2,15 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, useEffect, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { Permitted } from '../access/index.ts';
-import { ApiError, type ItemOf, useApiQuery } from '../api/index.ts';
+import { type ItemOf, useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
+import { Confirming, useConfirmation } from '../plans/index.ts';
 import { usePlans } from '../subscription/index.ts';
-import { Button, ButtonLink, Card, ErrorNotice, Loaded, Loading, Notice, Page } from '../ui/index.ts';
+import { Button, ButtonLink, Card, ErrorNotice, Loaded, Notice, Page } from '../ui/index.ts';
 import { ChangeSeatsDialog } from './change-seats-dialog.tsx';
 
 type Plan = ItemOf<'listPlans'>;
 type Seats = ItemOf<'listSeats'>;
-
-const CONFIRMATIONS_MAX = 4;
 
 /** Lists the plans that the organization can pay for members, with the number of seats. */
 export const SeatsPage = (): ReactElement => {
@@ -52,6 +51,7 @@ const SeatRows = ({ plans, seats }: { plans: readonly Plan[]; seats: readonly Se
       <ul className="rows">
         {plans.map((plan) => {
           const { quantity, assigned } = seatsOf(plan.id);
+          const label = quantity === 0 ? texts.buy : texts.change;
           const price = formats.money(plan.price.amount_micros, plan.price.currency);
           return (
             <li key={plan.id} className="row">
@@ -64,8 +64,8 @@ const SeatRows = ({ plans, seats }: { plans: readonly Plan[]; seats: readonly Se
               </div>
               <Permitted to="changeSeats">
                 <span className="row-end">
-                  <Button small aria-label={texts.changeOf(plan.name)} onClick={() => setChanged(plan)}>
-                    {quantity === 0 ? texts.buy : texts.change}
+                  <Button small aria-label={`${label}: ${plan.name}`} onClick={() => setChanged(plan)}>
+                    {label}
                   </Button>
                 </span>
               </Permitted>
@@ -80,36 +80,16 @@ const SeatRows = ({ plans, seats }: { plans: readonly Plan[]; seats: readonly Se
   );
 };
 
-/** Confirms a purchase after the checkout. Confirmation is idempotent, so the page may be reloaded. */
+/** Confirms the purchase of seats after the checkout. */
 const Confirmation = ({ sessionId }: { sessionId: string }): ReactElement => {
-  const { seats: texts, plans } = useI18n().messages;
+  const { seats: texts } = useI18n().messages;
   const queries = useQueryClient();
-  const confirmation = useApiQuery(
-    'confirmCheckout',
-    { body: { session_id: sessionId } },
-    {
-      staleTime: Number.POSITIVE_INFINITY,
-      // The payment may reach the service slightly later than the person reaches this page.
-      retry: (failures, error) =>
-        failures < CONFIRMATIONS_MAX &&
-        error instanceof ApiError &&
-        (error.isTransient || error.code === 'checkout_not_completed'),
-    },
-  );
+  const confirmation = useConfirmation(sessionId);
   const { isSuccess } = confirmation;
   useEffect(() => {
     if (isSuccess) void queries.invalidateQueries({ queryKey: ['listSeats'] });
   }, [isSuccess, queries]);
-  if (confirmation.isPending) {
-    return (
-      <>
-        <Notice title={plans.confirming}>
-          <p>{plans.confirmingHint}</p>
-        </Notice>
-        <Loading lines={2} />
-      </>
-    );
-  }
+  if (confirmation.isPending) return <Confirming />;
   if (confirmation.isError) {
     return <ErrorNotice error={confirmation.error} onRetry={() => void confirmation.refetch()} />;
   }
