@@ -6,7 +6,7 @@ import { useConsole } from '../support/console.ts';
 import { furnish } from '../support/furnish.ts';
 import { findViolations } from '../support/inspect-every-page.ts';
 import { organizationOf } from '../support/mock-api/index.ts';
-import { addMember, addPerson, openAs } from '../support/people.ts';
+import { addMember, addPerson, openAs, PASSWORD } from '../support/people.ts';
 
 /** Chooses an action of a member's menu by keyboard. */
 const act = async (page: Page, member: string, action: string): Promise<void> => {
@@ -127,6 +127,37 @@ describe.skipIf(!hasChromium())('organizations', () => {
     await page.getByRole('link', { name: 'Go to your own account' }).click();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     expect(await page.getByRole('button', { name: /^Act for/ }).count()).toBe(0);
+  });
+
+  test('leads back to the organization after the sign-in, and opens pages about the person at their own address', async () => {
+    const owner = addPerson(console, 'business');
+    const { svc_user_id: id } = owner.account;
+    const member = addMember(console, owner, { email: 'm@example.com', role: 'developer' });
+    const page = await openAs({ browser, console, person: member }, base(id, '/connections'));
+    await page.waitForURL(`${console.url}/connections`);
+    await page.getByRole('heading', { name: 'Connected apps', level: 1 }).waitFor();
+    await page.goto(`${console.url}${base(id, '/usage')}`);
+    await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
+    console.state.sessions.clear();
+    await page.getByRole('link', { name: 'Wallet', exact: true }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(new URL(page.url()).searchParams.get('next')).toBe(base(id, '/wallet'));
+  });
+
+  test('asks who the person is before a sensitive act, and still acts for the organization', async () => {
+    const owner = addPerson(console, 'business');
+    const { svc_user_id: id } = owner.account;
+    const member = addMember(console, owner, { email: 'm@example.com', role: 'developer' });
+    const page = await openAs({ browser, console, person: member }, base(id, '/keys'));
+    for (const token of console.state.sessions.keys()) console.state.staleSessions.add(token);
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('Report');
+    await page.getByRole('dialog').getByRole('button', { name: 'Create a key' }).click();
+    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Confirm' }).click();
+    await page.getByRole('button', { name: 'I have saved it' }).click();
+    await page.getByRole('row', { name: /Report.*Bruno Verdi/ }).waitFor();
+    expect([owner.has.keys.length, member.has.keys.length]).toEqual([1, 0]);
   });
 
   test('changes nothing for a person without an organization', async () => {

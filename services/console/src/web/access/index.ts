@@ -1,4 +1,4 @@
 export type { PagePath } from './page-operations.ts';
 export { useMayOpen } from './pages.ts';
 export { Permitted, PermittedPage } from './permitted.tsx';
-export { mayAs, useMay } from './use-may.ts';
+export { useMay } from './use-may.ts';

@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react';
 import { useState } from 'react';
+import { Permitted } from '../access/index.ts';
 import { useApi } from '../api/index.ts';
 import { FactorsCard } from '../factors/index.ts';
 import { useI18n } from '../i18n/index.ts';
@@ -34,8 +35,12 @@ export const AccountPage = (): ReactElement => {
           <ChangeEmailForm />
         </More>
       </Card>
-      <OwnDataCard />
-      <DeleteAccountCard onDeleted={session.endDeleted} />
+      <Permitted to="exportAccount">
+        <OwnDataCard />
+      </Permitted>
+      <Permitted to="deleteAccount">
+        <DeleteAccountCard onDeleted={session.endDeleted} />
+      </Permitted>
     </Page>
   );
 };

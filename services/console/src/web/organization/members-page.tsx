@@ -8,15 +8,12 @@ import { Button, Loaded, Page } from '../ui/index.ts';
 import { InvitationsCard } from './invitations-card.tsx';
 import { INVITATION_DRAFT, InviteDialog } from './invite-dialog.tsx';
 import { LimitDialog } from './limit-dialog.tsx';
-import { MembersTable } from './members-table.tsx';
+import { type MemberAct, MembersTable } from './members-table.tsx';
 import { RemoveDialog } from './remove-dialog.tsx';
 import { RoleDialog } from './role-dialog.tsx';
 import { SeatDialog } from './seat-dialog.tsx';
 
 type Member = ItemOf<'listMembers'>;
-
-/** An action that opens a dialog. */
-export type MemberAct = 'role' | 'seat' | 'limit' | 'remove';
 
 const DIALOGS = { role: RoleDialog, seat: SeatDialog, limit: LimitDialog, remove: RemoveDialog } as const;
 

@@ -6,9 +6,11 @@ import { ActionMenu } from '../overlays/index.ts';
 import { foreignOrganizationOf, useAccount } from '../session/index.ts';
 import { usePlans } from '../subscription/index.ts';
 import { Badge, Table, Time } from '../ui/index.ts';
-import type { MemberAct } from './members-page.tsx';
 
 type Member = ItemOf<'listMembers'>;
+
+/** An action that opens a dialog. */
+export type MemberAct = 'role' | 'seat' | 'limit' | 'remove';
 
 /** Lists members with role, second factor and seat. */
 export const MembersTable = ({
