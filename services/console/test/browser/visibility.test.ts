@@ -49,7 +49,7 @@ const NAVIGATION: readonly (readonly [name: string, path: PagePath])[] = [
   ['Seats', '/organization/seats'],
   ['Usage by member', '/organization/usage'],
   ['Audit log', '/organization/audit'],
-  ['Rules', '/organization/settings'],
+  ['Organization settings', '/organization/settings'],
 ];
 
 const allows = (role: Role, operation: OperationName): boolean => {

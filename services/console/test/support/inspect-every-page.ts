@@ -150,10 +150,9 @@ export const inspectEveryPage = (locale: 'en' | 'it'): void => {
     test('the page of an invitation, before and after the sign-in', async () => {
       browser.expectComplaints('401');
       const person = addPerson(console, 'personal', locale);
-      await inspect(
-        await browser.open(`${console.url}/invitations?token=ivt_1`, options),
-        nameOf('invitation-signed-out'),
-      );
+      const before = await browser.open(`${console.url}/invitations?token=ivt_1`, options);
+      await before.locator('h1').waitFor();
+      await inspect(before, nameOf('invitation-signed-out'));
       const page = await openAs({ browser, console, person }, '/invitations?token=ivt_1', options);
       await inspect(page, nameOf('invitation'));
     });

@@ -62,7 +62,7 @@ export const shell = {
   seats: 'Seats',
   memberUsage: 'Usage by member',
   audit: 'Audit log',
-  rules: 'Rules',
+  rules: 'Organization settings',
   actFor: 'Act for',
   actForAccount: (name: string) => `Act for ${name}`,
   ownAccount: 'your account',

@@ -16,7 +16,7 @@ export const members = {
     viewer: 'Sees apps, usage, wallet, plan and members.',
     billing: 'Also pays: top-ups, plans, invoices, seats and alerts.',
     developer: 'Also changes apps and webhooks, and has their own API keys.',
-    admin: 'Does all of that, for everyone’s keys, and manages members and rules.',
+    admin: 'Does all of that, for everyone’s keys, and manages members and settings.',
     owner: 'Also makes owners and deletes the organization.',
   },
   you: 'you',
@@ -147,7 +147,7 @@ const actions: Readonly<Record<AuditAction, string>> = {
   'member.role_changed': 'Member role changed',
   'organization.owner_added': 'Owner added',
   'organization.renamed': 'Organization renamed',
-  'organization.settings_changed': 'Rules changed',
+  'organization.settings_changed': 'Settings changed',
   'portal.opened': 'Billing portal opened',
   'seat.assigned': 'Seat given or taken',
   'seats.changed': 'Seats changed',
@@ -177,7 +177,7 @@ export const audit = {
 
 /** Rules of an organization for its members. */
 export const rules = {
-  title: 'Rules',
+  title: 'Organization settings',
   lead: 'What the organization requires of its members.',
   factor: 'Second factor',
   factorLead: 'Only members with a second factor may act for the organization.',

@@ -64,7 +64,7 @@ export const shell: CoreMessages['shell'] = {
   seats: 'Posti',
   memberUsage: 'Consumi per membro',
   audit: 'Registro delle attività',
-  rules: 'Regole',
+  rules: 'Impostazioni organizzazione',
   actFor: 'Operi per',
   actForAccount: (name) => `Opera per ${name}`,
   ownAccount: 'il tuo account',

@@ -9,14 +9,14 @@ export const members: PageMessages['members'] = {
     role: 'Ruolo',
     factor: 'Secondo fattore',
     seat: 'Posto',
-    joined: 'Dal',
+    joined: 'Membro dal',
     actions: 'Azioni',
   },
   roleHints: {
     viewer: 'Vede app, consumi, portafoglio, piano e membri.',
     billing: 'In più paga: ricariche, piani, fatture, posti e avvisi.',
     developer: 'In più modifica app e webhook, e ha le proprie chiavi API.',
-    admin: 'Fa tutto questo, anche sulle chiavi degli altri, e gestisce membri e regole.',
+    admin: 'Fa tutto questo, anche sulle chiavi degli altri, e gestisce membri e impostazioni.',
     owner: 'In più nomina proprietari ed elimina l’organizzazione.',
   },
   you: 'tu',
@@ -146,7 +146,7 @@ const actions: PageMessages['audit']['actions'] = {
   'member.role_changed': 'Ruolo di un membro cambiato',
   'organization.owner_added': 'Proprietario aggiunto',
   'organization.renamed': 'Organizzazione rinominata',
-  'organization.settings_changed': 'Regole cambiate',
+  'organization.settings_changed': 'Impostazioni cambiate',
   'portal.opened': 'Portale di pagamento aperto',
   'seat.assigned': 'Posto assegnato o tolto',
   'seats.changed': 'Posti cambiati',
@@ -176,7 +176,7 @@ export const audit: PageMessages['audit'] = {
 
 /** Rules of an organization for its members, in Italian. */
 export const rules: PageMessages['rules'] = {
-  title: 'Regole',
+  title: 'Impostazioni dell’organizzazione',
   lead: 'Che cosa l’organizzazione richiede ai membri.',
   factor: 'Secondo fattore',
   factorLead: 'Solo i membri con un secondo fattore possono operare per l’organizzazione.',
