@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { textAt } from '../src/kustomize/manifest.ts';
 import { readCompose } from './support/compose.ts';
-import { textAt } from './support/kustomize/manifest.ts';
 import { containersOf, overlay, workloads } from './support/overlays.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
