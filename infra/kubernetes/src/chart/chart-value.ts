@@ -18,6 +18,8 @@ export interface ChartValue {
   /** Names from the root of `values.yaml`, joined by dots. */
   readonly path: string;
   readonly meaning: string;
+  /** The meaning for the Italian guide. */
+  readonly italian: string;
   readonly schema: z.ZodType;
   readonly places?: readonly Place[];
   /** Fields, or items of lists, that the manifests lack and the value may add. */

@@ -22,25 +22,29 @@ const valuesOf = (service: string): ChartValue[] => {
   return [
     {
       path: `${path}.replicas.min`,
-      meaning: `Fewest replicas of ${service}`,
+      meaning: 'Fewest replicas',
+      italian: 'Numero minimo di repliche',
       schema: z.int().min(1),
       places: [{ ...autoscaler, path: ['spec', 'minReplicas'] }],
     },
     {
       path: `${path}.replicas.max`,
-      meaning: `Most replicas of ${service}`,
+      meaning: 'Most replicas',
+      italian: 'Numero massimo di repliche',
       schema: z.int().min(1),
       places: [{ ...autoscaler, path: ['spec', 'maxReplicas'] }],
     },
     {
       path: `${path}.resources`,
       meaning: 'Requests and limits of a replica',
+      italian: 'Richieste e limiti di una replica',
       schema: resources,
       places: [{ ...container, path: [...POD, 'containers', 'service', 'resources'] }],
     },
     {
       path: `${path}.environment`,
       meaning: 'Further environment variables, as a container lists them',
+      italian: 'Altre variabili d’ambiente, come le elenca un container',
       schema: z.array(z.looseObject({ name: z.string() })),
       additions: [{ ...container, path: [...POD, 'containers', 'service', 'env'] }],
       preset: [],
@@ -48,17 +52,25 @@ const valuesOf = (service: string): ChartValue[] => {
   ];
 };
 
-/** Secrets by their names in the manifests, with their content. */
-export const secrets: readonly (readonly [name: string, content: string])[] = [
-  ['auth', 'Secret of auth'],
-  ['billing', 'Secret of billing'],
-  ['inference-gateway', 'Secret of inference-gateway, with the keys of providers'],
-  ['webhook-dispatcher', 'Secret of webhook-dispatcher'],
-  ['broker-migration', 'Secret of the migration of NATS'],
-  ['operator', 'Secret of the command line'],
-  ['data-store-authorities', 'Certificates for `dataStores.verified`'],
-  ['billing-stripe', 'Keys of Stripe, with `stripe.enabled`'],
-  ['auth-single-sign-on', 'Secret of the client at your OpenID provider, with `singleSignOn.enabled`'],
+/** Secrets by their names in the manifests, with their content in English and in Italian. */
+export const secrets: readonly (readonly [name: string, meaning: string, italian: string])[] = [
+  ['auth', 'Secret of auth', 'Secret di auth'],
+  ['billing', 'Secret of billing', 'Secret di billing'],
+  [
+    'inference-gateway',
+    'Secret of inference-gateway, with the keys of providers',
+    'Secret di inference-gateway, con le chiavi dei fornitori',
+  ],
+  ['webhook-dispatcher', 'Secret of webhook-dispatcher', 'Secret di webhook-dispatcher'],
+  ['broker-migration', 'Secret of the migration of NATS', 'Secret della migrazione di NATS'],
+  ['operator', 'Secret of the command line', 'Secret della riga di comando'],
+  ['data-store-authorities', 'Certificates for `dataStores.verified`', 'Certificati per `dataStores.verified`'],
+  ['billing-stripe', 'Keys of Stripe, with `stripe.enabled`', 'Chiavi di Stripe, con `stripe.enabled`'],
+  [
+    'auth-single-sign-on',
+    'Secret of the client at your OpenID provider, with `singleSignOn.enabled`',
+    'Secret del client presso il tuo provider OpenID, con `singleSignOn.enabled`',
+  ],
 ];
 
 /** Returns the value with the name of a Secret. */
@@ -79,6 +91,7 @@ export const serviceValues: readonly ChartValue[] = [
   {
     path: 'images.pullSecrets',
     meaning: 'Secrets for the registry, such as `[{ name: registry }]`',
+    italian: 'Secret per il registry, come `[{ name: registry }]`',
     schema: z.array(z.strictObject({ name: z.string() })),
     additions: inPods('imagePullSecrets'),
     preset: [],
@@ -87,6 +100,7 @@ export const serviceValues: readonly ChartValue[] = [
   {
     path: 'nodeSelector',
     meaning: 'Labels of the nodes for all pods',
+    italian: 'Etichette dei nodi per tutti i pod',
     schema: z.record(z.string(), z.string()),
     additions: inPods('nodeSelector'),
     preset: {},
@@ -94,6 +108,7 @@ export const serviceValues: readonly ChartValue[] = [
   {
     path: 'tolerations',
     meaning: 'Taints that all pods tolerate',
+    italian: 'Taint che tutti i pod tollerano',
     schema: z.array(z.looseObject({})),
     additions: inPods('tolerations'),
     preset: [],
@@ -101,12 +116,14 @@ export const serviceValues: readonly ChartValue[] = [
   {
     path: 'secrets.store',
     meaning: 'ClusterSecretStore of the External Secrets Operator; empty: you bring the Secrets',
+    italian: 'ClusterSecretStore dell’External Secrets Operator; vuoto: i Secret li porti tu',
     schema: z.string(),
     places: [{ kind: 'ExternalSecret', path: ['spec', 'secretStoreRef', 'name'] }],
   },
-  ...secrets.map(([name, meaning]) => ({
+  ...secrets.map(([name, meaning, italian]) => ({
     path: secretValue(name),
     meaning,
+    italian,
     schema: z.string().min(1),
     preset: name,
   })),

@@ -61,15 +61,29 @@ export const valuesSchemaText = (values: readonly ChartValue[]): string =>
   `${JSON.stringify(z.toJSONSchema(valuesSchema(values), { target: 'draft-7', io: 'input' }), null, 2)}\n`;
 
 const DEFAULT_CHARACTERS_MAX = 60;
+const HEADINGS = { meaning: '| value | meaning | default |', italian: '| valore | significato | predefinito |' };
 
-/** Writes the table of values for the guide. */
-export const valuesTable = (values: readonly ChartValue[], defaults: Defaults): string => {
-  const rows = values.map(({ path, meaning }) => `| \`${path}\` | ${meaning} | ${shown(defaults.get(path))} |`);
-  return ['| value | meaning | default |', '| --- | --- | --- |', ...rows].join('\n');
+/** Writes the table of values for a guide, with one row for the same value of all services or images. */
+export const valuesTable = (
+  values: readonly ChartValue[],
+  defaults: Defaults,
+  language: 'meaning' | 'italian',
+): string => {
+  const rows = Map.groupBy(values, ({ path }) =>
+    path.replace(/^services\.\w+/, 'services.<service>').replace(/^images\.digests\.\w+/, 'images.digests.<image>'),
+  );
+  const lines = [...rows].map(([path, members]) => {
+    const shownDefaults = new Set(members.map((member) => shown(defaults.get(member.path))));
+    const [first = ''] = shownDefaults;
+    return `| \`${path}\` | ${members[0]?.[language]} | ${shownDefaults.size > 1 ? IN_FILE : first} |`;
+  });
+  return [HEADINGS[language], '| --- | --- | --- |', ...lines].join('\n');
 };
+
+const IN_FILE = '`values.yaml`';
 
 const shown = (value: unknown): string => {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   if (text === '') return '';
-  return text.length > DEFAULT_CHARACTERS_MAX || text.includes('\n') ? '`values.yaml`' : `\`${text}\``;
+  return text.length > DEFAULT_CHARACTERS_MAX || text.includes('\n') ? IN_FILE : `\`${text}\``;
 };
