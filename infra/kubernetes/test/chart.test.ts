@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { layers, OVERLAY } from '../src/chart/layers.ts';
 import { chartValues } from '../src/chart/values.ts';
 import { valuesSchema, valuesSchemaText } from '../src/chart/values-files.ts';
@@ -180,6 +181,14 @@ describe('the values', () => {
     expect(schema.safeParse({ ...defaultValues(), hots: 'svc.example.com' }).success).toBe(false);
     const unnamed = mergeValues(defaultValues(), { images: { digests: { auth: 'latest' } } });
     expect(schema.safeParse(unnamed).success).toBe(false);
+  });
+
+  test.each(['', 'it/'])('of the example in docs/guides/%s fit their schema', (language) => {
+    const guide = readFileSync(new URL(`../../../docs/guides/${language}operators.md`, import.meta.url), 'utf8');
+    const [, example = ''] = /```yaml [^\n]*\n(host: [\s\S]*?)```/.exec(guide) ?? [];
+    const values: object = parse(example);
+    expect(valuesSchema(chartValues).safeParse(mergeValues(defaultValues(), values)).error).toBeUndefined();
+    expect(text(values)).toContain('svc.example.org');
   });
 
   test('have patterns that Go accepts, which knows no assertions', () => {
