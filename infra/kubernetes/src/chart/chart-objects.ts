@@ -1,9 +1,10 @@
 import { conditionsOf, states } from './layers.ts';
 import { placeValues } from './place-values.ts';
 import { imageNames } from './service-values.ts';
-import { block, fieldsOf, inline, isNodeFields, type Node, type NodeFields, unconditional, weave } from './template.ts';
+import { block, fieldsOf, inline, isNodeFields, type Node, type NodeFields, unconditional } from './template.ts';
 import { fieldLines } from './template-text.ts';
 import { chartValues, FIXED_SETTINGS } from './values.ts';
+import { weave } from './weave.ts';
 
 /** The chart's objects, and what else its files need. */
 export interface Chart {

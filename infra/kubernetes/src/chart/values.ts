@@ -215,7 +215,7 @@ export const chartValues: readonly ChartValue[] = [
   {
     path: 'routes',
     meaning: 'Text of the routes file: `--set-file routes=routes.yaml`',
-    italian: 'Testo del file delle rotte: `--set-file routes=routes.yaml`',
+    italian: 'Testo del file delle route: `--set-file routes=routes.yaml`',
     schema: text,
     places: [{ kind: 'ConfigMap', name: 'routes', path: ['data', 'routes.yaml'] }],
   },

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
 import { type Part, parseTemplate } from './parse.ts';
 
-/** What templates read: the values, and facts of the release and of the chart. */
+/** Data of a template: values, and facts of the release and of the chart. */
 interface Context {
   readonly root: Record<string, unknown>;
   readonly dot: unknown;
