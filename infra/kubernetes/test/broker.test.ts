@@ -7,8 +7,8 @@ import { serviceNames as users } from '@svc/contracts';
 import { locateNatsServer, scratchDirectory, startNats } from '@svc/embedded-servers';
 import { type BrokerUser, brokerUsers, connectToBroker, jetStreamOptions, migrateBroker } from '@svc/messaging/broker';
 import { afterAll, describe, expect, test } from 'vitest';
+import { fieldsAt, textAt } from '../src/kustomize/manifest.ts';
 import { interpolate, readCompose } from './support/compose.ts';
-import { fieldsAt, textAt } from './support/kustomize/manifest.ts';
 import { containersOf, environmentOf, find, ofKind, overlay, overlayNames, workloads } from './support/overlays.ts';
 
 const MIGRATION = 'broker-migration';

@@ -10,9 +10,9 @@ import { DCLinter } from 'dclint';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { textAt } from '../src/kustomize/manifest.ts';
 import { COMPOSE_FILE, interpolate, readCompose, variablesIn } from './support/compose.ts';
 import { configSchemaOf } from './support/config-schemas.ts';
-import { textAt } from './support/kustomize/manifest.ts';
 import { containersOf, overlay, serviceNames, workloads } from './support/overlays.ts';
 
 const ROOT = new URL('../../../', import.meta.url);

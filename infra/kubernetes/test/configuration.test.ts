@@ -7,8 +7,8 @@ import { callersOf, routesFileSchema } from '@svc/contracts';
 import { describeSettings, loadConfig } from '@svc/service-kit';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { fieldsAt, listAt, textAt } from '../src/kustomize/manifest.ts';
 import { configSchemaOf } from './support/config-schemas.ts';
-import { fieldsAt, listAt, textAt } from './support/kustomize/manifest.ts';
 import {
   containersOf,
   type EnvironmentValue,

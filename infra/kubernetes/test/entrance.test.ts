@@ -1,6 +1,6 @@
 import { allInternalRoutes, allRoutes, type RouteDefinition } from '@svc/contracts';
 import { describe, expect, test } from 'vitest';
-import { fieldsAt, listAt, type Manifest, textAt, valueAt } from './support/kustomize/manifest.ts';
+import { fieldsAt, listAt, type Manifest, textAt, valueAt } from '../src/kustomize/manifest.ts';
 import { find, ofKind, overlay } from './support/overlays.ts';
 
 /** Returns every service whose rules match the path. */

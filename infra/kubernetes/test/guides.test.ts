@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { callersOf, serviceNames as owners } from '@svc/contracts';
 import { describeSettings } from '@svc/service-kit';
 import { describe, expect, test } from 'vitest';
+import { listAt, textAt } from '../src/kustomize/manifest.ts';
 import { readCompose, variablesIn } from './support/compose.ts';
 import { configSchemaOf } from './support/config-schemas.ts';
-import { listAt, textAt } from './support/kustomize/manifest.ts';
 import { ofKind, overlay, serviceNames } from './support/overlays.ts';
 
 const ROOT = new URL('../../../', import.meta.url);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isPublicAddress } from '@svc/destinations';
 import ipaddr from 'ipaddr.js';
 import { describe, expect, test } from 'vitest';
-import { listAt, type Manifest } from './support/kustomize/manifest.ts';
+import { listAt, type Manifest } from '../src/kustomize/manifest.ts';
 import { mayConnect, type Peer, podsOf } from './support/network.ts';
 import {
   containersOf,

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Manifest, textAt } from '../src/kustomize/manifest.ts';
 import { type ClusterStandIn, type Ended, startClusterStandIn } from './support/cluster-stand-in.ts';
-import { type Manifest, textAt } from './support/kustomize/manifest.ts';
 import { containersOf, environmentOf, find, overlay } from './support/overlays.ts';
 
 const SCRIPT = fileURLToPath(new URL('../svc', import.meta.url));

@@ -1,6 +1,5 @@
 import { describeSettings } from '@svc/service-kit';
 import { describe, expect, test } from 'vitest';
-import { configSchemaOf } from './support/config-schemas.ts';
 import {
   type Fields,
   fieldsAt,
@@ -9,7 +8,8 @@ import {
   podTemplateOf,
   textAt,
   valueAt,
-} from './support/kustomize/manifest.ts';
+} from '../src/kustomize/manifest.ts';
+import { configSchemaOf } from './support/config-schemas.ts';
 import {
   containersOf,
   environmentOf,

@@ -1,9 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { hash } from 'node:crypto';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { camelCase, imageNames } from '../src/chart/service-values.ts';
+import { textAt } from '../src/kustomize/manifest.ts';
 import { readCompose } from './support/compose.ts';
-import { textAt } from './support/kustomize/manifest.ts';
 import { containersOf, overlay, workloads } from './support/overlays.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
@@ -73,6 +78,41 @@ describe('a release', () => {
     expect(jobs['images']?.needs).toContain('sign');
     expect(jobs['sign']?.strategy?.matrix.package).toEqual(released);
     expect(jobs['images']?.env?.['PACKAGES']?.split(' ')).toEqual(released);
+  });
+
+  test('signs the chart, which names the signed images by digest, and gives it its tag after all images', () => {
+    expect(stepsOf('chart').join()).toContain('cosign sign');
+    expect(jobs['chart']?.needs).toContain('sign');
+    expect(jobs['images']?.needs).toContain('chart');
+    const naming = stepsOf('images').at(-1) ?? '';
+    expect(naming.indexOf('$CHART:$VERSION')).toBeGreaterThan(naming.indexOf('done'));
+    expect(jobs['chart']?.env?.['PACKAGES']?.split(' ').toSorted()).toEqual(imageNames.toSorted());
+  });
+
+  test('writes the registry and the digest of each image into the chart', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-release-'));
+    try {
+      cpSync(new URL('infra/kubernetes/chart/svc', ROOT), join(folder, 'svc'), { recursive: true });
+      const script = stepsOf('chart').find((run) => run.includes('values.yaml')) ?? '';
+      const digestOf = (name: string): string => `sha256:${hash('sha256', name, 'hex')}`;
+      const stubs = [
+        `docker() { name=\${4##*/}; echo "sha256:$(printf %s "\${name%%:*}" | sha256sum | cut -c1-64)"; }`,
+        'helm() { test "$1" = lint || test "$*" = "package svc --version 1.2.3 --app-version 1.2.3"; }',
+      ];
+      const env = {
+        ...process.env,
+        PACKAGES: imageNames.join(' '),
+        REGISTRY: 'r.test/o',
+        VERSION: '1.2.3',
+        GITHUB_SHA: 'abc',
+      };
+      execFileSync('bash', ['-euc', [...stubs, script].join('\n')], { cwd: folder, env });
+      const { images } = parse(readFileSync(join(folder, 'svc/values.yaml'), 'utf8'));
+      expect(images.registry).toBe('r.test/o');
+      expect(images.digests).toEqual(Object.fromEntries(imageNames.map((name) => [camelCase(name), digestOf(name)])));
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   test('attaches the files for one machine and the manifests, which exist', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Manifest, toManifest } from './support/kustomize/manifest.ts';
+import { type Manifest, toManifest } from '../src/kustomize/manifest.ts';
 import { type OverlayName, overlay, overlayNames } from './support/overlays.ts';
 import { modelModule, typeErrors } from './support/typed-manifests.ts';
 

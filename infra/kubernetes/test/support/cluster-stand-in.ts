@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { type Manifest, toManifest } from './kustomize/manifest.ts';
+import { type Manifest, toManifest } from '../../src/kustomize/manifest.ts';
 
 /** End of a container: what it printed, and its exit code. */
 export interface Ended {

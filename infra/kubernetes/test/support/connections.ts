@@ -1,6 +1,6 @@
 import { describeSettings } from '@svc/service-kit';
+import { type Manifest, valueAt } from '../../src/kustomize/manifest.ts';
 import { configSchemaOf } from './config-schemas.ts';
-import { type Manifest, valueAt } from './kustomize/manifest.ts';
 import { containersOf, type DeployedService, environmentOf, find } from './overlays.ts';
 
 /** Services with a database, and the processes of each that hold a session outside the pool: the candidates for its relay. */

@@ -8,7 +8,7 @@ import {
   podTemplateOf,
   textAt,
   valueAt,
-} from './kustomize/manifest.ts';
+} from '../../src/kustomize/manifest.ts';
 import { find, ofKind, workloads } from './overlays.ts';
 
 /** A network endpoint: a pod of a workload, a pod elsewhere in the cluster, or an external address. */

@@ -1,5 +1,5 @@
-import { type Fields, fieldsAt, listAt, type Manifest, podTemplateOf, textAt } from './kustomize/manifest.ts';
-import { render } from './kustomize/render.ts';
+import { type Fields, fieldsAt, listAt, type Manifest, podTemplateOf, textAt } from '../../src/kustomize/manifest.ts';
+import { render } from '../../src/kustomize/render.ts';
 
 /** Every environment, and production with the components that no overlay uses. */
 export const overlayNames = ['local', 'staging', 'production', 'with-single-sign-on'] as const;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Manifest } from './kustomize/manifest.ts';
+import type { Manifest } from '../../src/kustomize/manifest.ts';
 
 const PACKAGE = fileURLToPath(new URL('../../', import.meta.url));
 const OPTIONS = {

@@ -29,27 +29,50 @@ interface Gathered {
 
 /** Renders a kustomization like `kubectl kustomize`, in no particular order. */
 export const render = (folder: URL): Manifest[] => {
-  const { namespace } = readKustomization(folder);
-  const { manifests, configMaps } = gather(folder, { manifests: [], configMaps: new Map() });
+  const kustomization = readKustomization(folder);
+  const { manifests, configMaps } = gather(folder, kustomization, { manifests: [], configMaps: new Map() });
   const names = new Map([...configMaps].map(([name, map]) => [name, finalName(name, map)]));
-  const made = [...configMaps].map(([name, map]) =>
-    labeled(configMap(finalName(name, map), map, namespace), [{ pairs: map.labels }]),
-  );
+  const made = [...configMaps].map(([name, map]) => configMap(finalName(name, map), map, kustomization.namespace));
   return [...manifests.map((manifest) => withReferences(manifest, names)), ...made];
 };
 
+/**
+ * Renders a kustomization with other components, without suffixes of names. ConfigMaps that it generates come first,
+ * then the objects in the order of their resources. Patches of objects that no component brings are left out.
+ */
+export const renderWith = (folder: URL, components: readonly string[]): Manifest[] => {
+  const kustomization = { ...readKustomization(folder), components: [...components] };
+  const isSkipping = true;
+  const { manifests, configMaps } = gather(
+    folder,
+    kustomization,
+    { manifests: [], configMaps: new Map() },
+    { isSkipping },
+  );
+  const made = [...configMaps].map(([name, map]) => configMap(name, map, kustomization.namespace));
+  return [...made, ...manifests];
+};
+
 /** Renders one level: its resources, its components, then its changes to all of them. */
-const gather = (folder: URL, inherited: Gathered): Gathered => {
-  const kustomization = readKustomization(folder);
+const gather = (
+  folder: URL,
+  kustomization: Kustomization,
+  inherited: Gathered,
+  { isSkipping } = { isSkipping: false },
+): Gathered => {
   let gathered: Gathered = { manifests: [...inherited.manifests], configMaps: new Map(inherited.configMaps) };
   for (const resource of kustomization.resources) gathered = addResource(folder, resource, gathered);
-  for (const component of kustomization.components) gathered = gather(new URL(`${component}/`, folder), gathered);
+  for (const component of kustomization.components) {
+    const nested = new URL(`${component}/`, folder);
+    gathered = gather(nested, readKustomization(nested), gathered);
+  }
   for (const source of kustomization.configMapGenerator) addConfigMap(folder, source, gathered.configMaps);
   const labels: Record<string, string> = Object.assign({}, ...kustomization.labels.map(({ pairs }) => pairs));
   for (const [name, map] of gathered.configMaps) {
     gathered.configMaps.set(name, { ...map, labels: { ...map.labels, ...labels } });
   }
-  for (const patch of kustomization.patches) gathered.manifests = applyPatch(folder, patch, gathered.manifests);
+  for (const patch of kustomization.patches)
+    gathered.manifests = applyPatch(folder, patch, gathered.manifests, isSkipping);
   gathered.manifests = gathered.manifests
     .map((manifest) => withNamespace(manifest, kustomization.namespace))
     .map((manifest) => labeled(manifest, kustomization.labels))
@@ -63,7 +86,8 @@ const addResource = (folder: URL, resource: string, { manifests, configMaps }: G
     const read = readDocuments(url).map((document) => toManifest(document, url.pathname));
     return { manifests: [...manifests, ...read], configMaps };
   }
-  const nested = gather(new URL(`${resource}/`, folder), { manifests: [], configMaps: new Map() });
+  const nestedFolder = new URL(`${resource}/`, folder);
+  const nested = gather(nestedFolder, readKustomization(nestedFolder), { manifests: [], configMaps: new Map() });
   return {
     manifests: [...manifests, ...nested.manifests],
     configMaps: new Map([...configMaps, ...nested.configMaps]),
@@ -94,6 +118,7 @@ const applyPatch = (
   folder: URL,
   { path, target }: Kustomization['patches'][number],
   manifests: Manifest[],
+  isSkipping: boolean,
 ): Manifest[] => {
   const [document] = readDocuments(new URL(path, folder));
   // A list is a JSON patch, an object a strategic merge patch; kustomize distinguishes them the same way.
@@ -104,6 +129,7 @@ const applyPatch = (
   };
   const isTarget = ({ kind, metadata }: Manifest): boolean =>
     kind === wanted.kind && (wanted.name === undefined || new RegExp(`^(?:${wanted.name})$`).test(metadata.name));
+  if (!manifests.some(isTarget) && isSkipping) return manifests;
   if (!manifests.some(isTarget)) throw new Error(`${path} changes nothing.`);
   return manifests.map((manifest) => {
     if (!isTarget(manifest)) return manifest;
@@ -150,12 +176,16 @@ const withReferences = (manifest: Manifest, names: ReadonlyMap<string, string>):
   return copy;
 };
 
-const configMap = (name: string, { data }: ConfigMap, namespace: string | undefined): Manifest => ({
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
-  data,
-});
+const configMap = (name: string, { data, labels }: ConfigMap, namespace: string | undefined): Manifest =>
+  labeled(
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+      data,
+    },
+    [{ pairs: labels }],
+  );
 
 const finalName = (name: string, map: ConfigMap): string => (map.isHashed ? `${name}-${hashOf(map)}` : name);
 
