@@ -46,10 +46,12 @@ const PROGRAMS: Readonly<Record<string, string>> = {
     'echo "docker $*" >> "$LOG"\ncase "$*" in *inspect*) printf "sha256:%s" "$(printf %s "$4" | sha256sum | cut -c1-64)" ;; esac',
   cosign: 'echo "cosign $*" >> "$LOG"',
   gh: 'echo "gh $*" >> "$LOG"\nmkdir -p "$ASSETS" && cp notes.md svc-*.tar.gz "$ASSETS"',
+  // The runners of GitHub have it; a machine that runs the tests need not.
+  jq: 'test "$1 $2" = "-r .version" && exec node -p "JSON.parse(fs.readFileSync(process.argv[1])).version" "$3"',
   npx: 'case "$2 $3" in "exec git-cliff") shift 3; exec "$GIT_CLIFF" "$@" ;; *) echo "npx $*" >> "$LOG" ;; esac',
 };
 
-/** A copy of the repository with a history of its own and a remote to push to. */
+/** A copy of the repository with a new history and a remote to push to. */
 export interface Rehearsal {
   /** Runs what CONTRIBUTING.md says for a release; a candidate's version in place of the derived one. */
   readonly tag: (candidate?: string) => string;
@@ -67,7 +69,7 @@ export interface ReleaseOptions {
   readonly npmPackage?: string;
 }
 
-/** What a release has done, in order, and its assets. */
+/** Record of a release: its steps in order, and its assets. */
 export interface Release {
   readonly results: Readonly<Record<string, string>>;
   readonly log: readonly string[];
@@ -126,6 +128,8 @@ export const openRehearsal = (): Rehearsal => {
 const environmentOf = (folder: string, bin: string): Record<string, string> => ({
   PATH: `${bin}:${process.env['PATH'] ?? ''}`,
   HOME: folder,
+  npm_config_offline: 'true',
+  npm_config_update_notifier: 'false',
   GIT_CLIFF: join(ROOT, 'node_modules/.bin/git-cliff'),
   ...Object.fromEntries(
     ['AUTHOR', 'COMMITTER'].flatMap((who) => [

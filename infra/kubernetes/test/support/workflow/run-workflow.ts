@@ -9,7 +9,7 @@ const STEP_TIMEOUT_MS = 60_000;
 
 type Result = 'success' | 'failure' | 'skipped';
 
-/** What an action of others gets. */
+/** Input of an action from the marketplace. */
 export interface ActionInput {
   readonly with: Readonly<Record<string, string>>;
   /** The folder of the job. */
