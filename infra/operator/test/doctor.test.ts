@@ -18,11 +18,12 @@ afterEach(() => {
 
 const HOUR_MS = 3_600_000;
 const HEALTHY: Readonly<Record<string, string>> = {
-  auth: 'auth_mails_waiting 3',
+  auth: 'auth_mails_waiting 3\ntls_certificate_expires_seconds{peer="entrance"} 5e6',
   billing: 'billing_provider_last_success_seconds 40',
   'inference-gateway': 'route_certification_expires_seconds{route="chat-eu"} 9e6\nusage_records_waiting 0',
   'webhook-dispatcher': 'webhook_blocked_lanes 2\nwebhook_oldest_due_seconds 0.2',
 };
+const POOL = 'database_pool_waiting 0';
 
 interface Faults {
   readonly metrics?: Readonly<Record<string, string>>;
@@ -38,7 +39,7 @@ const startServices = async ({ metrics = {}, deadLetters = 0, bytes = 10, aheadM
   for (const service of consumingServices) {
     const server = createServer((req, res) => {
       res.setHeader('date', new Date(Date.now() + aheadMs).toUTCString());
-      if (req.url === '/metrics') return res.end(metrics[service] ?? HEALTHY[service]);
+      if (req.url === '/metrics') return res.end(metrics[service] ?? `${HEALTHY[service]}\n${POOL}`);
       res.setHeader('content-type', 'application/json');
       const outbox = {
         broker_connected: true,
@@ -98,6 +99,12 @@ test.each<[string, string, Faults]>([
     'payment provider',
     'answered 60 minutes ago',
     { metrics: { billing: 'billing_provider_last_success_seconds 3600' } },
+  ],
+  ['database pool', 'billing: 12 callers wait for a connection', { metrics: { billing: 'database_pool_waiting 12' } }],
+  [
+    'connection certificate',
+    'auth, database: ends in 5.8 days',
+    { metrics: { auth: 'tls_certificate_expires_seconds{peer="database"} 5e5' } },
   ],
   ['dead letters', 'auth: 2', { deadLetters: 2 }],
   ['stream', 'INFERENCE: 71 % full', { bytes: 71 }],

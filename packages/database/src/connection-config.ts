@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, checkServerIdentity } from 'node:tls';
 import pg from 'pg';
+import type { PoolMetrics } from './pool-meters.ts';
 
 const INT8 = 20;
 
@@ -57,6 +58,8 @@ export interface DatabaseOptions {
   readonly lockTimeoutMs?: number | undefined;
   readonly acquireTimeoutMs?: number | undefined;
   readonly connectTimeoutMs?: number | undefined;
+  /** Reports the pool at each scrape. */
+  readonly metrics?: PoolMetrics | undefined;
   /** Opens the stream of a connection, on which the driver calls `connect`. A TCP socket by default. */
   readonly openStream?: (() => Duplex) | undefined;
 }

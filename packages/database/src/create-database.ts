@@ -4,6 +4,7 @@ import { answerTimeoutMs, CONNECT_TIMEOUT_MS, connectionConfig, type DatabaseOpt
 import type { DriverConnection } from './intercept-queries.ts';
 import { type DriverQuery, interceptQueries } from './intercept-queries.ts';
 import { limitQueries } from './limit-queries.ts';
+import { meterPool } from './pool-meters.ts';
 import { createWritableServer, readServers, shareOptions } from './writable-server.ts';
 
 const OPERATION = /^\s*([a-z]{2,12})\b/i;
@@ -34,7 +35,7 @@ export const createDatabase = (url: string, options: DatabaseOptions = {}): Knex
     ...connectionConfig(await server.find(), shared),
     expirationChecker: server.isExpired,
   });
-  return knex({
+  const database = knex({
     client: 'pg',
     connection: servers.mustAsk || only === undefined ? findServer : only,
     pool: {
@@ -64,6 +65,8 @@ export const createDatabase = (url: string, options: DatabaseOptions = {}): Knex
     // knex also prints the failures that it throws. The code that catches them logs them.
     log: { warn: ignore, error: ignore, deprecate: ignore, debug: ignore },
   });
+  if (options.metrics !== undefined) meterPool(database, options.metrics);
+  return database;
 };
 
 const ignore = (): void => {};

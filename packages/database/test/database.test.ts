@@ -62,6 +62,25 @@ test('distinguishes unique and foreign key violations, also by constraint', asyn
   expect(isUniqueViolation(orphan)).toBe(false);
 });
 
+test('reports connections in use, their maximum, and waiting callers at each scrape', async () => {
+  const reads = new Map<string, () => number>();
+  const metrics = { gauge: ({ name, read }: { name: string; read: () => number }) => reads.set(name, read) };
+  const small = createDatabase(url, { poolMax: 2, metrics });
+  const scrape = () => [...reads].map(([name, read]) => [name, read()]);
+  const both = await Promise.all([small.transaction(), small.transaction()]);
+  const waiting = [small.raw('SELECT 1'), small.raw('SELECT 1'), small.raw('SELECT 1')].map((each) => each.then());
+  expect(scrape()).toEqual([
+    ['database_pool_used', 2],
+    ['database_pool_max', 2],
+    ['database_pool_waiting', 3],
+  ]);
+  await Promise.all(both.map((trx) => trx.rollback()));
+  await Promise.all(waiting);
+  expect(scrape()).toContainEqual(['database_pool_waiting', 0]);
+  await small.destroy();
+  expect(scrape()).toContainEqual(['database_pool_used', 0]);
+});
+
 test('ends a statement, a lock wait and a wait for a connection in time', async () => {
   const hasty = createDatabase(url, { poolMax: 1, statementTimeoutMs: 100, acquireTimeoutMs: 200 });
   expect(isStatementTimeout(await failureOf(hasty.raw('SELECT pg_sleep(5)')))).toBe(true);

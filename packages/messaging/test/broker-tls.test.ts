@@ -8,6 +8,7 @@ import { captureLogs, createTestAuthority, type TestAuthority, waitFor } from '@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { brokerUrl, migrateBroker, renderAccounts } from '../src/broker/index.ts';
 import { connectMessaging, type Messaging, openRevocations } from '../src/index.ts';
+import { certificateEnds } from './support/certificate-ends.ts';
 
 const PASSWORD = 'password-of-the-tests';
 const ACCOUNTS = renderAccounts({ passwordOf: () => PASSWORD });
@@ -70,6 +71,16 @@ describe('with NATS_CA_FILE', () => {
     await waitFor(() => messaging.jetstream.publish('auth.app.updated.v1', 'another'));
     await view.stop();
     await messaging.close();
+  });
+
+  test('reports when the certificate ends, and when it has ended', async () => {
+    const DATABASE_URL = 'postgres://svc_test@127.0.0.1/without-tls';
+    const endOf = async (server: NatsServer) => {
+      const config = { DATABASE_URL, NATS_URL: urlOf(server), NATS_CA_FILE: authority.caFile };
+      return (await certificateEnds(config)).seconds('broker');
+    };
+    expect(await endOf(servers.right)).toBeGreaterThan(0);
+    expect(await endOf(servers.expired)).toBeLessThan(0);
   });
 
   test('refuses a certificate of another authority', async () => {

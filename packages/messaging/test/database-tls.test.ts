@@ -6,7 +6,9 @@ import { captureLogs, createTestAuthority, type TestAuthority, waitFor } from '@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectMessaging, startRelay } from '../src/index.ts';
 import { type TestNats, testNats } from '../src/testing/test-nats.ts';
+import { certificateEnds } from './support/certificate-ends.ts';
 
+const DAY_SECONDS = 86_400;
 const MIGRATIONS = `${import.meta.dirname}/migrations`;
 
 let scratch: ScratchDirectory;
@@ -32,7 +34,7 @@ afterAll(async () => {
 const start = async (name: string, choices: Parameters<TestAuthority['issue']>[0]): Promise<PostgresServer> => {
   const options = { dataDir: `${scratch.path}/${name}`, user: 'svc_test', password: 'only-for-tests' };
   await (await startPostgres(options)).stop();
-  const { cert, key } = await authority.issue(choices);
+  const { cert, key } = await authority.issue({ ...choices, days: 30 });
   const { uid, gid } = statSync(options.dataDir);
   // The names that PostgreSQL looks for in its data directory.
   for (const [file, text] of [
@@ -60,6 +62,21 @@ const isEncrypted = async (url: string, caFile?: string): Promise<boolean> => {
 };
 
 describe('with DATABASE_CA_FILE', () => {
+  test('reports when the certificate of the first server or its authority ends', async () => {
+    const [, plain = ''] = /@([^/]+)/.exec(nats.url) ?? [];
+    const { seconds, logs } = await certificateEnds({
+      // The second server is no PostgreSQL, and so has no certificate.
+      DATABASE_URL: urlBy('localhost', named).replace(/localhost:\d+/, `$&,${plain}`),
+      DATABASE_CA_FILE: authority.caFile,
+      NATS_URL: nats.url,
+    });
+    // The authority of the tests ends after a day, its certificate later.
+    expect(seconds('database')).toBeLessThanOrEqual(DAY_SECONDS);
+    expect(seconds('database')).toBeGreaterThan(DAY_SECONDS / 2);
+    expect([seconds('broker'), seconds('entrance')]).toEqual([undefined, undefined]);
+    expect(logs.entries.map(({ level, fields }) => [level, fields['host']])).toEqual([['warn', '127.0.0.1']]);
+  });
+
   test('encrypts and verifies connections to a host name and to an address', async () => {
     const { caFile } = authority;
     expect(await isEncrypted(urlBy('localhost', named), caFile)).toBe(true);

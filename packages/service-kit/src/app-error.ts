@@ -5,6 +5,10 @@ import {
   type ValidationErrorType,
   type ValidationIssue,
 } from '@svc/contracts';
+import type { LogFields } from './logging/log-fields.ts';
+
+/** Ids by which an operator finds a refused request. */
+export type LoggedIds = Pick<LogFields, 'user_id' | 'key_id'>;
 
 export interface AppErrorOptions {
   /** Sent beside code and message, such as `resets_at`. Must not contain internal data. */
@@ -13,6 +17,8 @@ export interface AppErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Logged, never sent. */
   readonly cause?: unknown;
+  /** Ids in the log line of the request, where there is no caller to name. Logged, never sent. */
+  readonly logged?: LoggedIds;
   /** Validation issues; the response becomes a 422 in the contract's shape. */
   readonly issues?: readonly ValidationIssue[];
 }
@@ -28,6 +34,7 @@ export class AppError extends Error {
   readonly publicMessage: string;
   readonly details: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
+  readonly logged: LoggedIds;
   readonly issues: readonly ValidationIssue[] | undefined;
 
   /** `publicMessage` defaults to the contract's description of the code. */
@@ -41,6 +48,7 @@ export class AppError extends Error {
     this.publicMessage = publicMessage ?? definition.description;
     this.details = options.details ?? {};
     this.headers = options.headers ?? {};
+    this.logged = options.logged ?? {};
     this.issues = options.issues;
   }
 }

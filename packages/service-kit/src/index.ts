@@ -18,6 +18,7 @@ export {
   type TokenAuthenticatorsOptions,
 } from './authentication/token-authenticators.ts';
 export { type BatchingOptions, batchCalls, wasNeverSent } from './batching/batch-calls.ts';
+export { type CertificateWatchOptions, watchCertificates } from './certificates/watch-certificates.ts';
 export {
   type CallInput,
   type CallResult,

@@ -18,6 +18,8 @@ export interface CertificateChoices {
   readonly names?: readonly string[];
   readonly addresses?: readonly string[];
   readonly expired?: boolean;
+  /** Days until it expires; 1 by default. */
+  readonly days?: number;
 }
 
 /** Certificate authority of one test run. Its certificate is in a file, as an operator would provide it. */
@@ -43,7 +45,7 @@ export const createTestAuthority = async (): Promise<TestAuthority> => {
   writeFileSync(caFile, ca.toString('pem'));
   return {
     caFile,
-    issue: async ({ names = [], addresses = [], expired = false }) => {
+    issue: async ({ names = [], addresses = [], expired = false, days = 1 }) => {
       const own = await crypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
       const certificate = await x509.X509CertificateGenerator.create({
         subject: 'CN=Test receiver',
@@ -52,7 +54,7 @@ export const createTestAuthority = async (): Promise<TestAuthority> => {
         signingKey: keys.privateKey,
         signingAlgorithm: ALGORITHM,
         notBefore: new Date(Date.now() - 2 * DAY_MS),
-        notAfter: new Date(Date.now() + (expired ? -DAY_MS : DAY_MS)),
+        notAfter: new Date(Date.now() + (expired ? -DAY_MS : days * DAY_MS)),
         extensions: [
           new x509.SubjectAlternativeNameExtension([
             ...names.map((value) => ({ type: 'dns' as const, value })),

@@ -19,6 +19,7 @@ import {
   openTraces,
   runService,
   systemClock,
+  watchCertificates,
 } from '@svc/service-kit';
 import { createApp } from './app.ts';
 import { configSchema } from './config.ts';
@@ -38,6 +39,7 @@ const start = async (life: Lifecycle): Promise<void> => {
     caFile: config.DATABASE_CA_FILE,
     poolMax: config.DATABASE_POOL_MAX,
     applicationName: 'svc-auth',
+    metrics,
   });
   life.onStop('database', () => database.destroy());
   await connectPatiently(database, {
@@ -75,6 +77,8 @@ const start = async (life: Lifecycle): Promise<void> => {
       }),
     }),
   ];
+  const entrance = config.PUBLIC_BASE_URL;
+  life.onStop('certificates', watchCertificates({ config, entrance, metrics, logger }).stop);
   const app = await createApp({
     config,
     database,

@@ -22,6 +22,7 @@ import {
   logStart,
   openTraces,
   runService,
+  watchCertificates,
 } from '@svc/service-kit';
 import { z } from 'zod';
 import { createApp } from './app.ts';
@@ -55,6 +56,7 @@ const start = async (life: Lifecycle): Promise<void> => {
     caFile: config.DATABASE_CA_FILE,
     poolMax: config.DATABASE_POOL_MAX,
     lockTimeoutMs: LOCK_TIMEOUT_MS,
+    metrics,
   });
   life.onStop('database', () => database.destroy());
   await connectPatiently(database, {
@@ -83,6 +85,7 @@ const start = async (life: Lifecycle): Promise<void> => {
   const consumers: Consumer[] = [];
   const leaseRecalls = createLeaseRecalls({ token: config.INTERNAL_API_TOKEN, logger });
   life.onStop('recalls of leases', leaseRecalls.close);
+  life.onStop('certificates', watchCertificates({ config, metrics, logger }).stop);
   const app = await createApp({
     recallLeases: leaseRecalls.recall,
     config,

@@ -18,6 +18,7 @@ import {
   type Logger,
   type Metrics,
   runPeriodically,
+  watchCertificates,
 } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { Config } from './config.ts';
@@ -53,6 +54,7 @@ export const openConnections = async (life: Lifecycle, options: ConnectionsOptio
     applicationName: service,
     caFile: config.DATABASE_CA_FILE,
     poolMax: config.DATABASE_POOL_MAX,
+    metrics,
   });
   life.onStop('database', () => database.destroy());
   await connectPatiently(database, {
@@ -64,6 +66,7 @@ export const openConnections = async (life: Lifecycle, options: ConnectionsOptio
   const broker = { url: config.NATS_URL, caFile: config.NATS_CA_FILE };
   const messaging = await connectMessaging({ ...broker, name: service, logger, metrics });
   life.onStop('messaging', () => messaging.close());
+  life.onStop('certificates', watchCertificates({ config, metrics, logger }).stop);
   const auth = createInternalClient({
     baseUrl: config.AUTH_INTERNAL_URL,
     token: config.INTERNAL_API_TOKEN,

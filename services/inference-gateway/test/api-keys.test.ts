@@ -26,6 +26,18 @@ const json = async (answer: Response) => JSON.parse(await answer.text());
 const create = async (fields: object = {}) =>
   json(await call('POST', '/v1/gateway/keys', { name: 'A key', ...fields }));
 const list = async (token = session) => (await json(await call('GET', '/v1/gateway/keys', undefined, token))).data;
+const expire = (id: string) =>
+  gateway.database
+    .knex('api_keys')
+    .where({ id })
+    .update({ expires_at: new Date(0) });
+/** Log lines of requests that were answered 401. */
+const refusals = (): { status?: number; key_id?: string; user_id?: string }[] =>
+  gateway
+    .logs()
+    .split('\n')
+    .filter((line) => line.includes('"status":401'))
+    .map((line) => JSON.parse(line));
 const models = (key: string) => call('GET', '/v1/models', undefined, key);
 
 test('tells auth the name of a key, deleted or not, and nothing about those of other accounts', async () => {
@@ -181,6 +193,30 @@ describe('use', () => {
     const { key } = await create({ expires_at: new Date(Date.now() + 700).toISOString() });
     expect((await models(key)).status).toBe(200);
     await waitFor(async () => (await models(key)).status === 401);
+  });
+
+  test.each<[string, object, (id: string) => Promise<unknown>]>([
+    ['expired', { expires_at: new Date(Date.now() + 60_000).toISOString() }, (id) => expire(id)],
+    ['paused', {}, (id) => call('PATCH', `/v1/gateway/keys/${id}`, { active: false })],
+    ['deleted', {}, (id) => call('DELETE', `/v1/gateway/keys/${id}`)],
+  ])('logs the id of a refused key that is %s, and of its account, but never the key', async (_state, fields, end) => {
+    const { id, key } = await create(fields);
+    // A deleted key is known as long as it is in the cache.
+    if (!('expires_at' in fields)) expect((await models(key)).status).toBe(200);
+    await end(id);
+    await waitFor(async () => (await models(key)).status === 401);
+    const line = await waitFor(() => refusals().find(({ key_id }) => key_id === id));
+    expect(line).toMatchObject({ operation: 'listModels', code: 'invalid_api_key', user_id: userId, key_id: id });
+    expect(gateway.logs()).not.toContain(key.slice(14));
+  });
+
+  test('logs no ids of a refused key that is unknown', async () => {
+    const before = refusals().length;
+    const unknown = `svc_sk_${'0'.repeat(47)}`;
+    expect((await models(unknown)).status).toBe(401);
+    const line = await waitFor(() => refusals()[before]);
+    expect([line.key_id, line.user_id]).toEqual([undefined, undefined]);
+    expect(gateway.logs()).not.toContain(unknown);
   });
 
   test('records the last use', async () => {

@@ -9,6 +9,7 @@ import {
   logStart,
   openTraces,
   runService,
+  watchCertificates,
 } from '@svc/service-kit';
 import { createApp } from './app.ts';
 import { configSchema } from './config.ts';
@@ -27,6 +28,7 @@ const start = async (life: Lifecycle): Promise<void> => {
     applicationName: NAME,
     caFile: config.DATABASE_CA_FILE,
     poolMax: config.DATABASE_POOL_MAX,
+    metrics,
   });
   life.onStop('database', () => database.destroy());
   await connectPatiently(database, {
@@ -37,6 +39,7 @@ const start = async (life: Lifecycle): Promise<void> => {
   const broker = { url: config.NATS_URL, caFile: config.NATS_CA_FILE };
   const messaging = await connectMessaging({ ...broker, name: NAME, logger, metrics });
   life.onStop('messaging', () => messaging.close());
+  life.onStop('certificates', watchCertificates({ config, metrics, logger }).stop);
   const app = await createApp({ config, database, messaging, logger, metrics, life });
   await life.listen(app.publicApp, { port: config.PORT, host: config.HOST });
   await life.listen(app.internalApp, { port: config.INTERNAL_PORT, host: config.HOST, internal: true });

@@ -58,6 +58,20 @@ export const overview: Dashboard = {
         single('Memory, largest process', 'bytes', 'max by (service) (process_resident_memory_bytes)', '{{service}}'),
         single('Event loop delay, p99', 's', 'max by (service) (nodejs_eventloop_lag_p99_seconds)', '{{service}}'),
         single('File descriptors', 'short', 'max by (service) (process_open_fds)', '{{service}}'),
+        {
+          title: 'Connections to the database, fullest process',
+          unit: 'short',
+          queries: [
+            { expr: 'max by (service) (database_pool_used / database_pool_max)', legend: '{{service}} share in use' },
+            { expr: 'max by (service) (database_pool_waiting)', legend: '{{service}} callers waiting' },
+          ],
+        },
+        single(
+          'Days until certificates expire',
+          'd',
+          'min by (service, peer) (tls_certificate_expires_seconds) / 86400',
+          '{{service}}: {{peer}}',
+        ),
         single(
           'Restarts in an hour',
           'short',

@@ -1,4 +1,4 @@
-import type { ServiceName } from '@svc/contracts';
+import { consumingServices, type ServiceName } from '@svc/contracts';
 import { type Finding, finding, unknown } from './finding.ts';
 
 /** A sample of the Prometheus text format. */
@@ -41,9 +41,11 @@ const parseSample = (line: string): Sample[] => {
 /** A limit that a metric of a service must keep. */
 interface Limit {
   readonly check: string;
-  readonly service: ServiceName;
+  readonly services: readonly ServiceName[];
   readonly metric: string;
   readonly label?: string;
+  /** True if services report it only in some deployments. */
+  readonly isOptional?: boolean;
   readonly isGood: (value: number) => boolean;
   readonly show: (value: number) => string;
 }
@@ -55,7 +57,7 @@ const minutes = (seconds: number): string => `${Math.round(seconds / 60)} minute
 const LIMITS: readonly Limit[] = [
   {
     check: 'certification',
-    service: 'inference-gateway',
+    services: ['inference-gateway'],
     metric: 'route_certification_expires_seconds',
     label: 'route',
     isGood: (seconds) => seconds > 21 * DAY_SECONDS,
@@ -63,50 +65,74 @@ const LIMITS: readonly Limit[] = [
   },
   {
     check: 'mail queue',
-    service: 'auth',
+    services: ['auth'],
     metric: 'auth_mails_waiting',
     isGood: (mails) => mails < 50,
     show: (mails) => `${mails} mails wait`,
   },
   {
     check: 'blocked webhooks',
-    service: 'webhook-dispatcher',
+    services: ['webhook-dispatcher'],
     metric: 'webhook_blocked_lanes',
     isGood: (lanes) => lanes < 10,
     show: (lanes) => `${lanes} webhooks are blocked`,
   },
   {
     check: 'late webhooks',
-    service: 'webhook-dispatcher',
+    services: ['webhook-dispatcher'],
     metric: 'webhook_oldest_due_seconds',
     isGood: (seconds) => seconds < 60,
     show: (seconds) => `the oldest waits for ${minutes(seconds)}`,
   },
   {
     check: 'payment provider',
-    service: 'billing',
+    services: ['billing'],
     metric: 'billing_provider_last_success_seconds',
     isGood: (seconds) => seconds < 1_800,
     show: (seconds) => `answered ${minutes(seconds)} ago`,
   },
   {
     check: 'usage records',
-    service: 'inference-gateway',
+    services: ['inference-gateway'],
     metric: 'usage_records_waiting',
     isGood: (records) => records < 1_000,
     show: (records) => `${records} wait for the database`,
+  },
+  {
+    check: 'database pool',
+    services: consumingServices,
+    metric: 'database_pool_waiting',
+    isGood: (callers) => callers < 5,
+    show: (callers) => `${callers} callers wait for a connection`,
+  },
+  {
+    check: 'connection certificate',
+    services: consumingServices,
+    metric: 'tls_certificate_expires_seconds',
+    label: 'peer',
+    isOptional: true,
+    isGood: (seconds) => seconds > 6 * DAY_SECONDS,
+    show: (seconds) => `ends in ${days(seconds)}`,
   },
 ];
 
 /** Compares the metrics of the services with their limits. */
 export const checkLimits = (readings: ReadonlyMap<ServiceName, Reading>): Finding[] =>
-  LIMITS.flatMap(({ check, service, metric, label, isGood, show }) => {
-    const reading = readings.get(service);
-    if (reading === undefined) return [];
-    const found = reading.samples.filter(({ name, value }) => name === metric && !Number.isNaN(value));
-    if (found.length === 0) return [unknown(check, `${service} does not report it`)];
-    return found.map(({ labels, value }) => {
-      const subject = label === undefined ? '' : `${labels[label]}: `;
-      return finding(check, isGood(value), `${subject}${show(value)}`);
-    });
+  LIMITS.flatMap((limit) =>
+    limit.services.flatMap((service) => {
+      const reading = readings.get(service);
+      return reading === undefined ? [] : checkLimit(limit, service, reading);
+    }),
+  );
+
+const checkLimit = (limit: Limit, service: ServiceName, { samples }: Reading): Finding[] => {
+  const { check, metric, label, isGood, show } = limit;
+  const found = samples.filter(({ name, value }) => name === metric && !Number.isNaN(value));
+  if (found.length === 0) return limit.isOptional === true ? [] : [unknown(check, `${service} does not report it`)];
+  return found.map(({ labels, value }) => {
+    const subject = [limit.services.length > 1 ? service : undefined, label && labels[label]]
+      .filter(Boolean)
+      .join(', ');
+    return finding(check, isGood(value), `${subject === '' ? '' : `${subject}: `}${show(value)}`);
   });
+};

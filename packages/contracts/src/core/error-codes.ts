@@ -279,7 +279,7 @@ export const errorCodes = {
     429,
     'Too many events wait for delivery. Repair the receiver, or skip the failed event; then send the test.',
   ),
-  webhook_not_configured: code('webhook-dispatcher', 'conflict', 409, 'The app has no webhook configuration.'),
+  webhook_not_configured: code('webhook-dispatcher', 'conflict', 409, 'No webhook is configured here.'),
   event_not_queued: code(
     'webhook-dispatcher',
     'conflict',

@@ -13,6 +13,7 @@ import {
   suspensionThatIsStuck,
 } from './conditions/accounts.ts';
 import {
+  expiredCertificate,
   fewFileDescriptors,
   servicesThatHang,
   serviceThatDies,
@@ -21,6 +22,7 @@ import {
 import { gatewayThatDied, journalOfALaterRelease, journalThatCannotBeWritten } from './conditions/dead-gateways.ts';
 import {
   billingWithoutAccounts,
+  exhaustedPool,
   expiringCertification,
   failingProvider,
   lockedAccounts,
@@ -94,6 +96,7 @@ const scenes = (caller: Caller): Record<string, { minutes: number; conditions: C
       costBeyondWallet(),
     ],
   },
+  'connections of the database': { minutes: 7, conditions: [exhaustedPool(caller)] },
   'unknown outcomes': { minutes: 17, conditions: [unknownOutcomes(caller), lockedAccounts(caller)] },
   'what billing has': {
     minutes: 12,
@@ -112,7 +115,10 @@ const scenes = (caller: Caller): Record<string, { minutes: number; conditions: C
     ],
   },
   'the broker': { minutes: 4, conditions: [brokerThatIsGone()] },
-  processes: { minutes: 8, conditions: [fewFileDescriptors(), serviceThatStutters(), subscriptionsThatCannotBeRead] },
+  processes: {
+    minutes: 8,
+    conditions: [fewFileDescriptors(), serviceThatStutters(), subscriptionsThatCannotBeRead, expiredCertificate()],
+  },
   'a payment provider that is gone': { minutes: 9, conditions: [paymentProviderThatIsGone(caller)] },
   'events of payments': { minutes: 19, conditions: [paymentWithoutEvents(caller), itemThatKeepsFailing] },
   'dying processes': { minutes: 6, conditions: [serviceThatDies] },

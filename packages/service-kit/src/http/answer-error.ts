@@ -28,7 +28,10 @@ export const createErrorMapper =
     }
     const state = stateOf(res);
     const error = toAppError(thrown, isUnavailable);
-    if (state !== undefined) state.errorCode = error.code;
+    if (state !== undefined) {
+      state.errorCode = error.code;
+      state.refusedIds = error.logged;
+    }
     if (isOurs(error)) {
       const log = state?.log ?? logger;
       log.error({ kind: error.kind, code: error.code, method: req.method, err: error }, 'request failed');

@@ -64,7 +64,7 @@ const closeRequest = (
     duration_ms: Math.round(milliseconds),
     caller: state.caller?.kind,
     code: state.errorCode,
-    ...(status < 400 ? {} : idsOf(state.caller)),
+    ...(status < 400 ? {} : { ...state.refusedIds, ...idsOf(state.caller) }),
     ...(res.writableFinished ? {} : { aborted: true }),
   };
   if (state.audit !== undefined) {

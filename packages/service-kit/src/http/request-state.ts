@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import type { ErrorShape, RouteDefinition } from '@svc/contracts';
 import { currentSpan } from '@svc/tracing';
+import type { LoggedIds } from '../app-error.ts';
 import type { Logger } from '../logging/create-logger.ts';
 import type { AuditFields } from './audit-request.ts';
 import type { Caller } from './binding.ts';
@@ -27,6 +28,8 @@ export class RequestState {
   /** Set once the caller is authenticated. */
   caller: Caller | undefined;
   errorCode: string | undefined;
+  /** Ids of a caller whose credential is refused. */
+  refusedIds: LoggedIds | undefined;
   /** Requests of a batch, unless this is the only one. */
   requestIds: readonly string[] | undefined;
   /** Set while tracing is enabled. */

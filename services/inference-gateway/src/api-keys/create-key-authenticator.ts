@@ -19,7 +19,8 @@ export interface KeyAuthenticatorOptions {
 
 /**
  * Creates the authenticator of API keys. It throws `invalid_api_key` for a key that is unknown, paused, expired or
- * deleted, and `service_unavailable` if the database does not respond.
+ * deleted, and `service_unavailable` if the database does not respond. The log line of a request with a known key carries
+ * the ids of the key and of its account.
  */
 export const createKeyAuthenticator = (options: KeyAuthenticatorOptions): Authenticate<ApiKeyCaller> => {
   const find = createKeyCache<ApiKey>({
@@ -33,12 +34,14 @@ export const createKeyAuthenticator = (options: KeyAuthenticatorOptions): Authen
     const refreshing = found && options.revocations.refreshIfStale(credentialOf(found));
     if (refreshing !== undefined) await refreshing;
     const key = refreshing === undefined ? found : await find(text, isCurrent);
+    if (key === undefined) throw new AppError('invalid_api_key');
+    // Without them the owner of a refused key could not be found.
+    const logged = { key_id: key.id, user_id: key.userId };
     const isValid =
-      key !== undefined &&
       (key.expiresAt === null || options.clock() < key.expiresAt.getTime()) &&
       !options.revocations.isRevoked(credentialOf(key));
-    if (!isValid) throw new AppError('invalid_api_key');
-    if (!key.active) throw new AppError('invalid_api_key', 'The API key is paused by its owner.');
+    if (!isValid) throw new AppError('invalid_api_key', undefined, { logged });
+    if (!key.active) throw new AppError('invalid_api_key', 'The API key is paused by its owner.', { logged });
     options.onUse(key.id);
     return {
       kind: 'api_key',

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, waitFor } from '@svc/testing';
+import { createServer } from 'node:tls';
+import { createTestAuthority, freePort, waitFor } from '@svc/testing';
 import type { Condition } from '../condition.ts';
 import type { Product } from '../product.ts';
 
@@ -73,7 +74,7 @@ export const fewFileDescriptors = (): Condition => {
   return {
     alerts: ['FileDescriptorsLow'],
     async begin(product) {
-      const instance = await startConsole(product, DESCRIPTORS_MAX);
+      const instance = await startInstance(product, { service: 'console', descriptorsMax: DESCRIPTORS_MAX });
       stop = instance.stop;
       product.watch.addTarget({ job: 'console', pod: 'console-2', url: instance.internalUrl });
       for (let index = 0; index < SOCKETS; index += 1) {
@@ -90,10 +91,16 @@ export const fewFileDescriptors = (): Condition => {
   };
 };
 
-/** Starts another console with the stack's environment except for the ports. */
-const startConsole = async (product: Product, descriptorsMax: number) => {
-  const pid = await product.pidOf('console');
-  const environment = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0').filter((each) => each.includes('='));
+interface InstanceOptions {
+  readonly service: 'auth' | 'console';
+  readonly descriptorsMax?: number;
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** Starts another process of a service with the stack's environment except for the ports. */
+const startInstance = async (product: Product, { service, descriptorsMax, environment }: InstanceOptions) => {
+  const pid = await product.pidOf(service);
+  const inherited = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0').filter((each) => each.includes('='));
   const [, script = ''] = (await readFile(`/proc/${pid}/cmdline`, 'utf8'))
     .split('\0')
     .filter((each) => each !== '')
@@ -101,22 +108,49 @@ const startConsole = async (product: Product, descriptorsMax: number) => {
   const port = await freePort();
   const internalPort = await freePort();
   const env = {
-    ...Object.fromEntries(environment.map((each) => each.split(/=(.*)/s).slice(0, 2))),
+    ...Object.fromEntries(inherited.map((each) => each.split(/=(.*)/s).slice(0, 2))),
+    ...environment,
     PORT: String(port),
     INTERNAL_PORT: String(internalPort),
   };
-  const child = spawn('sh', ['-c', `ulimit -n ${descriptorsMax} && exec "$0" "$1"`, process.execPath, script], {
-    env,
-    stdio: 'ignore',
-  });
+  const limit = descriptorsMax === undefined ? '' : `ulimit -n ${descriptorsMax} && `;
+  const child = spawn('sh', ['-c', `${limit}exec "$0" "$1"`, process.execPath, script], { env, stdio: 'ignore' });
   const internalUrl = `http://127.0.0.1:${internalPort}`;
   await waitFor(async () => (await fetch(`${internalUrl}/healthz`).catch(() => undefined))?.ok || undefined, {
     timeoutMs: WAIT_MS,
   });
   const stop = async () => {
     const exited = once(child, 'exit');
-    child.kill('SIGKILL');
+    child.kill('SIGTERM');
     await exited;
   };
   return { port, internalUrl, stop };
+};
+
+/** A second process of auth, behind an entrance whose certificate has expired. */
+export const expiredCertificate = (): Condition => {
+  let stop = async (): Promise<void> => undefined;
+  return {
+    alerts: ['TlsCertificateExpiring', 'TlsCertificateExpiresSoon'],
+    async begin(product) {
+      const authority = await createTestAuthority();
+      const entrance = createServer(await authority.issue({ names: ['localhost'], expired: true }));
+      authority.remove();
+      const port = await freePort();
+      await once(entrance.listen(port, 'localhost'), 'listening');
+      const environment = { PUBLIC_BASE_URL: `https://localhost:${port}` };
+      const instance = await startInstance(product, { service: 'auth', environment });
+      stop = async () => {
+        await instance.stop();
+        entrance.close();
+      };
+      product.watch.addTarget({ job: 'auth', pod: 'auth-2', url: instance.internalUrl });
+      const seconds = () => product.watch.read('auth', 'tls_certificate_expires_seconds');
+      await waitFor(async () => (await seconds()) < 0 || undefined, { timeoutMs: WAIT_MS });
+    },
+    async end(product) {
+      product.watch.removeTarget('auth-2');
+      await stop();
+    },
+  };
 };

@@ -136,6 +136,32 @@ export const lockedAccounts = (caller: Caller): Condition => ({
   },
 });
 
+/** More than a pool of billing and the five that the alert lets wait. */
+const READS_OF_LOCKED = 40;
+
+/** A lock that lasts, at which every connection of billing waits. */
+export const exhaustedPool = (caller: Caller): Condition => {
+  let release = async (): Promise<void> => undefined;
+  const reads: Promise<unknown>[] = [];
+  return {
+    alerts: ['DatabasePoolExhausted'],
+    async begin(product) {
+      release = await product.hold('billing', 'LOCK TABLE accounts, wallets IN ACCESS EXCLUSIVE MODE');
+    },
+    async eachMinute(product) {
+      // Earlier reads end after five seconds, without their answer.
+      const read = () => call('GET', '/v1/gateway/wallet', { token: caller.token });
+      reads.push(times(READS_OF_LOCKED, READS_OF_LOCKED, read));
+      const waiting = () => product.watch.read('billing', 'database_pool_waiting');
+      await waitFor(async () => (await waiting()) >= 5 || undefined, { timeoutMs: WAIT_MS });
+    },
+    async end() {
+      await release();
+      await Promise.all(reads);
+    },
+  };
+};
+
 const REFUSALS_A_MINUTE = 60;
 
 /** Callers whose keys the gateway does not know. */

@@ -154,7 +154,7 @@ export const errors = {
       'You have no saved payment method. Top up once or choose a plan: the checkout saves the method you pay with.',
     not_settled: 'The cost of this request is not final yet. Try again in a few minutes.',
     webhook_queue_full: 'Too many events wait. Repair your receiver, or skip the failed event.',
-    webhook_not_configured: 'This app has no webhook. Set one up first.',
+    webhook_not_configured: 'No webhook is configured here. Set one up first.',
     event_not_queued: 'This event is no longer waiting. We have refreshed the list.',
     event_not_failed: 'This event is no longer failed, so there is nothing to recover. We have refreshed the list.',
     role_not_allowed: 'Your role in the organization does not allow this. Ask an admin.',

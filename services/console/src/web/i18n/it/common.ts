@@ -167,7 +167,7 @@ export const errors: CoreMessages['errors'] = {
       'Non c’è ancora un metodo di pagamento salvato. Fai una ricarica o scegli un piano: il checkout salva il metodo con cui paghi.',
     not_settled: 'Il costo di questa richiesta non è ancora definitivo. Riprova tra qualche minuto.',
     webhook_queue_full: 'Troppi eventi in attesa. Ripara il tuo ricevitore, o salta l’evento fallito.',
-    webhook_not_configured: 'Per questa app non è impostato un indirizzo webhook. Impostane prima uno.',
+    webhook_not_configured: 'Qui non è impostato alcun indirizzo webhook. Impostane prima uno.',
     event_not_queued: 'Questo evento non è più in attesa. L’elenco è stato aggiornato.',
     event_not_failed: 'Questo evento non è più in errore: non c’è nulla da recuperare. L’elenco è stato aggiornato.',
     role_not_allowed: 'Il tuo ruolo nell’organizzazione non lo permette. Chiedi a chi la amministra.',
