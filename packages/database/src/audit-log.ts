@@ -41,7 +41,7 @@ export interface RecordableAct {
   readonly action: AuditAction;
   /** Organization in whose log the act stands; null for none. */
   readonly organizationId: string | null;
-  readonly actorId: string;
+  readonly actorId: string | null;
   readonly source: RecordedAct['source'];
   isRecorded: boolean;
 }
