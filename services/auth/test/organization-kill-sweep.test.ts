@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { newId, type Role } from '@svc/contracts';
 import { type TestNats, testNats } from '@svc/messaging/testing';
-import { type TestDatabase, testDatabase } from '@svc/testing';
+import { type TestDatabase, testDatabase, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { invitationDigest, newInvitationToken } from '../src/invitations/invitation.ts';
 import { type AuthProcess, startAuthProcess } from './support/auth-process.ts';
@@ -136,3 +136,8 @@ test('a killed removal ends the membership with its sessions, or does nothing', 
     ...['audit_log INSERT', 'commit'],
   ]);
 }, 300_000);
+
+test('publishes every fact and revocation in the end', async () => {
+  const waiting = () => database.knex('outbox').whereNull('published_at').limit(1);
+  await waitFor(async () => (await waiting()).length === 0);
+}, 60_000);

@@ -1,3 +1,4 @@
+import { newId } from '@svc/contracts';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AuthService, newEmail, startAuthService } from './support/auth-service.ts';
 import { type Answer, call, textAt } from './support/http.ts';
@@ -219,6 +220,18 @@ describe('an invitation', () => {
     expect((await sessionOf(person.token)).body).toMatchObject({ account: { email_verified: true } });
     expect(errorOf(await accept(service, person, link))).toEqual([400, 'token_invalid']);
     expect(errorOf(await invite(founder.token, person.email.toUpperCase()))).toEqual([409, 'already_member']);
+  });
+
+  test('leaves a member the present role, and is used up', async () => {
+    const founder = await newPerson(service, 'business');
+    const person = await newPerson(service);
+    const link = await inviteTo(service, mailbox, { token: founder.token, email: person.email, role: 'viewer' });
+    const membership = { id: newId('mem'), role: 'billing', joined_at: new Date() };
+    const key = { organization_id: founder.userId, user_id: person.userId };
+    await service.database('memberships').insert({ ...membership, ...key });
+    expect((await accept(service, person, link)).body).toMatchObject({ organization: { role: 'billing' } });
+    expect(errorOf(await accept(service, person, link))).toEqual([400, 'token_invalid']);
+    expect(await service.database('memberships').where(key)).toHaveLength(1);
   });
 
   test('is for its address only, and is not used up by another account', async () => {
