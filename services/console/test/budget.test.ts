@@ -10,8 +10,8 @@ import { addPerson, openAs } from './support/people.ts';
 const SCRIPT_BYTES_MAX = 110 * 1024;
 /** Fewer would mean that the page came from a cache. */
 const SCRIPT_BYTES_MIN = 50 * 1024;
-/** All pages in one language. */
-const WHOLE_SCRIPT_BYTES_MAX = 275 * 1024;
+/** All pages, in both languages. */
+const WHOLE_SCRIPT_BYTES_MAX = 282 * 1024;
 const STYLE_BYTES_MAX = 20 * 1024;
 /** Of sign-up, which another service renders, with all that its script imports. */
 const METER_BYTES_MAX = 10 * 1024;
@@ -36,7 +36,7 @@ const gzipBytes = async (files: Iterable<string>): Promise<number> => {
 };
 
 describe('budgets', () => {
-  test('all scripts together stay below 275 KiB', async () => {
+  test('all scripts together stay below 282 KiB', async () => {
     const chunks = Object.values(await readManifest());
     const scripts = new Set(chunks.map(({ file }) => file).filter((file) => file.endsWith('.js')));
     const bytes = await gzipBytes(scripts);

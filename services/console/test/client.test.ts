@@ -127,6 +127,7 @@ const account = {
   has_second_factor: false,
   created_at: '2026-01-01T00:00:00Z',
   email_verified: true,
+  organization: null,
 };
 const sessionWith = (token: string) => ({ session_token: token, token_type: 'Bearer', expires_in: 1, account });
 

@@ -8,7 +8,7 @@ import { landingPage, missingPage } from './landing/index.ts';
 
 /** Pages of the single-page application, which leads to the sign-in where that is needed. */
 const CONSOLE_PAGES =
-  /^\/(?:account|plans|connections|keys|wallet|usage|apps|verify|reset-password|verify-email|confirm-email|undo-email|cancel-deletion)(?:\/|$)/;
+  /^\/(?:account|plans|connections|keys|wallet|usage|apps|o|organization|invitations|verify|reset-password|verify-email|confirm-email|undo-email|cancel-deletion)(?:\/|$)/;
 
 /** A page for visitors who are not signed in. */
 export interface PublicPage {

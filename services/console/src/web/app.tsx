@@ -5,14 +5,17 @@ import { ApiContext, createClient, createQueryClient, type Transport } from './a
 import { createDrafts, DraftsContext } from './drafts/index.ts';
 import { createLeaveGuard, LeaveGuardContext, OnceOnly } from './leave-guard/index.ts';
 import { type Snapshot, useSnapshot } from './offline/index.ts';
+import { AddressScope } from './organization-scope.tsx';
 import { type Preferences, PreferencesContext } from './preferences.ts';
 import { Pages } from './routes.tsx';
 import {
+  accountIdOf,
   accountOf,
   createStepUp,
   type Session,
   SessionContext,
   StepUpQuestion,
+  tokensFor,
   useSessionState,
 } from './session/index.ts';
 import { CrashBoundary, LanguageProvider, type loadLanguage, ThemeProvider } from './shell/index.ts';
@@ -55,28 +58,34 @@ const AccountScope = ({
   children: ReactNode;
 }): ReactElement => {
   const state = useSessionState();
-  const userId = accountOf(state)?.svc_user_id;
+  const account = accountOf(state);
+  const accountId = account && accountIdOf(account);
   const guard = useMemo(createLeaveGuard, []);
-  const drafts = useMemo(() => (userId === undefined ? undefined : createDrafts(userId)), [userId]);
+  const drafts = useMemo(() => (accountId === undefined ? undefined : createDrafts(accountId)), [accountId]);
   const stepUp = useMemo(createStepUp, []);
-  const client = useMemo(() => createClient(transport, session, stepUp.ask), [transport, session, stepUp]);
+  const client = useMemo(
+    () => createClient(transport, tokensFor(session, accountId), stepUp.ask),
+    [transport, session, accountId, stepUp],
+  );
   const queries = useMemo(() => {
     const created = createQueryClient();
-    if (userId !== undefined && snapshot?.account.svc_user_id === userId) hydrate(created, snapshot.queries);
+    if (accountId !== undefined && snapshot?.account.svc_user_id === accountId) hydrate(created, snapshot.queries);
     return created;
-  }, [userId, snapshot]);
+  }, [accountId, snapshot]);
   return (
     <ApiContext value={client}>
       <QueryClientProvider client={queries}>
         <LeaveGuardContext value={guard}>
           <DraftsContext value={drafts}>
             <KeepSnapshot />
-            <Toasts>
-              <OnceOnly>
-                <CrashBoundary>{children}</CrashBoundary>
-                {userId !== undefined && <StepUpQuestion stepUp={stepUp} />}
-              </OnceOnly>
-            </Toasts>
+            <AddressScope>
+              <Toasts>
+                <OnceOnly>
+                  <CrashBoundary>{children}</CrashBoundary>
+                  {accountId !== undefined && <StepUpQuestion stepUp={stepUp} />}
+                </OnceOnly>
+              </Toasts>
+            </AddressScope>
           </DraftsContext>
         </LeaveGuardContext>
       </QueryClientProvider>

@@ -4,6 +4,7 @@ import { createTransport, type Transport } from './api/index.ts';
 import { App } from './app.tsx';
 import { withAskedSession } from './early-session.ts';
 import { keepSnapshotOf, readSnapshot, registerWorker, type Snapshot } from './offline/index.ts';
+import { organizationIn } from './organization-address.ts';
 import { createPreferences, type Preferences } from './preferences.ts';
 import { createSession, openTabs, type Session } from './session/index.ts';
 import { loadLanguage, Unreachable, watchImports } from './shell/index.ts';
@@ -29,7 +30,8 @@ const boot = async ({ root, transport, session, preferences }: Parts): Promise<v
   try {
     await session.resume();
   } catch (error) {
-    snapshot = await readSnapshot().catch(() => undefined);
+    const isOwnPage = organizationIn(window.location.pathname) === undefined;
+    snapshot = isOwnPage ? await readSnapshot().catch(() => undefined) : undefined;
     if (snapshot !== undefined) session.restore(snapshot.account);
     const language = await guess;
     const retry = (): void => void boot({ root, transport, session, preferences });

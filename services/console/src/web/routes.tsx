@@ -1,9 +1,11 @@
-import { type ComponentType, lazy, type ReactElement, type ReactNode, Suspense, useState } from 'react';
+import { type ComponentType, lazy, type ReactElement, Suspense, useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
+import { type PagePath, PermittedPage } from './access/index.ts';
 import { documentLocale, loadPageMessages } from './i18n/index.ts';
 import { useIsGuarded } from './leave-guard/index.ts';
+import { ActingScope } from './organization-scope.tsx';
 import { OverviewPage } from './overview/index.ts';
-import { type SessionState, useAccount, useSessionState } from './session/index.ts';
+import { type SessionState, useIsBusiness, useSessionState } from './session/index.ts';
 import {
   BusinessOnlyPage,
   CrashBoundary,
@@ -38,9 +40,17 @@ const AnalyticsPage = page(async () => (await import('./analytics/index.ts')).An
 const VerifyPage = page(async () => (await import('./receipts/verify-page.tsx')).VerifyPage);
 const AccountWebhookPage = page(async () => (await import('./webhooks/index.ts')).AccountWebhookPage);
 const WebhookPage = page(async () => (await import('./webhooks/index.ts')).WebhookPage);
+const InvitationPage = page(async () => (await import('./invitations/index.ts')).InvitationPage);
+const MembersPage = page(async () => (await import('./organization/index.ts')).MembersPage);
+const SeatsPage = page(async () => (await import('./organization/index.ts')).SeatsPage);
+const MemberUsagePage = page(async () => (await import('./organization/index.ts')).MemberUsagePage);
+const AuditPage = page(async () => (await import('./organization/index.ts')).AuditPage);
+const OrganizationSettingsPage = page(async () => (await import('./organization/index.ts')).OrganizationSettingsPage);
 
 /** A receipt can be verified without an account. */
 const VERIFY_PATH = '/verify';
+/** Opened by the link of a mail, with or without an account. */
+const INVITATION_PATH = '/invitations';
 const MAILED_LINKS = new Set(['/reset-password', '/verify-email', '/confirm-email', '/undo-email', '/cancel-deletion']);
 
 /** Renders the pages of mailed links, and the others depending on the session. */
@@ -56,10 +66,21 @@ export const Pages = (): ReactElement => {
       </SignedOutLayout>
     );
   }
+  if (pathname === INVITATION_PATH) {
+    return (
+      <SignedOutLayout>
+        <Suspense fallback={<Loading lines={3} />}>
+          <InvitationPage />
+        </Suspense>
+      </SignedOutLayout>
+    );
+  }
   if (state.status === 'signed_in' || state.status === 'ended') {
     return (
       <>
-        <SignedInPages pathname={pathname} />
+        <ActingScope>
+          <SignedInPages pathname={pathname} />
+        </ActingScope>
         {state.status === 'ended' && <LeaveForSignIn reason="expired" />}
       </>
     );
@@ -100,72 +121,60 @@ const SignedOutPages = ({
   </SignedOutLayout>
 );
 
-const SignedInPages = ({ pathname }: { pathname: string }): ReactElement => (
-  <SignedInLayout>
-    <CrashBoundary key={pathname}>
-      <Suspense fallback={<Loading lines={6} />}>
-        <Switch location={pathname}>
-          <Route path="/">
-            <OverviewPage />
-          </Route>
-          <Route path="/account">
-            <AccountPage />
-          </Route>
-          <Route path="/account/webhook">
-            <AccountWebhookPage />
-          </Route>
-          <Route path="/plans">
-            <PlansPage />
-          </Route>
-          <Route path="/plans/return">
-            <ReturnPage />
-          </Route>
-          <Route path="/connections">
-            <ConnectionsPage />
-          </Route>
-          <Route path="/keys">
-            <KeysPage />
-          </Route>
-          <Route path="/wallet">
-            <WalletPage />
-          </Route>
-          <Route path="/wallet/return">
-            <ReturnPage />
-          </Route>
-          <Route path="/usage">
-            <UsagePage />
-          </Route>
-          <Route path={VERIFY_PATH}>
-            <VerifyPage />
-          </Route>
-          <Route path="/usage/alerts">
-            <AlertsPage />
-          </Route>
-          <Route path="/apps">
-            <ForBusiness page={<AppsPage />} />
-          </Route>
-          <Route path="/apps/new">
-            <ForBusiness page={<RegisterAppPage />} />
-          </Route>
-          <Route path="/apps/:clientId">
-            <ForBusiness page={<AppSettingsPage />} />
-          </Route>
-          <Route path="/apps/:clientId/analytics">
-            <ForBusiness page={<AnalyticsPage />} />
-          </Route>
-          <Route path="/apps/:clientId/webhook">
-            <ForBusiness page={<WebhookPage />} />
-          </Route>
-          <Route>
-            <NotFoundPage />
-          </Route>
-        </Switch>
-      </Suspense>
-    </CrashBoundary>
-  </SignedInLayout>
-);
+/** The pages of an account, by address. */
+const PAGES: Readonly<Record<PagePath, ReactElement>> = {
+  '/': <OverviewPage />,
+  '/account': <AccountPage />,
+  '/account/webhook': <AccountWebhookPage />,
+  '/plans': <PlansPage />,
+  '/plans/return': <ReturnPage />,
+  '/connections': <ConnectionsPage />,
+  '/keys': <KeysPage />,
+  '/wallet': <WalletPage />,
+  '/wallet/return': <ReturnPage />,
+  '/usage': <UsagePage />,
+  '/usage/alerts': <AlertsPage />,
+  [VERIFY_PATH]: <VerifyPage />,
+  '/apps': <AppsPage />,
+  '/apps/new': <RegisterAppPage />,
+  '/apps/:clientId': <AppSettingsPage />,
+  '/apps/:clientId/analytics': <AnalyticsPage />,
+  '/apps/:clientId/webhook': <WebhookPage />,
+  '/organization/members': <MembersPage />,
+  '/organization/seats': <SeatsPage />,
+  '/organization/usage': <MemberUsagePage />,
+  '/organization/audit': <AuditPage />,
+  '/organization/settings': <OrganizationSettingsPage />,
+};
 
-const ForBusiness = ({ page }: { page: ReactNode }): ReactNode => {
-  const { account_type } = useAccount();
-  return account_type === 'business' ? page : <BusinessOnlyPage />;
+/** Pages that only a business has. */
+const OF_BUSINESS = /^\/(?:apps|organization)(?:\/|$)/;
+
+// Object.keys loses the type of the names.
+const PATHS = Object.keys(PAGES) as PagePath[];
+
+const SignedInPages = ({ pathname }: { pathname: string }): ReactElement => {
+  const isBusiness = useIsBusiness();
+  return (
+    <SignedInLayout>
+      <CrashBoundary key={pathname}>
+        <Suspense fallback={<Loading lines={6} />}>
+          <Switch location={pathname}>
+            {PATHS.map((path) => (
+              <Route key={path} path={path}>
+                {OF_BUSINESS.test(path) && !isBusiness ? (
+                  <BusinessOnlyPage />
+                ) : (
+                  <PermittedPage page={path}>{PAGES[path]}</PermittedPage>
+                )}
+              </Route>
+            ))}
+            <Route>
+              <NotFoundPage />
+            </Route>
+          </Switch>
+        </Suspense>
+      </CrashBoundary>
+    </SignedInLayout>
+  );
 };

@@ -32,7 +32,7 @@ const CACHE_PREFIX = 'svc-shell-';
 /** The current release and the one before it, from which open pages load their remaining scripts. */
 const RELEASES_KEPT = 2;
 /** Pages of the console. All others, such as sign-in and the documentation, come from the network only. */
-const OWN_PAGES = /^\/(?:account|plans|connections|keys|wallet|usage|apps|verify)?(?:\/|$)/;
+const OWN_PAGES = /^\/(?:account|plans|connections|keys|wallet|usage|apps|o|organization|verify)?(?:\/|$)/;
 
 // A worker's global scope has these members, although the types of a page call it a window.
 const scope = self as unknown as WorkerScope;

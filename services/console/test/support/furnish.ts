@@ -116,7 +116,7 @@ const newPlanUse = (clientId: string): Possessions['planUse'] => {
 };
 
 /** Gives a person some of everything. Returns the app that has a webhook. */
-export const furnish = ({ state }: TestConsole, { has }: Person): App => {
+export const furnish = ({ state }: TestConsole, { account, has }: Person): App => {
   const notes = newApp('Notes for teams');
   has.apps = [
     notes,
@@ -175,6 +175,8 @@ export const furnish = ({ state }: TestConsole, { has }: Person): App => {
     spent_this_month_micros: 1_250_000,
     previous_expires_at: null,
     created_at: daysFromNow(-50),
+    created_by: { svc_user_id: account.svc_user_id, name: account.display_name },
+    creator_left: false,
     last_used_at: daysFromNow(-1),
   };
   has.keys = [key, { ...key, id: newId('key'), name: 'Old laptop', expires_at: daysFromNow(-2), last_used_at: null }];

@@ -8,6 +8,7 @@ import { it as italian } from '../../src/web/i18n/it/index.ts';
 import { hasChromium, useBrowser } from './browser.ts';
 import { atLocalhost, useConsole } from './console.ts';
 import { furnish } from './furnish.ts';
+import { furnishOrganization } from './furnish-organization.ts';
 import { addPerson, openAs, PASSWORD } from './people.ts';
 import { newTotpCode } from './totp-code.ts';
 
@@ -15,11 +16,13 @@ import { newTotpCode } from './totp-code.ts';
 const pictures = process.env['SCREENSHOTS_DIR'] ?? '';
 
 const NARROW = { width: 360, height: 780 };
+const MIDDLE = { width: 768, height: 900 };
 const WIDE = { width: 1280, height: 900 };
 
 const PAGES = [
   ...['/account', '/plans', '/plans/return', '/connections', '/keys', '/wallet', '/usage', '/usage/alerts', '/verify'],
   ...['/apps', '/apps/new', '/no-such-page'],
+  ...['members', 'seats', 'usage', 'audit', 'settings'].map((page) => `/organization/${page}`),
 ];
 
 /** Rules whose outcome depends on the theme. */
@@ -104,6 +107,7 @@ export const inspectEveryPage = (locale: 'en' | 'it'): void => {
     test.each(['empty', 'full'])('every page of a business that is %s', async (state) => {
       const person = addPerson(console, 'business', locale);
       const app = state === 'full' ? furnish(console, person) : undefined;
+      if (state === 'full') furnishOrganization(console, person);
       const ofApp =
         app === undefined ? [] : ['', '/webhook', '/analytics'].map((part) => `/apps/${app.client_id}${part}`);
       const page = await openAs({ browser, console, person }, '/', options);
@@ -114,7 +118,47 @@ export const inspectEveryPage = (locale: 'en' | 'it'): void => {
       }
     });
 
+    test('the pages of an organization for a member, with its menus and dialogs', async () => {
+      const owner = addPerson(console, 'business', locale);
+      furnish(console, owner);
+      const member = furnishOrganization(console, owner);
+      member.account.locale = locale;
+      const { svc_user_id: id } = owner.account;
+      const page = await openAs({ browser, console, person: member }, `/o/${id}`, options);
+      await page.locator('.organization-trigger').waitFor();
+      await inspect(page, nameOf('acting'));
+      await page.setViewportSize(MIDDLE);
+      await page.locator('.organization-trigger').click();
+      await page.locator('.menu').waitFor();
+      await settle(page);
+      await photograph(page, nameOf('acting-menu'));
+      expect(await findViolations(page)).toEqual([]);
+      expect(await isWiderThanScreen(page)).toBe(false);
+      await page.keyboard.press('Escape');
+      await goTo(page, `/o/${id}/organization/settings`);
+      await inspect(page, nameOf('role-needed'));
+      const admin = await openAs({ browser, console, person: owner }, '/organization/members', options);
+      await admin.setViewportSize(MIDDLE);
+      await settle(admin);
+      await photograph(admin, nameOf('members-middle'));
+      expect(await isWiderThanScreen(admin)).toBe(false);
+      await admin.locator('.page-header .button-primary').click();
+      await admin.locator('.dialog').waitFor();
+      await inspect(admin, nameOf('invite'));
+    });
+
+    test('the page of an invitation, before and after the sign-in', async () => {
+      browser.expectComplaints('401');
+      const person = addPerson(console, 'personal', locale);
+      const before = await browser.open(`${console.url}/invitations?token=ivt_1`, options);
+      await before.locator('h1').waitFor();
+      await inspect(before, nameOf('invitation-signed-out'));
+      const page = await openAs({ browser, console, person }, '/invitations?token=ivt_1', options);
+      await inspect(page, nameOf('invitation'));
+    });
+
     test('the overview of a person', async () => {
+      browser.expectComplaints('401');
       const person = addPerson(console, 'personal', locale);
       await inspect(await openAs({ browser, console, person }, '/', options), nameOf('overview-personal'));
     });

@@ -1,9 +1,9 @@
-import { type Account, newId } from '@svc/contracts';
+import { type Account, newId, type Role } from '@svc/contracts';
 import { SIGNED_IN_COOKIE } from '@svc/contracts/signed-in-cookie';
 import type { Page } from 'playwright-core';
 import type { TestBrowser } from './browser.ts';
 import type { TestConsole } from './console.ts';
-import { type Possessions, possessionsOf } from './mock-api/index.ts';
+import { organizationOf, type Possessions, possessionsOf } from './mock-api/index.ts';
 
 /** Everybody's password. */
 export const PASSWORD = 'correct horse battery staple';
@@ -19,9 +19,11 @@ export const addPerson = (
   { state }: TestConsole,
   type: 'personal' | 'business',
   locale: 'it' | 'en' = 'en',
+  fields: Partial<Account> = {},
 ): Person => {
+  const id = newId('usr');
   const account: Account = {
-    svc_user_id: newId('usr'),
+    svc_user_id: id,
     email: `${type}@example.com`,
     account_type: type,
     business_name: type === 'business' ? 'Example Business' : null,
@@ -30,9 +32,27 @@ export const addPerson = (
     has_second_factor: false,
     created_at: new Date().toISOString(),
     email_verified: true,
+    organization: type === 'business' ? { id, name: 'Example Business', role: 'owner' } : null,
+    ...fields,
   };
   state.accounts.set(account.email, { account, password: PASSWORD });
   return { account, has: possessionsOf(state, account.svc_user_id) };
+};
+
+/** Makes a new person a member of a business. */
+export const addMember = (
+  console: TestConsole,
+  { account: { svc_user_id: organizationId } }: Person,
+  { email, role, name = 'Bruno Verdi' }: { readonly email: string; readonly role: Role; readonly name?: string },
+): Person => {
+  const person = addPerson(console, 'personal', 'en', { email, display_name: name });
+  organizationOf(console.state, organizationId).memberships.push({
+    userId: person.account.svc_user_id,
+    role,
+    joinedAt: new Date().toISOString(),
+    seat: null,
+  });
+  return person;
 };
 
 /** Opens a page as a person who has a session in this browser, and waits until it is there. */

@@ -1,25 +1,24 @@
-import { useMutation } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { useState } from 'react';
+import { Permitted } from '../access/index.ts';
 import { useApi } from '../api/index.ts';
 import { FactorsCard } from '../factors/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { useAccount } from '../session/index.ts';
+import { useAccount, useSession } from '../session/index.ts';
 import { useToast } from '../toasts/index.ts';
-import { Button, Card, ErrorNotice, Facts, Form, More, Page, saveFile, useForm } from '../ui/index.ts';
+import { Button, Card, Facts, Form, More, Page, useForm } from '../ui/index.ts';
 import { ChangeEmailForm } from './change-email-form.tsx';
 import { ChangePasswordForm } from './change-password-form.tsx';
-import { DeleteAccountDialog } from './delete-account-dialog.tsx';
+import { DeleteAccountCard, OwnDataCard } from './own-data-cards.tsx';
 import { ProfileForm } from './profile-form.tsx';
 import { SessionsCard } from './sessions-card.tsx';
 import { UpgradeDialog } from './upgrade-dialog.tsx';
-
-const DATE_CHARACTERS = 10;
 
 /** Shows the account: profile, sign-in, devices and data. */
 export const AccountPage = (): ReactElement => {
   const { account: texts } = useI18n().messages;
   const { email_verified } = useAccount();
+  const session = useSession();
   return (
     <Page title={texts.title} lead={texts.lead}>
       {!email_verified && <VerifyEmailCard />}
@@ -36,21 +35,13 @@ export const AccountPage = (): ReactElement => {
           <ChangeEmailForm />
         </More>
       </Card>
-      <OwnDataCard />
-      <DeleteAccountCard />
+      <Permitted to="exportAccount">
+        <OwnDataCard />
+      </Permitted>
+      <Permitted to="deleteAccount">
+        <DeleteAccountCard onDeleted={session.endDeleted} />
+      </Permitted>
     </Page>
-  );
-};
-
-/** Links to the deletion of the account. */
-const DeleteAccountCard = (): ReactElement => {
-  const { ownData: texts } = useI18n().messages;
-  const [isDeleting, setDeleting] = useState(false);
-  return (
-    <Card title={texts.delete} lead={texts.deleteText} tone="danger">
-      <Button onClick={() => setDeleting(true)}>{texts.delete}</Button>
-      {isDeleting && <DeleteAccountDialog onClose={() => setDeleting(false)} />}
-    </Card>
   );
 };
 
@@ -73,28 +64,6 @@ const VerifyEmailCard = (): ReactElement => {
           {texts.verifyMail}
         </Button>
       </Form>
-    </Card>
-  );
-};
-
-/** Downloads all data about the person. */
-const OwnDataCard = (): ReactElement => {
-  const { ownData: texts } = useI18n().messages;
-  const { download } = useApi();
-  const collect = useMutation({
-    mutationFn: () => download('exportAccount', {}, 'application/json'),
-    onSuccess: (file) => saveFile(file, `svc-account-${new Date().toISOString().slice(0, DATE_CHARACTERS)}.json`),
-  });
-  return (
-    <Card title={texts.title} lead={texts.exportText}>
-      {collect.isError && <ErrorNotice error={collect.error} onRetry={() => collect.mutate()} />}
-      <Button
-        icon="download"
-        busyLabel={collect.isPending ? texts.exporting : undefined}
-        onClick={() => collect.mutate()}
-      >
-        {texts.export}
-      </Button>
     </Card>
   );
 };

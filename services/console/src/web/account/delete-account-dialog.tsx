@@ -2,13 +2,22 @@ import type { ReactElement } from 'react';
 import { useApi } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { Dialog, DialogActions } from '../overlays/index.ts';
-import { useAccount, useSession } from '../session/index.ts';
+import { useAccount, useIsBusiness, useSession } from '../session/index.ts';
 import { Button, Form, fault, PasswordField, useForm } from '../ui/index.ts';
+import { useDataTexts } from './use-data-texts.ts';
 
 /** Explains what a deletion ends and when, asks for the password, and deletes the account. */
-export const DeleteAccountDialog = ({ onClose }: { onClose: () => void }): ReactElement => {
-  const { ownData: texts, account, session: sessionTexts, errors } = useI18n().messages;
-  const { account_type, email } = useAccount();
+export const DeleteAccountDialog = ({
+  onDeleted,
+  onClose,
+}: {
+  onDeleted: (erasedAt: string) => void;
+  onClose: () => void;
+}): ReactElement => {
+  const { account, session: sessionTexts, errors } = useI18n().messages;
+  const texts = useDataTexts();
+  const { email } = useAccount();
+  const isBusiness = useIsBusiness();
   const { call } = useApi();
   const session = useSession();
   const form = useForm({
@@ -17,7 +26,7 @@ export const DeleteAccountDialog = ({ onClose }: { onClose: () => void }): React
       // The password is also the fresh proof that the deletion requires, so it is asked for only once.
       if (password !== '') session.renewToken(await call('reauthenticate', { body: { password } }));
       const { erased_at } = await call('deleteAccount', password === '' ? {} : { body: { password } });
-      session.endDeleted(erased_at);
+      onDeleted(erased_at);
     },
     faultFor: ({ code }) => {
       if (code === 'fresh_sign_in_required') return fault('password', texts.passwordNeeded);
@@ -28,7 +37,7 @@ export const DeleteAccountDialog = ({ onClose }: { onClose: () => void }): React
     <Dialog onClose={onClose} title={texts.deleteTitle}>
       <ul className="stages">
         <li>{texts.deleteNow}</li>
-        {account_type === 'business' && <li>{texts.deleteApps}</li>}
+        {isBusiness && <li>{texts.deleteApps}</li>}
         <li>{texts.deleteLater}</li>
         <li>{texts.deleteWallet}</li>
       </ul>

@@ -35,6 +35,8 @@ export const createClient = (
       return await send(token);
     } catch (error) {
       if (!(error instanceof ApiError) || token === undefined) throw error;
+      // The role has changed: the renewed session shows what it allows now.
+      if (error.code === 'role_not_allowed') void tokens.renew().catch(() => undefined);
       if (!error.isSessionRefused && !error.isTokenOutdated) throw error;
       const fresh = tokens.current() === token ? await tokens.renew() : tokens.current();
       if (fresh === undefined) throw error;

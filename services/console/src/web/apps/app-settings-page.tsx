@@ -1,5 +1,6 @@
 import type { App } from '@svc/contracts';
 import type { ReactElement } from 'react';
+import { Permitted, useMay } from '../access/index.ts';
 import { useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { useToast } from '../toasts/index.ts';
@@ -18,9 +19,13 @@ export const AppSettingsPage = (): ReactElement => (
       // Resets the form for another app.
       <div className="stack" key={app.client_id}>
         <SettingsCard app={app} />
-        <IconCard app={app} />
+        <Permitted to="putAppIcon">
+          <IconCard app={app} />
+        </Permitted>
         <SecretCard app={app} />
-        <DangerCard app={app} />
+        <Permitted to="updateApp">
+          <DangerCard app={app} />
+        </Permitted>
       </div>
     )}
   </AppFrame>
@@ -41,15 +46,21 @@ const SettingsCard = ({ app }: { app: App }): ReactElement => {
       toast(apps.saved);
     },
   });
+  const may = useMay();
   return (
     <Card title={apps.settings}>
       <Form form={form} label={apps.settings}>
-        <AppFields form={form} />
-        <div className="actions">
-          <Button type="submit" variant="primary" busyLabel={form.isBusy ? apps.saving : undefined}>
-            {common.save}
-          </Button>
-        </div>
+        <fieldset className="stack" disabled={!may('updateApp')}>
+          <legend className="visually-hidden">{apps.settings}</legend>
+          <AppFields form={form} />
+        </fieldset>
+        <Permitted to="updateApp">
+          <div className="actions">
+            <Button type="submit" variant="primary" busyLabel={form.isBusy ? apps.saving : undefined}>
+              {common.save}
+            </Button>
+          </div>
+        </Permitted>
       </Form>
       <Facts
         items={[

@@ -1,6 +1,7 @@
 import type { App } from '@svc/contracts';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
+import { Permitted } from '../access/index.ts';
 import { useApiQuery } from '../api/index.ts';
 import { docsPath, useI18n } from '../i18n/index.ts';
 import { AppIcon, AppState, ButtonLink, EmptyState, Loaded, Page } from '../ui/index.ts';
@@ -13,9 +14,11 @@ export const AppsPage = (): ReactElement => {
   const { apps } = messages;
   const list = useApiQuery('listApps', {});
   const register = (
-    <ButtonLink to="/apps/new" variant="primary" icon="plus">
-      {apps.register}
-    </ButtonLink>
+    <Permitted to="registerApp">
+      <ButtonLink to="/apps/new" variant="primary" icon="plus">
+        {apps.register}
+      </ButtonLink>
+    </Permitted>
   );
   return (
     <Page title={apps.title} lead={apps.lead} actions={register}>

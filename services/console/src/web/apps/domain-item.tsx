@@ -1,5 +1,6 @@
 import type { PublisherDomain } from '@svc/contracts';
 import type { ReactElement } from 'react';
+import { Permitted } from '../access/index.ts';
 import { ApiError, useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { useToast } from '../toasts/index.ts';
@@ -29,17 +30,21 @@ export const DomainItem = ({ domain, onRemove }: { domain: PublisherDomain; onRe
           )}
         </div>
         <Badge tone={TONES[domain.status]}>{domains.statuses[domain.status]}</Badge>
-        <Button
-          small
-          busyLabel={check.isPending ? domains.checking : undefined}
-          onClick={() => check.mutate({ params: { domain: domain.domain } })}
-          aria-label={domains.checkDomain(domain.domain)}
-        >
-          {domains.check}
-        </Button>
-        <Button small variant="quiet" onClick={onRemove} aria-label={domains.removeDomain(domain.domain)}>
-          {domains.remove}
-        </Button>
+        <Permitted to="checkPublisherDomain">
+          <Button
+            small
+            busyLabel={check.isPending ? domains.checking : undefined}
+            onClick={() => check.mutate({ params: { domain: domain.domain } })}
+            aria-label={domains.checkDomain(domain.domain)}
+          >
+            {domains.check}
+          </Button>
+        </Permitted>
+        <Permitted to="deletePublisherDomain">
+          <Button small variant="quiet" onClick={onRemove} aria-label={domains.removeDomain(domain.domain)}>
+            {domains.remove}
+          </Button>
+        </Permitted>
       </div>
       {check.isError && <CheckError error={check.error} />}
       {isVerified && isFailing && <Notice tone="warn">{domains.failing}</Notice>}

@@ -1,5 +1,6 @@
 import type { PublisherDomain } from '@svc/contracts';
 import { type ReactElement, useState } from 'react';
+import { Permitted } from '../access/index.ts';
 import { type ApiError, useApiMutation, useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { ConfirmDialog } from '../overlays/index.ts';
@@ -28,7 +29,11 @@ export const DomainsCard = (): ReactElement => {
                 ))}
               </ul>
             )}
-            {data.length < DOMAINS_MAX && <AddForm />}
+            {data.length < DOMAINS_MAX && (
+              <Permitted to="addPublisherDomain">
+                <AddForm />
+              </Permitted>
+            )}
           </>
         )}
       </Loaded>

@@ -34,7 +34,7 @@ export const RegisterAppPage = (): ReactElement => {
     },
     onDone: ({ client_id }) => {
       // Unless the person has gone elsewhere meanwhile.
-      if (window.location.pathname === PATH) navigate(`/apps/${client_id}`, { replace: true });
+      if (window.location.pathname.endsWith(PATH)) navigate(`/apps/${client_id}`, { replace: true });
     },
   });
   const form = useForm<RegisterValues>({

@@ -1,5 +1,6 @@
 import type { App } from '@svc/contracts';
 import { type ReactElement, useState } from 'react';
+import { Permitted } from '../access/index.ts';
 import { useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { useShowOnce } from '../leave-guard/index.ts';
@@ -17,7 +18,11 @@ export const SecretCard = ({ app }: { app: App }): ReactElement => {
     <Card
       title={apps.secret}
       lead={apps.secretNote}
-      actions={<Button onClick={() => setAsking(true)}>{apps.rotate}</Button>}
+      actions={
+        <Permitted to="rotateAppSecret">
+          <Button onClick={() => setAsking(true)}>{apps.rotate}</Button>
+        </Permitted>
+      }
     >
       {app.secret_rotated_at !== null && (
         <p className="hint">{apps.secretRotated(formats.date(app.secret_rotated_at))}</p>

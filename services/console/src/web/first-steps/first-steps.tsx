@@ -1,6 +1,6 @@
 import { type ReactElement, type ReactNode, useCallback, useDeferredValue, useEffect, useState } from 'react';
 import { usePreferences } from '../preferences.ts';
-import { useAccount } from '../session/index.ts';
+import { foreignOrganizationOf, useAccount } from '../session/index.ts';
 import { FirstStepsCard } from './first-steps-card.tsx';
 import { useFacts } from './use-facts.ts';
 
@@ -23,12 +23,15 @@ export const FirstSteps = ({
   children: (isGuided: boolean) => ReactNode;
 }): ReactElement => {
   const preferences = usePreferences();
-  const { svc_user_id, account_type } = useAccount();
-  const [isHidden, setHidden] = useState(() => preferences.firstStepsHiddenBy() === svc_user_id);
+  const account = useAccount();
+  const { svc_user_id, account_type } = account;
+  const [isDismissed, setDismissed] = useState(() => preferences.firstStepsHiddenBy() === svc_user_id);
+  // A member joins an organization that has taken its first steps.
+  const isHidden = isDismissed || foreignOrganizationOf(account) !== undefined;
   const known = useFacts({ isBusiness: account_type === 'business', isEnabled: !isHidden });
   const dismiss = useCallback((): void => {
     preferences.hideFirstSteps(svc_user_id);
-    setHidden(true);
+    setDismissed(true);
   }, [preferences, svc_user_id]);
   // A deferred page is rendered in pieces, between which the browser answers a press.
   const isLate = useIsLate();

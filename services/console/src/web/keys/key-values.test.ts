@@ -41,6 +41,8 @@ test('sends an existing key back unchanged, without its expiry', () => {
     prefix: 'svc_sk_1',
     active: true,
     created_at: now.toISOString(),
+    created_by: { svc_user_id: 'usr_1', name: 'Ada Rossi' },
+    creator_left: false,
     last_used_at: null,
     previous_expires_at: null,
     spent_this_month_micros: 0,

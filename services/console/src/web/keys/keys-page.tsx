@@ -1,5 +1,6 @@
 import { type ReactElement, useState } from 'react';
 import { useSearchParams } from 'wouter';
+import { Permitted } from '../access/index.ts';
 import { type ItemOf, useApiMutation, useApiQuery } from '../api/index.ts';
 import { useHasDraft } from '../drafts/index.ts';
 import { useI18n } from '../i18n/index.ts';
@@ -31,6 +32,7 @@ export const KeysPage = (): ReactElement => {
   const wallet = useApiQuery('getWallet', {});
   const currency = wallet.data?.currency ?? FALLBACK_CURRENCY;
   const pause = usePause();
+  const keep = useKeep();
   // A reload or a sign-in may have interrupted it.
   const hasDraft = useHasDraft(NEW_KEY);
   const [search, setSearch] = useSearchParams();
@@ -43,13 +45,16 @@ export const KeysPage = (): ReactElement => {
     if (isAsked) setSearch({}, { replace: true });
   };
   const create = (
-    <Button variant="primary" icon="plus" onClick={() => setCreating(true)}>
-      {keys.create}
-    </Button>
+    <Permitted to="createKey">
+      <Button variant="primary" icon="plus" onClick={() => setCreating(true)}>
+        {keys.create}
+      </Button>
+    </Permitted>
   );
   return (
     <Page title={keys.title} lead={keys.lead} actions={create}>
       {pause.isError && <ErrorNotice error={pause.error} />}
+      {keep.isError && <ErrorNotice error={keep.error} />}
       <Loaded query={list}>
         {({ data }) =>
           data.length === 0 ? (
@@ -57,7 +62,11 @@ export const KeysPage = (): ReactElement => {
               icon="keys"
               title={keys.emptyTitle}
               text={keys.emptyText}
-              action={<Button onClick={() => setCreating(true)}>{keys.createFirst}</Button>}
+              action={
+                <Permitted to="createKey">
+                  <Button onClick={() => setCreating(true)}>{keys.createFirst}</Button>
+                </Permitted>
+              }
             />
           ) : (
             <div className="card">
@@ -66,14 +75,21 @@ export const KeysPage = (): ReactElement => {
                 currency={currency}
                 onAct={(act, key) => setOpen({ act, key })}
                 onPause={({ id, active }) => pause.mutate({ params: { key_id: id }, body: { active: !active } })}
+                onKeep={({ id }) => keep.mutate({ params: { key_id: id }, body: { creator_left: false } })}
               />
             </div>
           )
         }
       </Loaded>
       <UseCard />
-      <ManagementKeysCard />
-      {(isCreating || isAsked) && <CreateKeyDialog currency={currency} onClose={endCreating} />}
+      <Permitted to="listManagementKeys">
+        <ManagementKeysCard />
+      </Permitted>
+      {(isCreating || isAsked) && (
+        <Permitted to="createKey">
+          <CreateKeyDialog currency={currency} onClose={endCreating} />
+        </Permitted>
+      )}
       {open?.act === 'change' && <ChangeKeyDialog apiKey={open.key} currency={currency} onClose={close} />}
       {open?.act === 'rotate' && <RotateKeyDialog apiKey={open.key} onClose={close} />}
       {open?.act === 'delete' && <DeleteKeyDialog apiKey={open.key} onClose={close} />}
@@ -88,6 +104,12 @@ const usePause = () => {
     refreshes: ['listKeys'],
     onDone: ({ name, active }) => toast(active ? keys.resumed(name) : keys.paused(name)),
   });
+};
+
+const useKeep = () => {
+  const { keys } = useI18n().messages;
+  const toast = useToast();
+  return useApiMutation('updateKey', { refreshes: ['listKeys'], onDone: ({ name }) => toast(keys.kept(name)) });
 };
 
 const UseCard = (): ReactElement => {

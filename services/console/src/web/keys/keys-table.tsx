@@ -1,7 +1,9 @@
 import type { ReactElement } from 'react';
+import { useMay } from '../access/index.ts';
 import type { ItemOf } from '../api/index.ts';
 import { type Formats, type Messages, useI18n } from '../i18n/index.ts';
 import { ActionMenu } from '../overlays/index.ts';
+import { useAccount } from '../session/index.ts';
 import { Badge, Money, Table, Time, useNow } from '../ui/index.ts';
 
 type ApiKey = ItemOf<'listKeys'>;
@@ -15,14 +17,19 @@ export const KeysTable = ({
   currency,
   onAct,
   onPause,
+  onKeep,
 }: {
   keys: readonly ApiKey[];
   currency: string;
   onAct: (act: KeyAct, key: ApiKey) => void;
   /** Pauses an active key and resumes a paused one. */
   onPause: (key: ApiKey) => void;
+  /** Keeps the key of a member who has left. */
+  onKeep: (key: ApiKey) => void;
 }): ReactElement => {
   const { messages, formats } = useI18n();
+  const isOfOrganization = useAccount().organization !== null;
+  const may = useMay();
   const { keys, common } = messages;
   const { columns } = keys;
   return (
@@ -32,6 +39,7 @@ export const KeysTable = ({
       keyOf={(key) => key.id}
       columns={[
         { title: columns.name, render: (key) => <Name apiKey={key} />, isHeader: true },
+        ...(isOfOrganization ? [{ title: columns.creator, render: (key: ApiKey) => <Creator apiKey={key} /> }] : []),
         { title: columns.key, render: (key) => <code>{key.prefix}…</code> },
         { title: columns.limits, render: (key) => describeLimits(key, { keys, formats, currency }) },
         {
@@ -45,24 +53,39 @@ export const KeysTable = ({
           render: ({ last_used_at }) => (last_used_at === null ? common.never : <Time at={last_used_at} />),
         },
         { title: columns.expires, render: (key) => <Expiry at={key.expires_at} /> },
-        {
-          title: columns.actions,
-          isAction: true,
-          render: (key) => (
-            <ActionMenu
-              label={keys.manage}
-              name={keys.manageKey(key.name)}
-              actions={[
-                { label: keys.change, onSelect: () => onAct('change', key) },
-                { label: key.active ? keys.pause : keys.resume, onSelect: () => onPause(key) },
-                { label: keys.rotate, onSelect: () => onAct('rotate', key) },
-                { label: keys.delete, onSelect: () => onAct('delete', key) },
-              ]}
-            />
-          ),
-        },
+        ...(may('updateKey')
+          ? [
+              {
+                title: columns.actions,
+                isAction: true,
+                render: (key: ApiKey) => (
+                  <ActionMenu
+                    label={keys.manage}
+                    name={keys.manageKey(key.name)}
+                    actions={[
+                      ...(key.creator_left ? [{ label: keys.keep, onSelect: () => onKeep(key) }] : []),
+                      { label: keys.change, onSelect: () => onAct('change', key) },
+                      { label: key.active ? keys.pause : keys.resume, onSelect: () => onPause(key) },
+                      { label: keys.rotate, onSelect: () => onAct('rotate', key) },
+                      { label: keys.delete, onSelect: () => onAct('delete', key) },
+                    ]}
+                  />
+                ),
+              },
+            ]
+          : []),
       ]}
     />
+  );
+};
+
+const Creator = ({ apiKey: { created_by, creator_left } }: { apiKey: ApiKey }): ReactElement => {
+  const { keys, members } = useI18n().messages;
+  return (
+    <span className="event-name">
+      {created_by.name ?? members.erased}
+      {creator_left && <Badge tone="warn">{keys.creatorLeft}</Badge>}
+    </span>
   );
 };
 

@@ -3,7 +3,7 @@ import { useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { useShowOnce } from '../leave-guard/index.ts';
 import { Dialog, DialogActions, OnceOnlyDialog } from '../overlays/index.ts';
-import { useAccount } from '../session/index.ts';
+import { useIsBusiness } from '../session/index.ts';
 import { Button, Form, Secret, SelectField, TextField, useForm } from '../ui/index.ts';
 import {
   type Access,
@@ -26,7 +26,7 @@ const accessesOf = (area: Area): readonly Access[] =>
 /** Creates a management key and shows it once. */
 export const CreateManagementKeyDialog = ({ onClose }: { onClose: () => void }): ReactElement => {
   const { keys, managementKeys: texts } = useI18n().messages;
-  const isBusiness = useAccount().account_type === 'business';
+  const isBusiness = useIsBusiness();
   const showOnce = useShowOnce();
   const create = useApiMutation('createManagementKey', {
     refreshes: ['listManagementKeys'],

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { accountOf, useSessionState } from '../session/index.ts';
+import { accountOf, foreignOrganizationOf, useSessionState } from '../session/index.ts';
 import { clearSnapshot, saveSnapshot } from './snapshot.ts';
 
 /** Pause after which changes are stored together. */
@@ -17,6 +17,8 @@ export const useSnapshot = (): void => {
       void clearSnapshot().catch(() => undefined);
       return undefined;
     }
+    // What is stored belongs to the person.
+    if (foreignOrganizationOf(account) !== undefined) return undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     // A browser without storage continues without a snapshot.
     const save = (): void => void saveSnapshot(account, queries).catch(() => undefined);

@@ -1,6 +1,7 @@
 import type { App } from '@svc/contracts';
 import type { ReactElement } from 'react';
 import { Link } from 'wouter';
+import { Permitted } from '../access/index.ts';
 import { useApiQuery } from '../api/index.ts';
 import { useCoreI18n } from '../i18n/index.ts';
 import { AppIcon, AppState, ButtonLink, Card, EmptyState, Loaded } from '../ui/index.ts';
@@ -25,7 +26,11 @@ export const AppsCard = (): ReactElement => {
               icon="apps"
               title={overview.noAppsTitle}
               text={overview.noAppsText}
-              action={<ButtonLink to="/apps/new">{overview.registerApp}</ButtonLink>}
+              action={
+                <Permitted to="registerApp">
+                  <ButtonLink to="/apps/new">{overview.registerApp}</ButtonLink>
+                </Permitted>
+              }
             />
           ) : (
             <ul className="rows">

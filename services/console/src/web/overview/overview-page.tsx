@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 import { isAwaited, useApiQuery } from '../api/index.ts';
 import { FirstSteps } from '../first-steps/index.ts';
 import { useCoreI18n } from '../i18n/index.ts';
-import { useAccount } from '../session/index.ts';
+import { useAccount, useIsBusiness } from '../session/index.ts';
 import { Loading, Page } from '../ui/index.ts';
 import { AppsCard } from './apps-card.tsx';
 import { PlanHistoryCard } from './plan-history-card.tsx';
@@ -12,9 +12,9 @@ import { Tiles } from './tiles.tsx';
 /** Shows the first page: use, apps, and links. */
 export const OverviewPage = (): ReactElement => {
   const { overview } = useCoreI18n().messages;
-  const { display_name, business_name, account_type } = useAccount();
+  const { display_name, business_name } = useAccount();
   const name = display_name ?? business_name;
-  const isBusiness = account_type === 'business';
+  const isBusiness = useIsBusiness();
   const isReady = useIsReady(isBusiness);
   const hasNoPlan = useApiQuery('getSubscription', {}).data?.subscription === null;
   return (

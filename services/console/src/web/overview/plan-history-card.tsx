@@ -1,5 +1,6 @@
 import { decimalOf } from '@svc/contracts/format-money';
 import { type ReactElement, useState } from 'react';
+import { useMayOpen } from '../access/index.ts';
 import { useApiQuery } from '../api/index.ts';
 import { Chart } from '../charts/index.ts';
 import { useCoreI18n } from '../i18n/index.ts';
@@ -23,10 +24,21 @@ export const PlanHistoryCard = (): ReactElement | null => {
   const [view, setView] = useState<HistoryView>({ measure: 'cost', clientId: undefined });
   const history = useApiQuery('getUsageHistory', { query: { days: 2 * HISTORY_DAYS[range] } });
   // Without their names, connected apps would look like former ones.
-  const connections = useApiQuery('listConnections', {});
+  const mayOpen = useMayOpen();
+  const isOwn = mayOpen('/connections');
+  const connections = useApiQuery('listConnections', {}, { enabled: isOwn });
   const plans = usePlans();
   const subscription = current.data?.subscription ?? null;
   if (subscription === null) return null;
+  const show = (days: readonly DailyUse[], names: ReadonlyMap<string, string>): ReactElement => (
+    <History
+      days={days}
+      names={names}
+      currency={currencyOf(plans.data?.data, subscription)}
+      view={view}
+      onChange={(changes) => setView({ ...view, ...changes })}
+    />
+  );
   return (
     <Card
       title={overview.historyTitle}
@@ -45,19 +57,15 @@ export const PlanHistoryCard = (): ReactElement | null => {
       }
     >
       <Loaded query={history} lines={5}>
-        {({ data }) => (
-          <Loaded query={connections} lines={5}>
-            {({ data: connected }) => (
-              <History
-                days={data}
-                names={new Map(connected.map(({ client_id, app }) => [client_id, app.name]))}
-                currency={currencyOf(plans.data?.data, subscription)}
-                view={view}
-                onChange={(changes) => setView({ ...view, ...changes })}
-              />
-            )}
-          </Loaded>
-        )}
+        {({ data }) =>
+          isOwn ? (
+            <Loaded query={connections} lines={5}>
+              {(connected) => show(data, new Map(connected.data.map(({ client_id, app }) => [client_id, app.name])))}
+            </Loaded>
+          ) : (
+            show(data, new Map(data.flatMap(({ apps }) => apps.map(({ client_id: id }) => [id, id]))))
+          )
+        }
       </Loaded>
     </Card>
   );
@@ -80,6 +88,7 @@ const History = ({
   const { messages, formats } = useCoreI18n();
   const { overview, charts } = messages;
   const { measure } = view;
+  const mayOpen = useMayOpen();
   const nameOf = (clientId: string): string => names.get(clientId) ?? overview.historyFormerApp;
   const apps = sumByApp(laterHalf(days));
   const clientId = apps.find((app) => app.clientId === view.clientId)?.clientId;
@@ -90,7 +99,7 @@ const History = ({
       <EmptyState
         icon="usage"
         text={overview.historyEmpty}
-        action={<ButtonLink to="/connections">{overview.toConnections}</ButtonLink>}
+        action={mayOpen('/connections') && <ButtonLink to="/connections">{overview.toConnections}</ButtonLink>}
       />
     );
   }

@@ -1,5 +1,6 @@
 import type { Usage } from '@svc/contracts';
 import type { ReactElement } from 'react';
+import { Permitted, useMay } from '../access/index.ts';
 import { useApiQuery } from '../api/index.ts';
 import { useCoreI18n } from '../i18n/index.ts';
 import {
@@ -26,9 +27,11 @@ export const PlanUsageCard = (): ReactElement => {
       title={overview.usageTitle}
       lead={overview.usageLead}
       actions={
-        <ButtonLink to="/usage/alerts" small>
-          {shell.alerts}
-        </ButtonLink>
+        <Permitted to="getAlertSettings">
+          <ButtonLink to="/usage/alerts" small>
+            {shell.alerts}
+          </ButtonLink>
+        </Permitted>
       }
     >
       <Loaded query={usage} lines={4}>
@@ -43,7 +46,8 @@ const PlanUsage = ({ usage }: { usage: Usage }): ReactElement => {
   const { overview, plans: planTexts } = messages;
   const plans = usePlans();
   const current = useApiQuery('getSubscription', {});
-  const extra = useApiQuery('getExtraUsage', {});
+  const may = useMay();
+  const extra = useApiQuery('getExtraUsage', {}, { enabled: may('getExtraUsage') });
   const now = useNow();
   const { status, plan } = usage;
   const subscription = current.data?.subscription ?? null;
@@ -55,7 +59,7 @@ const PlanUsage = ({ usage }: { usage: Usage }): ReactElement => {
         icon="plan"
         title={title}
         text={subscription === null ? overview.noPlanText : planTexts.statusHelp[subscription.status]}
-        action={<ButtonLink to="/plans">{overview.choosePlan}</ButtonLink>}
+        action={may('createCheckout') && <ButtonLink to="/plans">{overview.choosePlan}</ButtonLink>}
       />
     );
   }
@@ -66,7 +70,7 @@ const PlanUsage = ({ usage }: { usage: Usage }): ReactElement => {
       <p className="subscription">
         <strong>{plan.name}</strong> <StatusBadge subscription={{ status, cancel_at_period_end }} />
       </p>
-      {subscription !== null && isEnding({ status, cancel_at_period_end }) && (
+      {subscription !== null && subscription.paid_by === null && isEnding({ status, cancel_at_period_end }) && (
         <EndingNotice end={subscription.current_period_end} />
       )}
       {toneOf(status) !== 'good' && subscription !== null && (
@@ -78,7 +82,7 @@ const PlanUsage = ({ usage }: { usage: Usage }): ReactElement => {
         </Notice>
       )}
       <UsageMeters usage={usage} extra={extra.data} currency={currencyOf(plans.data?.data, { plan })} />
-      {isCapped && (
+      {isCapped && subscription?.paid_by === null && (
         <ButtonLink to="/plans" variant="primary" small>
           {overview.toLargerPlans}
         </ButtonLink>

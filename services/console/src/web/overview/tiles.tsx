@@ -1,6 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactElement, ReactNode } from 'react';
 import { Link } from 'wouter';
+import { useMayOpen } from '../access/index.ts';
 import { useApiQuery } from '../api/index.ts';
 import { useCoreI18n } from '../i18n/index.ts';
 import { describeError, Icon, type IconName, Money } from '../ui/index.ts';
@@ -8,17 +9,22 @@ import { describeError, Icon, type IconName, Money } from '../ui/index.ts';
 /** Renders key figures that link to their pages. */
 export const Tiles = (): ReactElement => {
   const { overview } = useCoreI18n().messages;
-  const connections = useApiQuery('listConnections', {});
-  const keys = useApiQuery('listKeys', {});
+  const mayOpen = useMayOpen();
+  const connections = useApiQuery('listConnections', {}, { enabled: mayOpen('/connections') });
+  const keys = useApiQuery('listKeys', {}, { enabled: mayOpen('/keys') });
   const wallet = useApiQuery('getWallet', {});
   return (
     <ul className="tiles">
-      <Tile to="/connections" icon="connections" title={overview.connectionsCard} query={connections}>
-        {({ data }) => overview.connectionsCount(data.length)}
-      </Tile>
-      <Tile to="/keys" icon="keys" title={overview.keysCard} query={keys}>
-        {({ data }) => overview.keysCount(data.length)}
-      </Tile>
+      {mayOpen('/connections') && (
+        <Tile to="/connections" icon="connections" title={overview.connectionsCard} query={connections}>
+          {({ data }) => overview.connectionsCount(data.length)}
+        </Tile>
+      )}
+      {mayOpen('/keys') && (
+        <Tile to="/keys" icon="keys" title={overview.keysCard} query={keys}>
+          {({ data }) => overview.keysCount(data.length)}
+        </Tile>
+      )}
       <Tile to="/wallet" icon="wallet" title={overview.walletCard} hint={overview.walletHint} query={wallet}>
         {({ balance_micros, currency }) => <Money micros={balance_micros} currency={currency} />}
       </Tile>

@@ -1,9 +1,11 @@
 import type { Plan, PriceList } from '@svc/contracts';
 import { estimatePlanUse } from '@svc/contracts/estimate-plan-use';
 import type { ReactElement } from 'react';
+import { Permitted } from '../access/index.ts';
 import { useApiMutation } from '../api/index.ts';
 import { useCoreI18n } from '../i18n/index.ts';
-import { goTo, ownUrl } from '../subscription/index.ts';
+import { ownUrl } from '../organization-address.ts';
+import { goTo } from '../subscription/index.ts';
 import { Badge, Button, ErrorNotice, Icon } from '../ui/index.ts';
 import { withReturnTarget } from './return-target.ts';
 
@@ -19,7 +21,7 @@ export const PlanOffer = ({
   /** Undefined if the prices could not be read. */
   delegated: PriceList['delegated'] | undefined;
   isCurrent: boolean;
-  /** Undefined until the subscription is known. */
+  /** Undefined until the subscription is known, and while an organization pays it. */
   way: 'checkout' | 'portal' | undefined;
   /** Page that asked for a plan, to which the checkout leads back. */
   returnTarget: string | undefined;
@@ -54,15 +56,21 @@ export const PlanOffer = ({
         <Feature isIncluded={services.audio_transcription}>{plans.audio}</Feature>
       </ul>
       {checkout.isError && <ErrorNotice error={checkout.error} onRetry={start} />}
-      {way === 'portal' && !isCurrent && <SwitchButton name={plan.name} />}
+      {way === 'portal' && !isCurrent && (
+        <Permitted to="createPortalSession">
+          <SwitchButton name={plan.name} />
+        </Permitted>
+      )}
       {way === 'checkout' && (
-        <Button
-          variant="primary"
-          busyLabel={checkout.isPending || checkout.isSuccess ? plans.opening : undefined}
-          onClick={start}
-        >
-          {plans.choose(plan.name)}
-        </Button>
+        <Permitted to="createCheckout">
+          <Button
+            variant="primary"
+            busyLabel={checkout.isPending || checkout.isSuccess ? plans.opening : undefined}
+            onClick={start}
+          >
+            {plans.choose(plan.name)}
+          </Button>
+        </Permitted>
       )}
     </li>
   );

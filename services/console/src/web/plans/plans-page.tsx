@@ -1,5 +1,7 @@
+import type { Subscription } from '@svc/contracts';
 import type { ReactElement } from 'react';
 import { useSearchParams } from 'wouter';
+import { Permitted } from '../access/index.ts';
 import { isAwaited, useApiQuery } from '../api/index.ts';
 import { ExtraUsageCard } from '../extra-usage/index.ts';
 import { useCoreI18n } from '../i18n/index.ts';
@@ -36,11 +38,15 @@ export const PlansPage = (): ReactElement => {
       <Loaded query={current} lines={6}>
         {() => subscription !== null && <SubscriptionCard subscription={subscription} />}
       </Loaded>
-      {isLive && <ExtraUsageCard currency={currencyOf(offer.data?.data, subscription)} />}
+      {isLive && (
+        <Permitted to="getExtraUsage">
+          <ExtraUsageCard currency={currencyOf(offer.data?.data, subscription)} />
+        </Permitted>
+      )}
       {!current.isPending && !isAwaited(prices) && (
         <Card
           title={plans.offer}
-          lead={isLive ? plans.changeInPortal : undefined}
+          lead={isLive && subscription.paid_by === null ? plans.changeInPortal : undefined}
           actions={
             <ButtonLink to={`/prices?locale=${locale}`} leavesConsole small>
               {plans.allPrices}
@@ -60,7 +66,7 @@ export const PlansPage = (): ReactElement => {
                       delegated={prices.data?.delegated}
                       isCurrent={isLive && plan.id === subscription.plan.id}
                       returnTarget={returnTarget}
-                      way={current.isSuccess ? (isLive ? 'portal' : 'checkout') : undefined}
+                      way={current.isSuccess ? wayOf(subscription) : undefined}
                     />
                   ))}
                 </ul>
@@ -69,7 +75,17 @@ export const PlansPage = (): ReactElement => {
           </Loaded>
         </Card>
       )}
-      {!current.isPending && <InvoicesCard />}
+      {!current.isPending && (
+        <Permitted to="listInvoices">
+          <InvoicesCard />
+        </Permitted>
+      )}
     </Page>
   );
+};
+
+/** Returns how the person changes plan; undefined while an organization pays it. */
+const wayOf = (subscription: Subscription | null): 'checkout' | 'portal' | undefined => {
+  if (subscription === null || hasEnded(subscription.status)) return 'checkout';
+  return subscription.paid_by === null ? 'portal' : undefined;
 };

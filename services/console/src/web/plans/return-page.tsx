@@ -1,13 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, useEffect } from 'react';
 import { useSearchParams } from 'wouter';
-import { type Answer, ApiError, useApiQuery } from '../api/index.ts';
+import type { Answer } from '../api/index.ts';
 import { useCoreI18n } from '../i18n/index.ts';
-import { goTo, ownUrl, usePlans } from '../subscription/index.ts';
-import { ButtonLink, EmptyState, ErrorNotice, Facts, Loading, Notice, Page } from '../ui/index.ts';
+import { goTo, usePlans } from '../subscription/index.ts';
+import { ButtonLink, EmptyState, ErrorNotice, Facts, Notice, Page } from '../ui/index.ts';
+import { Confirming, useConfirmation } from './confirmation.tsx';
 import { readReturnTarget } from './return-target.ts';
-
-const CONFIRMATIONS_MAX = 4;
 
 /** Confirms a purchase after the checkout. Confirmation is idempotent, so the page may be reloaded. */
 export const ReturnPage = (): ReactElement => {
@@ -33,15 +32,7 @@ export const ReturnPage = (): ReactElement => {
 const Confirmation = ({ sessionId }: { sessionId: string }): ReactElement => {
   const { plans } = useCoreI18n().messages;
   const queries = useQueryClient();
-  const confirmation = useApiQuery(
-    'confirmCheckout',
-    { body: { session_id: sessionId } },
-    {
-      staleTime: Number.POSITIVE_INFINITY,
-      // The payment may reach the service slightly later than the person reaches this page.
-      retry: (failures, error) => failures < CONFIRMATIONS_MAX && error instanceof ApiError && isPassing(error),
-    },
-  );
+  const confirmation = useConfirmation(sessionId);
   const isConfirmed = confirmation.isSuccess;
   const [search] = useSearchParams();
   const returnTarget = readReturnTarget(search);
@@ -50,18 +41,9 @@ const Confirmation = ({ sessionId }: { sessionId: string }): ReactElement => {
     for (const operation of ['getSubscription', 'getSubscriptionUsage', 'getWallet']) {
       void queries.invalidateQueries({ queryKey: [operation] });
     }
-    if (returnTarget !== undefined) goTo(ownUrl(returnTarget));
+    if (returnTarget !== undefined) goTo(new URL(returnTarget, window.location.origin).href);
   }, [isConfirmed, queries, returnTarget]);
-  if (confirmation.isPending) {
-    return (
-      <>
-        <Notice title={plans.confirming}>
-          <p>{plans.confirmingHint}</p>
-        </Notice>
-        <Loading lines={2} />
-      </>
-    );
-  }
+  if (confirmation.isPending) return <Confirming />;
   if (confirmation.isError) {
     return (
       <>
@@ -75,8 +57,6 @@ const Confirmation = ({ sessionId }: { sessionId: string }): ReactElement => {
   }
   return <Confirmed bought={confirmation.data} />;
 };
-
-const isPassing = (error: ApiError): boolean => error.isTransient || error.code === 'checkout_not_completed';
 
 const Confirmed = ({ bought }: { bought: Answer<'confirmCheckout'> }): ReactElement => {
   const { messages, formats, locale } = useCoreI18n();

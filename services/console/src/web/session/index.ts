@@ -1,6 +1,14 @@
 export { openTabs } from './open-tabs.ts';
 export { PASSWORD_CHARACTERS } from './password-characters.ts';
-export { createSession, type Session, type SessionState, type SignedOutReason } from './session.ts';
+export {
+  accountIdOf,
+  createSession,
+  foreignOrganizationOf,
+  type Session,
+  type SessionState,
+  type SignedOutReason,
+  tokensFor,
+} from './session.ts';
 export { createStepUp, type StepUp } from './step-up.ts';
 export { StepUpQuestion } from './step-up-question.tsx';
-export { accountOf, SessionContext, useAccount, useSession, useSessionState } from './use-session.ts';
+export { accountOf, SessionContext, useAccount, useIsBusiness, useSession, useSessionState } from './use-session.ts';

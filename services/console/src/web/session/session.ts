@@ -1,6 +1,8 @@
 import type { Account } from '@svc/contracts';
 import { type Answer, ApiError, type TokenSource, type Transport } from '../api/index.ts';
 
+type Organization = NonNullable<Account['organization']>;
+
 /** Reason why no one is signed in. */
 export type SignedOutReason = 'none' | 'signed_out';
 
@@ -29,6 +31,11 @@ export interface Session extends TokenSource {
   readonly resume: () => Promise<void>;
   /** Shows an account from its stored state, before the session is resumed. The first call resumes it. */
   readonly restore: (account: Account) => void;
+  /**
+   * Acts for an organization from now on, or for oneself. Rejects with ApiError if that is not possible, and then acts as
+   * before. A later call wins over an earlier one.
+   */
+  readonly actFor: (organizationId: string | null) => Promise<void>;
   /** Adopts a session that another call has started, such as a change of password. */
   readonly adopt: (created: Answer<'resumeSession'>) => void;
   /** Adopts a changed profile of the account. */
@@ -44,9 +51,14 @@ export interface Session extends TokenSource {
 /** Statuses of no session: the person signs in. */
 const MEANS_SIGNED_OUT = new Set([400, 401, 403]);
 
+/** Statuses of an organization for which the person may not act, or no longer. */
+const MEANS_NO_MEMBER = new Set([403, 404]);
+
 /** Creates the session, signed out until `resume`. */
 export const createSession = (transport: Transport, otherTabs?: OtherTabs): Session => {
   let token: string | undefined;
+  /** Counts the switches, of which the last one wins. */
+  let turns = 0;
   let state: SessionState = { status: 'signed_out', reason: 'none' };
   let renewing: Promise<string | undefined> | undefined;
   let isRestored = false;
@@ -59,14 +71,29 @@ export const createSession = (transport: Transport, otherTabs?: OtherTabs): Sess
   };
   const begin = ({ session_token, account }: Answer<'resumeSession'>): void =>
     set({ status: 'signed_in', account }, session_token);
+  const end = (): void => {
+    if (state.status !== 'signed_in') return;
+    set({ status: 'ended', account: state.account }, undefined);
+    otherTabs?.tell('ended');
+  };
   const askAgain = async (): Promise<string | undefined> => {
+    const turn = turns;
     const found = await findSession(transport);
-    if (found !== undefined) begin(found);
-    else if (state.status === 'signed_in') {
-      set({ status: 'ended', account: state.account }, undefined);
-      otherTabs?.tell('ended');
-    }
+    const present = state.status === 'signed_in' ? foreignOrganizationOf(state.account) : undefined;
+    const aligned = found === undefined ? undefined : await align(transport, found, present?.id ?? null);
+    // The person has chosen another account meanwhile.
+    if (turn !== turns) return token;
+    if (aligned !== undefined) begin(aligned);
+    else end();
     return token;
+  };
+  const actFor = async (chosen: string | null): Promise<void> => {
+    turns += 1;
+    const turn = turns;
+    const created = await switchTo(transport, chosen, token);
+    if (turn !== turns) return;
+    if (created === undefined) end();
+    else begin(created);
   };
   const renew = (): Promise<string | undefined> => {
     // Many calls may be refused at once; all of them wait for the same request.
@@ -99,6 +126,7 @@ export const createSession = (transport: Transport, otherTabs?: OtherTabs): Sess
       set({ status: 'signed_in', account }, undefined);
     },
     isRestored: () => isRestored,
+    actFor,
     adopt: begin,
     updateAccount: (account) => set({ status: 'signed_in', account }, token),
     endDeleted: (erasedAt) => {
@@ -114,6 +142,63 @@ export const createSession = (transport: Transport, otherTabs?: OtherTabs): Sess
       set({ status: 'signed_out', reason: 'signed_out' }, undefined);
       otherTabs?.tell('signed_out');
     },
+  };
+};
+
+/** Switches with this token or, if it is refused, with that of the browser's cookie; undefined if both are. */
+const switchTo = async (
+  transport: Transport,
+  organizationId: string | null,
+  token: string | undefined,
+): Promise<Answer<'resumeSession'> | undefined> => {
+  const body = { organization_id: organizationId };
+  try {
+    return await transport.send('switchOrganization', { body }, { token });
+  } catch (error) {
+    if (!(error instanceof ApiError) || !error.isSessionRefused) throw error;
+    const found = await findSession(transport);
+    if (found === undefined || foreignOrganizationOf(found.account)?.id === (organizationId ?? undefined)) return found;
+    return await transport.send('switchOrganization', { body }, { token: found.session_token });
+  }
+};
+
+/** Returns the session of the organization that the tab acts for, or the found one if the person has left it. */
+const align = async (
+  transport: Transport,
+  found: Answer<'resumeSession'>,
+  organizationId: string | null,
+): Promise<Answer<'resumeSession'>> => {
+  if (foreignOrganizationOf(found.account)?.id === (organizationId ?? undefined)) return found;
+  const body = { organization_id: organizationId };
+  try {
+    return await transport.send('switchOrganization', { body }, { token: found.session_token });
+  } catch (error) {
+    if (error instanceof ApiError && MEANS_NO_MEMBER.has(error.status)) return found;
+    throw error;
+  }
+};
+
+/** Returns the organization that a person acts for, unless it is their own business account. */
+export const foreignOrganizationOf = ({ organization, svc_user_id }: Account): Organization | undefined =>
+  organization === null || organization.id === svc_user_id ? undefined : organization;
+
+/** Returns the id of the account that the pages are about: an organization, or the signed-in person. */
+export const accountIdOf = (account: Account): string => foreignOrganizationOf(account)?.id ?? account.svc_user_id;
+
+/**
+ * Limits a session to the account that its pages are about. A call that was begun for one account is never repeated for
+ * another.
+ */
+export const tokensFor = (session: Session, accountId: string | undefined): TokenSource => {
+  const ofAccount = (token: string | undefined): string | undefined => {
+    const state = session.state();
+    const account = state.status === 'signed_in' ? state.account : undefined;
+    return (account && accountIdOf(account)) === accountId ? token : undefined;
+  };
+  return {
+    current: () => ofAccount(session.current()),
+    isRestored: session.isRestored,
+    renew: async () => ofAccount(await session.renew()),
   };
 };
 

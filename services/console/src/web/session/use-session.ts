@@ -28,3 +28,9 @@ export const useAccount = (): Account => {
   if (account === undefined) throw new Error('no one is signed in');
   return account;
 };
+
+/** Returns true if the pages are about a business: the account that is signed in, or one that the person acts for. */
+export const useIsBusiness = (): boolean => {
+  const { account_type, organization } = useAccount();
+  return account_type === 'business' || organization !== null;
+};

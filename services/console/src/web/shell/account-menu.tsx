@@ -3,9 +3,10 @@ import type { Locale } from '@svc/contracts';
 import { type ReactElement, useRef } from 'react';
 import { Link } from 'wouter';
 import { useCoreI18n } from '../i18n/index.ts';
+import { linkTo } from '../organization-address.ts';
 import type { Theme } from '../preferences.ts';
-import { Icon } from '../ui/index.ts';
 import { AccountLabel } from './account-label.tsx';
+import { MenuChoices } from './menu-choices.tsx';
 import { useTheme } from './theme.tsx';
 import { useSignOut } from './use-sign-out.ts';
 
@@ -38,7 +39,7 @@ export const AccountMenu = (): ReactElement => {
             />
             <MenuChoices label={shell.theme} value={theme} names={shell.themes} values={THEMES} onChange={setTheme} />
             <Menu.Separator className="menu-separator" />
-            <Menu.LinkItem className="menu-item" closeOnClick render={<Link to="/account" />}>
+            <Menu.LinkItem className="menu-item" closeOnClick render={<Link to={linkTo(undefined, '/account')} />}>
               {shell.settings}
             </Menu.LinkItem>
             <Menu.Item className="menu-item" onClick={signOut}>
@@ -50,37 +51,3 @@ export const AccountMenu = (): ReactElement => {
     </Menu.Root>
   );
 };
-
-const MenuChoices = <T extends string>({
-  label,
-  value,
-  values,
-  names,
-  onChange,
-}: {
-  label: string;
-  value: T;
-  values: readonly T[];
-  names: Readonly<Record<T, string>>;
-  onChange: (value: T) => void;
-}): ReactElement => (
-  <Menu.RadioGroup
-    value={value}
-    onValueChange={(next: unknown) => {
-      const chosen = values.find((item) => item === next);
-      if (chosen !== undefined) onChange(chosen);
-    }}
-  >
-    <Menu.GroupLabel className="menu-label">{label}</Menu.GroupLabel>
-    {values.map((item) => (
-      <Menu.RadioItem key={item} value={item} className="menu-item" closeOnClick={false}>
-        <span className="menu-check">
-          <Menu.RadioItemIndicator>
-            <Icon name="check" />
-          </Menu.RadioItemIndicator>
-        </span>
-        {names[item]}
-      </Menu.RadioItem>
-    ))}
-  </Menu.RadioGroup>
-);

@@ -1,5 +1,5 @@
 import { type ReactElement, useEffect } from 'react';
-import { useLocation, useSearch } from 'wouter';
+import { useLocation, useRouter, useSearch } from 'wouter';
 import { dropDrafts } from '../drafts/index.ts';
 import { useCoreI18n } from '../i18n/index.ts';
 import { useIsGuarded } from '../leave-guard/index.ts';
@@ -15,15 +15,15 @@ type Reason = SignedOutReason | 'expired';
 export const LeaveForSignIn = ({ reason }: { reason: Reason }): ReactElement => {
   const { locale } = useCoreI18n();
   const [pathname] = useLocation();
+  const { base } = useRouter();
   const search = useSearch();
   const isGuarded = useIsGuarded();
   useEffect(() => {
     if (isGuarded) return;
     if (reason === 'signed_out') dropDrafts();
-    window.location.replace(
-      signInAddress({ reason, locale, page: search === '' ? pathname : `${pathname}?${search}` }),
-    );
-  }, [isGuarded, reason, locale, pathname, search]);
+    const page = `${base}${pathname}`;
+    window.location.replace(signInAddress({ reason, locale, page: search === '' ? page : `${page}?${search}` }));
+  }, [isGuarded, reason, locale, base, pathname, search]);
   return <Loading lines={4} />;
 };
 

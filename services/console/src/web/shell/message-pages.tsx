@@ -1,4 +1,5 @@
 import type { ReactElement } from 'react';
+import { useLocation } from 'wouter';
 import { useCoreI18n } from '../i18n/index.ts';
 import { ButtonLink, EmptyState, Page } from '../ui/index.ts';
 
@@ -23,12 +24,14 @@ export const NotFoundPage = (): ReactElement => {
 /** Shows that a page requires a business account. */
 export const BusinessOnlyPage = (): ReactElement => {
   const { shell } = useCoreI18n().messages;
+  const [pathname] = useLocation();
+  const isOfApps = pathname.startsWith('/apps');
   return (
-    <Page title={shell.apps}>
+    <Page title={isOfApps ? shell.apps : shell.organization}>
       <EmptyState
-        icon="apps"
+        icon={isOfApps ? 'apps' : 'members'}
         title={shell.businessOnlyTitle}
-        text={shell.businessOnlyText}
+        text={isOfApps ? shell.businessOnlyText : shell.organizationOnlyText}
         action={<ButtonLink to="/account">{shell.settings}</ButtonLink>}
       />
     </Page>

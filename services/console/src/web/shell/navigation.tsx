@@ -1,11 +1,12 @@
 import type { ReactElement } from 'react';
+import { type PagePath, useMayOpen } from '../access/index.ts';
 import { type CoreMessages, docsPath, useCoreI18n } from '../i18n/index.ts';
-import { useAccount } from '../session/index.ts';
+import { useIsBusiness } from '../session/index.ts';
 import { Icon, type IconName, NavLink } from '../ui/index.ts';
 
 interface Group {
   readonly title?: string;
-  readonly items: readonly { to: string; label: string; icon: IconName }[];
+  readonly items: readonly { to: PagePath; label: string; icon: IconName }[];
 }
 
 const groupsFor = ({ shell }: CoreMessages, isBusiness: boolean): readonly Group[] => [
@@ -25,17 +26,33 @@ const groupsFor = ({ shell }: CoreMessages, isBusiness: boolean): readonly Group
     ],
   },
   ...(isBusiness
-    ? [{ title: shell.developers, items: [{ to: '/apps', label: shell.apps, icon: 'apps' as const }] }]
+    ? ([
+        { title: shell.developers, items: [{ to: '/apps', label: shell.apps, icon: 'apps' }] },
+        {
+          title: shell.organization,
+          items: [
+            { to: '/organization/members', label: shell.members, icon: 'members' },
+            { to: '/organization/seats', label: shell.seats, icon: 'plan' },
+            { to: '/organization/usage', label: shell.memberUsage, icon: 'usage' },
+            { to: '/organization/audit', label: shell.audit, icon: 'documentation' },
+            { to: '/organization/settings', label: shell.rules, icon: 'shield' },
+          ],
+        },
+      ] as const)
     : []),
 ];
 
 /** Renders the links to all pages of the account. */
 export const Navigation = ({ onNavigate }: { onNavigate?: () => void }): ReactElement => {
   const { messages, locale } = useCoreI18n();
-  const { account_type } = useAccount();
+  const isBusiness = useIsBusiness();
+  const mayOpen = useMayOpen();
+  const groups = groupsFor(messages, isBusiness)
+    .map((group) => ({ ...group, items: group.items.filter(({ to }) => mayOpen(to)) }))
+    .filter(({ items }) => items.length > 0);
   return (
     <nav className="navigation" aria-label={messages.shell.navigation}>
-      {groupsFor(messages, account_type === 'business').map((group) => (
+      {groups.map((group) => (
         <div key={group.title ?? ''} className="navigation-group">
           {group.title !== undefined && <p className="navigation-title">{group.title}</p>}
           <ul>

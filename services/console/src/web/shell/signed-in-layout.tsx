@@ -1,19 +1,21 @@
-import type { ReactElement, ReactNode } from 'react';
-import { type KeyboardEvent, useState } from 'react';
+import { type ComponentType, type KeyboardEvent, type ReactElement, type ReactNode, useState } from 'react';
 import { useOutage } from '../api/index.ts';
 import { useCoreI18n } from '../i18n/index.ts';
 import { Palette } from '../palette/index.ts';
-import { Icon, useNow, useOnDemand } from '../ui/index.ts';
+import { AccountNameContext, Icon, useNow, useOnDemand } from '../ui/index.ts';
 import { AccountLabel } from './account-label.tsx';
 import { Brand } from './brand.tsx';
 import { Navigation } from './navigation.tsx';
+import { OrganizationLabel } from './organization-label.tsx';
 import { useActs } from './use-acts.ts';
+import { useOrganizations } from './use-organizations.ts';
 
 const WIDE = '(min-width: 60rem)';
 
 /** Renders the frame of an account's pages: navigation at the side, or behind a button on narrow screens. */
 export const SignedInLayout = ({ children }: { children: ReactNode }): ReactElement => {
   const { messages } = useCoreI18n();
+  const { ownName, present, others } = useOrganizations();
   return (
     <div className="layout">
       <a className="skip-link" href="#content">
@@ -21,6 +23,7 @@ export const SignedInLayout = ({ children }: { children: ReactNode }): ReactElem
       </a>
       <header className="side">
         <Brand />
+        <OrganizationButton />
         <Palette acts={useActs()} />
         <div className="side-navigation">
           <Navigation />
@@ -32,7 +35,9 @@ export const SignedInLayout = ({ children }: { children: ReactNode }): ReactElem
       </header>
       <main id="content" tabIndex={-1}>
         <OutageBar />
-        {children}
+        <AccountNameContext value={others.length > 0 ? (present?.name ?? ownName) : undefined}>
+          {children}
+        </AccountNameContext>
       </main>
     </div>
   );
@@ -64,10 +69,35 @@ const OutageBar = (): ReactElement => {
 
 const loadMenu = async () => (await import('./account-menu.tsx')).AccountMenu;
 
-/** The button of the account's menu. The menu's script is loaded when the pointer or the focus comes near. */
-const AccountButton = (): ReactElement => {
-  const { component: AccountMenu, isLoading, request, warm } = useOnDemand(loadMenu);
-  if (AccountMenu !== undefined) return <AccountMenu />;
+/** The button of the account's menu. */
+const AccountButton = (): ReactElement => (
+  <MenuButton load={loadMenu} className="account-trigger">
+    <AccountLabel />
+  </MenuButton>
+);
+
+const loadOrganizations = async () => (await import('./organization-menu.tsx')).OrganizationMenu;
+
+/** Names the account that the pages are about, and changes it. Nothing changes for a person without an organization. */
+const OrganizationButton = (): ReactNode =>
+  useOrganizations().others.length > 0 && (
+    <MenuButton load={loadOrganizations} className="account-trigger organization-trigger">
+      <OrganizationLabel />
+    </MenuButton>
+  );
+
+/** The button of a menu, whose script is loaded when the pointer or the focus comes near. */
+const MenuButton = ({
+  load,
+  className,
+  children,
+}: {
+  load: () => Promise<ComponentType>;
+  className: string;
+  children: ReactNode;
+}): ReactElement => {
+  const { component: OpenMenu, isLoading, request, warm } = useOnDemand(load);
+  if (OpenMenu !== undefined) return <OpenMenu />;
   const openByArrow = (event: KeyboardEvent): void => {
     if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
     event.preventDefault();
@@ -76,7 +106,7 @@ const AccountButton = (): ReactElement => {
   return (
     <button
       type="button"
-      className="account-trigger"
+      className={className}
       aria-haspopup="menu"
       aria-expanded={false}
       aria-busy={isLoading || undefined}
@@ -86,7 +116,7 @@ const AccountButton = (): ReactElement => {
       onKeyDown={openByArrow}
       onClick={() => void request()}
     >
-      <AccountLabel />
+      {children}
     </button>
   );
 };

@@ -1,6 +1,8 @@
 import type { ReactElement } from 'react';
+import { Permitted } from '../access/index.ts';
 import { useApiMutation } from '../api/index.ts';
 import { useCoreI18n } from '../i18n/index.ts';
+import { ownUrl } from '../organization-address.ts';
 import { Button, ErrorNotice, Notice } from '../ui/index.ts';
 
 /** Sends the browser to an address. Tests replace it. */
@@ -16,9 +18,11 @@ export const EndingNotice = ({ end }: { end: string }): ReactElement => {
     <>
       <Notice title={plans.endsTitle(formats.date(end))}>
         <p>{plans.endsText}</p>
-        <Button small busyLabel={portal.isPending || portal.isSuccess ? plans.opening : undefined} onClick={open}>
-          {plans.resume}
-        </Button>
+        <Permitted to="createPortalSession">
+          <Button small busyLabel={portal.isPending || portal.isSuccess ? plans.opening : undefined} onClick={open}>
+            {plans.resume}
+          </Button>
+        </Permitted>
       </Notice>
       {portal.isError && <ErrorNotice error={portal.error} onRetry={open} />}
     </>
@@ -31,6 +35,3 @@ export const goTo = (url: string, assign: Assign = (target) => window.location.a
   if (protocol !== 'https:' && protocol !== 'http:') throw new Error('not a web address');
   assign(url);
 };
-
-/** Returns a page of ours as an address to which others can redirect the browser. */
-export const ownUrl = (path: string): string => new URL(path, window.location.origin).href;

@@ -1,4 +1,4 @@
-export { EndingNotice, goTo, ownUrl } from './ending-notice.tsx';
+export { EndingNotice, goTo } from './ending-notice.tsx';
 export { StatusBadge } from './status-badge.tsx';
 export { hasEnded, isEnding, isPaid, titleOf, toneOf } from './subscription-status.ts';
 export { UsageMeters } from './usage-meters.tsx';

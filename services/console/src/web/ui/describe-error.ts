@@ -27,7 +27,7 @@ export const describeError = (error: unknown, messages: CoreMessages, formats: F
     return { title: errors.notAvailableTitle, text: errors.notAvailable, requestId, canRetry: false };
   }
   const known: Readonly<Record<string, string>> = errors.next;
-  const text = known[error.code] ?? errors.unknown(error.message);
+  const text = roleNeeded(error, messages) ?? known[error.code] ?? errors.unknown(error.message);
   const wait = error.retryAfterSeconds;
   return {
     title: errors.title,
@@ -35,6 +35,13 @@ export const describeError = (error: unknown, messages: CoreMessages, formats: F
     requestId,
     canRetry: error.isTransient || error.status >= 500,
   };
+};
+
+/** Names the role that a refused act takes, if the service has said it. */
+const roleNeeded = ({ code, details }: ApiError, { errors, shell }: CoreMessages): string | undefined => {
+  const names: Readonly<Record<string, string>> = shell.roles;
+  const name = code === 'role_not_allowed' ? names[String(details['required_role'])] : undefined;
+  return name === undefined ? undefined : errors.roleNeeded(name);
 };
 
 /** Describes the fault of a field. */

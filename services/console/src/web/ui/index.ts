@@ -15,7 +15,7 @@ export { More } from './more.tsx';
 export { NavLink } from './nav-link.tsx';
 export { Notice } from './notice.tsx';
 export { OutsideLink } from './outside-link.tsx';
-export { Page } from './page.tsx';
+export { AccountNameContext, Page } from './page.tsx';
 export { PagesCard } from './pages-card.tsx';
 export { saveFile } from './save-file.ts';
 export { Secret } from './secret.tsx';

@@ -1,5 +1,8 @@
-import { type ReactElement, type ReactNode, useEffect, useRef } from 'react';
+import { createContext, type ReactElement, type ReactNode, use, useEffect, useRef } from 'react';
 import { useCoreI18n } from '../i18n/index.ts';
+
+/** Name of the account that the pages are about, where the person could act for several. */
+export const AccountNameContext = createContext<string | undefined>(undefined);
 
 /** The first page of a visit leaves the focus to the browser; later ones move it to their heading. */
 let isFirstPage = true;
@@ -22,9 +25,10 @@ export const Page = ({
   const { messages } = useCoreI18n();
   const heading = useRef<HTMLHeadingElement>(null);
   const { product } = messages.common;
+  const accountName = use(AccountNameContext);
   useEffect(() => {
-    document.title = `${title} · ${product}`;
-  }, [title, product]);
+    document.title = [title, accountName, product].filter((part) => part !== undefined).join(' · ');
+  }, [title, accountName, product]);
   useEffect(() => {
     if (!isFirstPage) {
       window.scrollTo(0, 0);
@@ -36,6 +40,7 @@ export const Page = ({
     <div className="page">
       <header className="page-header">
         <div>
+          {accountName !== undefined && <p className="hint">{accountName}</p>}
           <h1 ref={heading} tabIndex={-1}>
             {title}
           </h1>

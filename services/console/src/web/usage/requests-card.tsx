@@ -1,7 +1,9 @@
 import { type ReactElement, useState } from 'react';
+import { Permitted } from '../access/index.ts';
 import { useApiQuery } from '../api/index.ts';
 import { type Formats, type Messages, useI18n } from '../i18n/index.ts';
 import { DownloadReceipt } from '../receipts/index.ts';
+import { useAccount } from '../session/index.ts';
 import {
   Badge,
   Button,
@@ -44,7 +46,11 @@ export const RequestsCard = ({
           icon="usage"
           title={usage.emptyTitle}
           text={usage.emptyText}
-          action={<ButtonLink to="/keys">{usage.toKeys}</ButtonLink>}
+          action={
+            <Permitted to="listKeys">
+              <ButtonLink to="/keys">{usage.toKeys}</ButtonLink>
+            </Permitted>
+          }
         />
       )}
       {records.length > 0 && (
@@ -78,6 +84,7 @@ const RequestsTable = ({
   const { messages, formats } = useI18n();
   const { usage, common } = messages;
   const { columns } = usage;
+  const isOfOrganization = useAccount().organization !== null;
   const [openId, setOpenId] = useState<string>();
   const count = (tokens: number | null): string => (tokens === null ? '–' : formats.number(tokens));
   return (
@@ -87,7 +94,11 @@ const RequestsTable = ({
       keyOf={(record) => record.request_id}
       columns={[
         { title: columns.time, isHeader: true, render: (record) => <Time at={record.started_at} exact="seconds" /> },
-        { title: columns.key, render: (record) => names.get(record.key_id) ?? usage.deletedKey },
+        {
+          title: columns.key,
+          // In an organization it may be the key of another member.
+          render: ({ key_id }) => names.get(key_id) ?? (isOfOrganization ? <code>{key_id}</code> : usage.deletedKey),
+        },
         {
           title: columns.model,
           render: ({ model, service }) => (model === null ? common.services[service] : <code>{model}</code>),

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { useSearchParams } from 'wouter';
+import { Permitted, useMay } from '../access/index.ts';
 import { useApi, useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { useToast } from '../toasts/index.ts';
@@ -13,7 +14,8 @@ import { RANGES, readFilter, STATUSES, toQuery, type UsageFilter, writeFilter } 
 export const UsagePage = (): ReactElement => {
   const { usage, shell } = useI18n().messages;
   const now = useNow();
-  const keys = useApiQuery('listKeys', {});
+  const may = useMay();
+  const keys = useApiQuery('listKeys', {}, { enabled: may('listKeys') });
   const [search, setSearch] = useSearchParams();
   const filter = readFilter(search);
   const names = new Map(keys.data?.data.map(({ id, name }) => [id, name]));
@@ -23,7 +25,9 @@ export const UsagePage = (): ReactElement => {
       lead={usage.lead}
       actions={
         <>
-          <ButtonLink to="/usage/alerts">{shell.alerts}</ButtonLink>
+          <Permitted to="getAlertSettings">
+            <ButtonLink to="/usage/alerts">{shell.alerts}</ButtonLink>
+          </Permitted>
           <DownloadButton filter={filter} now={now} />
         </>
       }

@@ -1,7 +1,8 @@
 import { type ReactElement, useState } from 'react';
 import { useApiMutation } from '../api/index.ts';
 import { parseAmount, useI18n } from '../i18n/index.ts';
-import { goTo, ownUrl } from '../subscription/index.ts';
+import { ownUrl } from '../organization-address.ts';
+import { goTo } from '../subscription/index.ts';
 import { Button, Form, TextField, useForm } from '../ui/index.ts';
 import { checkTopUp, TOP_UP_MICROS } from './top-up-amount.ts';
 

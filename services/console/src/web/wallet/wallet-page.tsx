@@ -1,5 +1,6 @@
 import type { ReactElement } from 'react';
 import { useSearchParams } from 'wouter';
+import { Permitted } from '../access/index.ts';
 import { type Answer, useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { InvoicesCard } from '../invoices/index.ts';
@@ -21,12 +22,16 @@ export const WalletPage = (): ReactElement => {
         title={texts.balance}
         actions={
           <div className="button-pair">
-            <ButtonLink to="/usage/alerts" small>
-              {shell.alerts}
-            </ButtonLink>
-            <ButtonLink to="/account/webhook" small>
-              {shell.accountEvents}
-            </ButtonLink>
+            <Permitted to="getAlertSettings">
+              <ButtonLink to="/usage/alerts" small>
+                {shell.alerts}
+              </ButtonLink>
+            </Permitted>
+            <Permitted to="getAccountWebhook">
+              <ButtonLink to="/account/webhook" small>
+                {shell.accountEvents}
+              </ButtonLink>
+            </Permitted>
           </div>
         }
       >
@@ -34,20 +39,26 @@ export const WalletPage = (): ReactElement => {
       </Card>
       {wallet.data !== undefined && (
         <>
-          <Card
-            title={texts.topUp}
-            lead={texts.topUpLead}
-            actions={
-              <ButtonLink to={`/prices?locale=${locale}#models`} leavesConsole small>
-                {plans.allPrices}
-              </ButtonLink>
-            }
-          >
-            <TopUpForm currency={wallet.data.currency} />
-          </Card>
-          <AutoTopUpCard currency={wallet.data.currency} />
+          <Permitted to="createTopUp">
+            <Card
+              title={texts.topUp}
+              lead={texts.topUpLead}
+              actions={
+                <ButtonLink to={`/prices?locale=${locale}#models`} leavesConsole small>
+                  {plans.allPrices}
+                </ButtonLink>
+              }
+            >
+              <TopUpForm currency={wallet.data.currency} />
+            </Card>
+          </Permitted>
+          <Permitted to="getAutoTopUp">
+            <AutoTopUpCard currency={wallet.data.currency} />
+          </Permitted>
           <TransactionsCard currency={wallet.data.currency} />
-          <InvoicesCard />
+          <Permitted to="listInvoices">
+            <InvoicesCard />
+          </Permitted>
         </>
       )}
     </Page>

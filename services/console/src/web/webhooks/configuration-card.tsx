@@ -1,4 +1,5 @@
 import { type ReactElement, useState } from 'react';
+import { Permitted } from '../access/index.ts';
 import { useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { useShowOnce } from '../leave-guard/index.ts';
@@ -22,7 +23,7 @@ export const ConfigurationCard = ({
   configuration: Configuration | null;
 }): ReactElement => {
   const { webhooks } = useI18n().messages;
-  const { isAccount } = useWebhookOperations();
+  const { isAccount, operations } = useWebhookOperations();
   const [isChanging, setChanging] = useState(false);
   const label = configuration === null ? webhooks.setUp : webhooks.change;
   return (
@@ -30,9 +31,11 @@ export const ConfigurationCard = ({
       title={webhooks.configuration}
       lead={isAccount ? webhooks.account.lead : webhooks.lead}
       actions={
-        <Button variant={configuration === null ? 'primary' : 'secondary'} onClick={() => setChanging(true)}>
-          {label}
-        </Button>
+        <Permitted to={operations.configure}>
+          <Button variant={configuration === null ? 'primary' : 'secondary'} onClick={() => setChanging(true)}>
+            {label}
+          </Button>
+        </Permitted>
       }
     >
       {configuration === null ? (
@@ -76,14 +79,16 @@ const Current = ({ clientId, configuration }: { clientId: string; configuration:
           [webhooks.since, <Time key="since" at={configuration.created_at} exact />],
         ]}
       />
-      <div className="button-pair">
-        <Button busyLabel={test.isPending ? webhooks.testing : undefined} onClick={send}>
-          {webhooks.test}
-        </Button>
-        <Button onClick={() => setRotating(true)}>{webhooks.rotate}</Button>
-        {isAccount && <DeleteWebhook />}
-      </div>
-      <p className="hint">{webhooks.testHint}</p>
+      <Permitted to={operations.test}>
+        <div className="button-pair">
+          <Button busyLabel={test.isPending ? webhooks.testing : undefined} onClick={send}>
+            {webhooks.test}
+          </Button>
+          <Button onClick={() => setRotating(true)}>{webhooks.rotate}</Button>
+          {isAccount && <DeleteWebhook />}
+        </div>
+        <p className="hint">{webhooks.testHint}</p>
+      </Permitted>
       {isRotating && <RotateSecretDialog clientId={clientId} onClose={() => setRotating(false)} />}
       {test.isError && <ErrorNotice error={test.error} onRetry={send} />}
     </>

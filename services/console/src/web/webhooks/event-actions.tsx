@@ -1,4 +1,5 @@
 import type { ReactElement } from 'react';
+import { useMay } from '../access/index.ts';
 import { useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { useToast } from '../toasts/index.ts';
@@ -18,6 +19,9 @@ interface EventActionsProps {
 /** Offers to retry or skip a failed event, or to deliver now the queued one whose turn it is. */
 export const EventActions = (props: EventActionsProps): ReactElement | false => {
   const { event } = props;
+  const { operations } = useWebhookOperations();
+  const may = useMay();
+  if (!may(operations.recover)) return false;
   if (event.status === 'failed') return <Recovery {...props} />;
   return event.status === 'queued' && !isWaiting(event) && <DeliverNow {...props} />;
 };

@@ -1,7 +1,8 @@
 import type { ReactElement } from 'react';
+import { Permitted } from '../access/index.ts';
 import { AppFrame } from '../apps/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { useAccount } from '../session/index.ts';
+import { accountIdOf, useAccount } from '../session/index.ts';
 import { ButtonLink, Loaded, Page } from '../ui/index.ts';
 import { ConfigurationCard } from './configuration-card.tsx';
 import { EventsCard } from './events-card.tsx';
@@ -22,9 +23,13 @@ export const AccountWebhookPage = (): ReactElement => {
       <Page
         title={webhooks.account.title}
         lead={webhooks.account.pageLead}
-        actions={<ButtonLink to="/usage/alerts">{shell.alerts}</ButtonLink>}
+        actions={
+          <Permitted to="getAlertSettings">
+            <ButtonLink to="/usage/alerts">{shell.alerts}</ButtonLink>
+          </Permitted>
+        }
       >
-        <Webhook clientId={useAccount().svc_user_id} />
+        <Webhook clientId={accountIdOf(useAccount())} />
       </Page>
     </WebhookContext>
   );

@@ -1,5 +1,6 @@
 import { routes } from '@svc/contracts';
 import { AppError, type Binding, bind } from '@svc/service-kit';
+import { accountFor } from './organization-state.ts';
 import { freshSession, knownById } from './session-body.ts';
 import { daysFromNow, type MockState, possessionsOf } from './state.ts';
 
@@ -12,7 +13,7 @@ export const accountBindings = (state: MockState): Binding[] => [
     const { account } = knownById(state, caller.userId);
     const changes = Object.entries(body).filter(([, value]) => value !== undefined);
     Object.assign(account, Object.fromEntries(changes));
-    return { status: 200, body: { account } };
+    return { status: 200, body: { account: accountFor(state, account, caller.organization?.id) } };
   }),
   bind(routes.upgradeAccount, async ({ body, caller }) => {
     const { account } = knownById(state, caller.userId);

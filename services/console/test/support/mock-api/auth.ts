@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Account, type App, type BudgetLimit, type Connection, newId, routes } from '@svc/contracts';
 import { AppError, type Binding, bind, invalidRequest, readBodyBytes } from '@svc/service-kit';
+import { accountFor } from './organization-state.ts';
 import { sessionBody } from './session-body.ts';
 import { daysFromNow, type MockState, possessionsOf } from './state.ts';
 
@@ -33,7 +34,7 @@ const sessionBindings = (state: MockState): Binding[] => [
     const email = token === undefined ? undefined : state.sessions.get(token);
     const known = email === undefined ? undefined : state.accounts.get(email);
     if (token === undefined || known === undefined) throw new AppError('not_authenticated');
-    return { status: 200, body: sessionBody(token, known.account) };
+    return { status: 200, body: sessionBody(state, token, known.account) };
   }),
   bind(routes.deleteSession, async ({ caller }) => {
     for (const [token, email] of state.sessions) {
@@ -57,7 +58,7 @@ const credentialBindings = (state: MockState): Binding[] => {
     state.accounts.set(known.account.email, known);
     const token = randomBytes(24).toString('base64url');
     state.sessions.set(token, known.account.email);
-    return { status: 200, body: sessionBody(token, known.account) };
+    return { status: 200, body: sessionBody(state, token, known.account) };
   };
   return [
     bind(routes.changePassword, async ({ body, caller }) => {
@@ -83,7 +84,7 @@ const credentialBindings = (state: MockState): Binding[] => {
       bind(route, async ({ body }) => {
         const { account } = accountOfLink(state, body.token);
         account.email_verified = true;
-        return { status: 200, body: { account } };
+        return { status: 200, body: { account: accountFor(state, account) } };
       }),
     ),
   ];

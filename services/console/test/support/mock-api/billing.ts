@@ -1,5 +1,6 @@
 import { newId, routes, sandboxRoutes } from '@svc/contracts';
 import { AppError, type Binding, bind, requireRecentAuthentication } from '@svc/service-kit';
+import { organizationOf } from './organization-state.ts';
 import {
   type Checkout,
   daysFromNow,
@@ -78,7 +79,7 @@ const subscriptionBindings = (state: MockState): Binding[] => [
   })),
 ];
 
-const openCheckout = (state: MockState, checkout: Omit<Checkout, 'isPaid'>, origin: string) => {
+export const openCheckout = (state: MockState, checkout: Omit<Checkout, 'isPaid'>, origin: string) => {
   const id = newId('cs');
   state.checkouts.set(id, { ...checkout, isPaid: false });
   return { session_id: id, url: `${origin}/sandbox/payments/sessions/${id}`, expires_at: daysFromNow(1) };
@@ -130,6 +131,10 @@ const pay = (state: MockState, checkout: Checkout): void => {
   if (checkout.isPaid) return;
   checkout.isPaid = true;
   const owned = possessionsOf(state, checkout.userId);
+  if (checkout.seats !== undefined && checkout.planId !== undefined) {
+    organizationOf(state, checkout.userId).seats.set(checkout.planId, checkout.seats);
+    return;
+  }
   if (checkout.planId !== undefined) owned.subscription = subscriptionTo(checkout.planId);
   owned.balanceMicros += checkout.amountMicros ?? 0;
 };

@@ -133,7 +133,7 @@ const proofBindings = (state: MockState): Binding[] => [
     } else if (code != null) {
       if (![...owned.totpSecrets.values()].some((secret) => isCodeOf(secret, code))) throw new AppError('wrong_code');
     } else if (body.password !== password) throw new AppError('wrong_password');
-    const { session_token, token_type, expires_in } = freshSession(state, account);
+    const { session_token, token_type, expires_in } = freshSession(state, account, caller.organization?.id);
     return { status: 200, body: { session_token, token_type, expires_in } };
   }),
 ];

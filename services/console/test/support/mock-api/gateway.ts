@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { newId, routes } from '@svc/contracts';
 import { AppError, type Binding, bind } from '@svc/service-kit';
+import { nameOf } from './organization-state.ts';
 import { ISSUER, receiptKeys, signReceipt } from './receipts.ts';
 import { type ApiKey, type MockState, possessionsOf } from './state.ts';
 
@@ -25,6 +26,8 @@ export const gatewayBindings = (state: MockState): Binding[] => [
       spent_this_month_micros: 0,
       previous_expires_at: null,
       created_at: new Date().toISOString(),
+      created_by: { svc_user_id: caller.personId, name: nameOf(state, caller.personId) },
+      creator_left: false,
       last_used_at: null,
     };
     possessionsOf(state, caller.userId).keys.unshift(record);

@@ -9,11 +9,13 @@ import type {
   ExtraUsageRequest,
   Factor,
   Grant,
+  InvitationJson,
   Invoice,
   ListedSession,
   Plan,
   PriceList,
   PublisherDomain,
+  Role,
   routes,
   Subscription,
   WalletTransaction,
@@ -31,6 +33,8 @@ type ItemOf<R extends { responses: { 200: { schema: z.ZodType<{ data: readonly u
 export type ApiKey = ItemOf<typeof routes.listKeys>;
 /** Metadata of one request with an API key. */
 export type UsageRecord = ItemOf<typeof routes.listGatewayUsage>;
+/** An entry of the audit log. */
+export type AuditEntry = ItemOf<typeof routes.listAuditLog>;
 /** A webhook configuration. */
 export type Configuration = z.output<typeof webhookConfigurationSchema>;
 /** A stored webhook event. */
@@ -41,6 +45,8 @@ export interface Checkout {
   readonly userId: string;
   readonly planId: string | undefined;
   readonly amountMicros: number | undefined;
+  /** Seats of the plan that an organization buys; undefined for a plan of one's own. */
+  readonly seats?: number;
   readonly successUrl: string;
   readonly cancelUrl: string;
   isPaid: boolean;
@@ -82,11 +88,36 @@ export interface Possessions {
   isDeleted: boolean;
 }
 
+/** An organization, beside what its account has. */
+export interface Organization {
+  readonly id: string;
+  readonly name: string;
+  memberships: Membership[];
+  invitations: InvitationJson[];
+  isSecondFactorRequired: boolean;
+  /** Seats that are paid, by plan. */
+  readonly seats: Map<string, number>;
+  /** Monthly limits by member. */
+  readonly limits: Map<string, number | null>;
+  /** Newest first. */
+  readonly acts: AuditEntry[];
+}
+
+export interface Membership {
+  readonly userId: string;
+  role: Role;
+  readonly joinedAt: string;
+  seat: string | null;
+}
+
 /** The whole world of the mock API. */
 export interface MockState {
   readonly accounts: Map<string, { account: Account; password: string }>;
   /** Addresses of accounts by session token. */
   readonly sessions: Map<string, string>;
+  /** Organizations by the session token that acts for them. */
+  readonly acting: Map<string, string>;
+  readonly organizations: Map<string, Organization>;
   /** Session tokens of people who authenticated too long ago for sensitive acts. */
   readonly staleSessions: Set<string>;
   readonly possessions: Map<string, Possessions>;
@@ -138,6 +169,8 @@ export const STEP_UP = { maxAgeSeconds: 900, clock: () => new Date() };
 export const createState = (): MockState => ({
   accounts: new Map(),
   sessions: new Map(),
+  acting: new Map(),
+  organizations: new Map(),
   staleSessions: new Set(),
   possessions: new Map(),
   checkouts: new Map(),
@@ -200,4 +233,5 @@ export const subscriptionTo = (planId: string): Subscription => ({
   current_period_end: daysFromNow(20),
   cancel_at_period_end: false,
   revision: 1,
+  paid_by: null,
 });

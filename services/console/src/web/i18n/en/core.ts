@@ -19,6 +19,7 @@ const palette = {
   addPasskey: 'Add a passkey',
   changePassword: 'Change the password',
   registerApp: 'Register an app',
+  invite: 'Invite a member',
   theme: (name: string) => `Appearance: ${name}`,
   analytics: 'analytics',
   webhook: 'webhook',

@@ -62,6 +62,7 @@ export const keys = {
   useText: 'In your client, change only the base URL and the key. /models lists the models.',
   columns: {
     name: 'Name',
+    creator: 'Created by',
     key: 'Key',
     limits: 'Limits',
     spent: 'Spent this month',
@@ -84,6 +85,9 @@ export const keys = {
   isPaused: 'paused',
   resume: 'Resume',
   resumed: (name: string) => `Key “${name}” is active again`,
+  creatorLeft: 'creator has left',
+  keep: 'Keep the key',
+  kept: (name: string) => `Key “${name}” is kept`,
   rotate: 'Replace the secret',
   rotateTitle: (name: string) => `Replace the secret of “${name}”?`,
   rotateText: 'You get a new key, shown once. Choose how long the old one keeps working.',

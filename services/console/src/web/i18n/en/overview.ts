@@ -96,6 +96,7 @@ export const plans = {
   },
   manage: 'Open the billing portal',
   opening: 'Opening…',
+  paidBy: (name: string) => `Paid by ${name}`,
   manageHint: 'Change plan or payment method, or cancel. You come back here afterwards.',
   offer: 'Plans',
   perMonth: 'per month',

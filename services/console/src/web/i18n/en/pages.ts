@@ -1,6 +1,7 @@
 import { account, connections, links } from './account.ts';
 import { analytics, apps, webhooks } from './business.ts';
 import { autoTopUp, extraUsage, invoices, keys, managementKeys, receipts, usage, wallet } from './gateway.ts';
+import { audit, invitation, members, memberUsage, organizationData, rules, seats } from './organization.ts';
 import { factors, ownData, sessions } from './security.ts';
 
 /** Alerts by mail. */
@@ -52,6 +53,13 @@ export const enPages = {
   apps,
   analytics,
   webhooks,
+  members,
+  invitation,
+  seats,
+  memberUsage,
+  audit,
+  rules,
+  organizationData,
 };
 
 /** Texts of all other pages in one language. */

@@ -20,6 +20,7 @@ const palette: CoreMessages['palette'] = {
   addPasskey: 'Aggiungi una passkey',
   changePassword: 'Cambia la password',
   registerApp: 'Registra un’app',
+  invite: 'Invita un membro',
   theme: (name) => `Aspetto: ${name}`,
   analytics: 'statistiche',
   webhook: 'il webhook',

@@ -64,6 +64,7 @@ export const keys: PageMessages['keys'] = {
   useText: 'Nel tuo client cambi solo base URL e chiave. I modelli sono elencati in /models.',
   columns: {
     name: 'Nome',
+    creator: 'Creata da',
     key: 'Chiave',
     limits: 'Limiti',
     spent: 'Spesa del mese',
@@ -86,6 +87,9 @@ export const keys: PageMessages['keys'] = {
   isPaused: 'sospesa',
   resume: 'Riattiva',
   resumed: (name) => `Chiave “${name}” di nuovo attiva`,
+  creatorLeft: 'chi l’ha creata non c’è più',
+  keep: 'Conserva la chiave',
+  kept: (name) => `Chiave “${name}” conservata`,
   rotate: 'Sostituisci il segreto',
   rotateTitle: (name) => `Sostituire il segreto di “${name}”?`,
   rotateText: 'Ricevi una nuova chiave, mostrata una volta sola. Scegli per quanto la vecchia resta valida.',

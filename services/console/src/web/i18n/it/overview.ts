@@ -99,6 +99,7 @@ export const plans: CoreMessages['plans'] = {
   },
   manage: 'Apri il portale di fatturazione',
   opening: 'Apertura…',
+  paidBy: (name) => `Lo paga ${name}`,
   manageHint: 'Per cambiare piano o metodo di pagamento, o per disdire: poi torni qui.',
   offer: 'Piani',
   perMonth: 'al mese',

@@ -2,6 +2,7 @@ import type { PageMessages } from '../en/index.ts';
 import { account, connections, links } from './account.ts';
 import { analytics, apps, webhooks } from './business.ts';
 import { autoTopUp, extraUsage, invoices, keys, managementKeys, receipts, usage, wallet } from './gateway.ts';
+import { audit, invitation, members, memberUsage, organizationData, rules, seats } from './organization.ts';
 import { factors, ownData, sessions } from './security.ts';
 
 /** Alerts by mail, in Italian. */
@@ -53,4 +54,11 @@ export const itPages: PageMessages = {
   apps,
   analytics,
   webhooks,
+  members,
+  invitation,
+  seats,
+  memberUsage,
+  audit,
+  rules,
+  organizationData,
 };

@@ -1,0 +1,206 @@
+import type { AuditAction } from '@svc/contracts';
+
+/** Members of an organization, and invitations. */
+export const members = {
+  title: 'Members',
+  lead: 'People who act for the organization, each with their own sign-in.',
+  columns: {
+    name: 'Name',
+    role: 'Role',
+    factor: 'Second factor',
+    seat: 'Seat',
+    joined: 'Joined',
+    actions: 'Actions',
+  },
+  roleHints: {
+    viewer: 'Sees apps, usage, wallet, plan and members.',
+    billing: 'Also pays: top-ups, plans, invoices, seats and alerts.',
+    developer: 'Also changes apps and webhooks, and has their own API keys.',
+    admin: 'Does all of that, for everyone’s keys, and manages members and settings.',
+    owner: 'Also makes owners and deletes the organization.',
+  },
+  you: 'you',
+  erased: 'deleted account',
+  manage: 'Manage',
+  manageMember: (name: string) => `Manage ${name}`,
+  changeRole: 'Change the role',
+  changeRoleTitle: (name: string) => `Role of ${name}`,
+  roleChanged: (name: string, role: string) => `${name} now has the role ${role}`,
+  changeSeat: 'Give or take a seat',
+  seatTitle: (name: string) => `Seat of ${name}`,
+  seatHint: 'The organization pays the plan. You see how much is used, never in which apps or when.',
+  noSeat: 'No seat',
+  noSeats: 'The organization has no seats yet.',
+  toSeats: 'Buy seats',
+  seatsLeft: (plan: string, free: number) => `${plan} (${free} free)`,
+  seatGiven: (name: string) => `${name} has a seat`,
+  seatTaken: (name: string) => `${name} has no seat any more`,
+  changeLimit: 'Limit the API keys',
+  limitTitle: (name: string) => `Limit of ${name}`,
+  limitText:
+    'Bounds what all API keys of this member spend together in a calendar month (UTC). Saving replaces the present limit.',
+  limitSet: (name: string, amount: string) => `${name} may spend ${amount} a month`,
+  limitRemoved: (name: string) => `${name} has no limit of their own`,
+  remove: 'Remove',
+  removeTitle: (name: string) => `Remove ${name}?`,
+  removeText:
+    'Within a second they can no longer act for the organization. Their seat ends at once. Their API keys keep working, marked, until an admin deletes or keeps them.',
+  removed: (name: string) => `${name} removed`,
+  leave: 'Leave the organization',
+  leaveTitle: (name: string) => `Leave ${name}?`,
+  leaveText:
+    'Within a second you can no longer act for it. Your seat ends at once. Your API keys keep working until an admin deletes them. Only a new invitation brings you back.',
+  left: (name: string) => `You have left ${name}`,
+  invite: 'Invite a member',
+  inviteHint: 'We mail a link that works once, for seven days.',
+  inviting: 'Inviting…',
+  sendInvitation: 'Send the invitation',
+  invited: (email: string) => `Invitation sent to ${email}`,
+  invitations: 'Invitations',
+  invitationsLead: 'Not accepted yet. Inviting the same address again replaces its invitation.',
+  noInvitations: 'No invitations are waiting.',
+  expires: 'Expires',
+  withdraw: 'Withdraw',
+  withdrawInvitation: (email: string) => `Withdraw the invitation of ${email}`,
+  withdrawTitle: (email: string) => `Withdraw the invitation of ${email}?`,
+  withdrawText: 'The link in the email stops working at once.',
+  withdrawn: (email: string) => `Invitation of ${email} withdrawn`,
+};
+
+/** The page of an invitation's link. */
+export const invitation = {
+  title: 'Join an organization',
+  noToken: 'Open the link in the email that invited you.',
+  usedUp: 'This invitation has expired, was withdrawn or has been used. Ask for a new one.',
+  signedOutLead: 'Sign in with the address that was invited, or create an account with it. You then come back here.',
+  signUp: 'Create an account',
+  signedInAs: (email: string) => `You are signed in as ${email}. Accepting makes you a member.`,
+  accept: 'Accept the invitation',
+  accepting: 'Accepting…',
+  notNow: 'Not now',
+  forAnother: (email: string) =>
+    `The invitation is for another address than ${email}. Sign out, then sign in with the address that was invited.`,
+  signOut: 'Sign out and change',
+  stay: 'Stay signed in',
+};
+
+/** Seats that an organization pays for members. */
+export const seats = {
+  title: 'Seats',
+  lead: 'Plans that the organization pays for members.',
+  toMembers: 'Give seats to members',
+  byPlan: 'Seats by plan',
+  none: 'No seats',
+  count: (quantity: number, assigned: number) => `${quantity} ${quantity === 1 ? 'seat' : 'seats'}, ${assigned} in use`,
+  each: (price: string) => `${price} each`,
+  buy: 'Buy',
+  change: 'Change',
+  changeOf: (plan: string) => `Seats of ${plan}`,
+  firstText: 'You pay the first seats at our payment provider and come back here.',
+  laterText: 'The change holds at once. You pay, or get back, the share of the current period.',
+  quantity: 'Number of seats',
+  inUse: (count: number) => `${count} in use.`,
+  toCheckout: 'Go to checkout',
+  changed: (plan: string) => `Seats of ${plan} changed`,
+  bought: 'Your seats are ready. Give them to members.',
+  cancelled: 'You left the checkout. You were not charged.',
+};
+
+/** Usage by member. */
+export const memberUsage = {
+  title: 'Usage by member',
+  lead: 'What each member’s API keys cost, and how much of their seat they use. Never apps, times or content.',
+  from: 'From',
+  to: 'To',
+  requests: 'Requests',
+  cost: 'Cost of API keys',
+  plan: 'Use of the seat',
+  none: 'No members.',
+};
+
+const actions: Readonly<Record<AuditAction, string>> = {
+  'account.deletion_requested': 'Deletion requested',
+  'alerts.changed': 'Alerts changed',
+  'api_key.created': 'API key created',
+  'api_key.deleted': 'API key deleted',
+  'api_key.rotated': 'API key replaced',
+  'api_key.updated': 'API key changed',
+  'app.deleted': 'App deleted',
+  'app.icon_changed': 'App icon changed',
+  'app.registered': 'App registered',
+  'app.secret_rotated': 'App secret replaced',
+  'app.updated': 'App changed',
+  'auto_top_up.changed': 'Automatic top-up changed',
+  'checkout.confirmed': 'Checkout confirmed',
+  'checkout.started': 'Checkout started',
+  'domain.added': 'Domain added',
+  'domain.checked': 'Domain checked',
+  'domain.removed': 'Domain removed',
+  'extra_usage.changed': 'Extra use changed',
+  'invitation.accepted': 'Invitation accepted',
+  'invitation.created': 'Invitation sent',
+  'invitation.withdrawn': 'Invitation withdrawn',
+  'management_key.created': 'Management key created',
+  'management_key.deleted': 'Management key deleted',
+  'member.limit_changed': 'Member limit changed',
+  'member.removed': 'Member removed',
+  'member.role_changed': 'Member role changed',
+  'organization.owner_added': 'Owner added',
+  'organization.renamed': 'Organization renamed',
+  'organization.settings_changed': 'Settings changed',
+  'portal.opened': 'Billing portal opened',
+  'seat.assigned': 'Seat given or taken',
+  'seats.changed': 'Seats changed',
+  'top_up.started': 'Top-up started',
+  'webhook.configured': 'Webhook configured',
+  'webhook.deleted': 'Webhook deleted',
+  'webhook.event_recovered': 'Webhook event recovered',
+  'webhook.event_sent': 'Webhook event sent',
+  'webhook.secret_rotated': 'Webhook secret replaced',
+  'webhook.tested': 'Webhook tested',
+};
+
+/** The audit log of an organization. */
+export const audit = {
+  title: 'Audit log',
+  lead: 'Who did what for the organization. It cannot be changed, and is kept for 400 days.',
+  acts: 'Activity',
+  actsLead: 'Newest first.',
+  none: 'Nothing happened in this selection.',
+  allActors: 'Everyone',
+  allActions: 'Every action',
+  operator: 'operator of svc',
+  columns: { time: 'Time', actor: 'Person', action: 'Action', target: 'Subject', source: 'By' },
+  sources: { console: 'console', management_key: 'management key', operator: 'operator' },
+  actions,
+};
+
+/** Rules of an organization for its members. */
+export const rules = {
+  title: 'Organization settings',
+  lead: 'What the organization requires of its members.',
+  factor: 'Second factor',
+  factorLead: 'Only members with a second factor may act for the organization.',
+  requireFactor: 'Require a second factor',
+  dropFactor: 'Stop requiring it',
+  requireTitle: 'Require a second factor?',
+  requireText:
+    'Members without one can no longer act for the organization, within a second. They can again once they have added one.',
+  factorOn: 'A second factor is required',
+  factorOff: 'A second factor is no longer required',
+  deleted: (name: string) => `${name} will be erased in a few days`,
+};
+
+/** Replaces the texts about a person's data, where they are about those of an organization. */
+export const organizationData = {
+  title: 'The organization’s data',
+  exportText: 'One file with everything we store about the organization. It contains no secrets, prompts or answers.',
+  export: 'Download the data',
+  deleteText: 'Ends all access right away, and erases the organization for good a few days later.',
+  delete: 'Delete the organization',
+  deleteTitle: 'Delete the organization?',
+  deleteNow: 'Right away: no member can act for it, its API keys stop working, and its plan and seats will not renew.',
+  deleteLater:
+    'A few days later: all of its data is erased. We email the exact time, and a link that cancels it until then.',
+  deleteConfirm: 'Delete the organization',
+};

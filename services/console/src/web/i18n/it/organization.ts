@@ -1,0 +1,206 @@
+import type { PageMessages } from '../en/index.ts';
+
+/** Members of an organization, and invitations, in Italian. */
+export const members: PageMessages['members'] = {
+  title: 'Membri',
+  lead: 'Chi opera per l’organizzazione, ciascuno con il proprio accesso.',
+  columns: {
+    name: 'Nome',
+    role: 'Ruolo',
+    factor: 'Secondo fattore',
+    seat: 'Posto',
+    joined: 'Membro dal',
+    actions: 'Azioni',
+  },
+  roleHints: {
+    viewer: 'Vede app, consumi, portafoglio, piano e membri.',
+    billing: 'In più paga: ricariche, piani, fatture, posti e avvisi.',
+    developer: 'In più modifica app e webhook, e ha le proprie chiavi API.',
+    admin: 'Fa tutto questo, anche sulle chiavi degli altri, e gestisce membri e impostazioni.',
+    owner: 'In più nomina proprietari ed elimina l’organizzazione.',
+  },
+  you: 'tu',
+  erased: 'account eliminato',
+  manage: 'Gestisci',
+  manageMember: (name) => `Gestisci ${name}`,
+  changeRole: 'Cambia il ruolo',
+  changeRoleTitle: (name) => `Ruolo di ${name}`,
+  roleChanged: (name, role) => `Il ruolo di ${name} ora è ${role}`,
+  changeSeat: 'Assegna o togli un posto',
+  seatTitle: (name) => `Posto di ${name}`,
+  seatHint: 'Il piano lo paga l’organizzazione. Vedi quanto si usa, mai in quali app o quando.',
+  noSeat: 'Nessun posto',
+  noSeats: 'L’organizzazione non ha ancora posti.',
+  toSeats: 'Compra posti',
+  seatsLeft: (plan, free) => `${plan} (${free} liberi)`,
+  seatGiven: (name) => `${name} ha un posto`,
+  seatTaken: (name) => `${name} non ha più un posto`,
+  changeLimit: 'Limita le chiavi API',
+  limitTitle: (name) => `Limite di ${name}`,
+  limitText:
+    'Limita la spesa di tutte le chiavi API di questo membro in un mese di calendario (UTC). Salvando sostituisci il limite attuale.',
+  limitSet: (name, amount) => `${name} può spendere ${amount} al mese`,
+  limitRemoved: (name) => `${name} non ha più un limite suo`,
+  remove: 'Rimuovi',
+  removeTitle: (name) => `Rimuovere ${name}?`,
+  removeText:
+    'Entro un secondo non può più operare per l’organizzazione. Il suo posto finisce subito. Le sue chiavi API restano attive, segnalate, finché un amministratore non le elimina o le conserva.',
+  removed: (name) => `${name} rimosso dai membri`,
+  leave: 'Lascia l’organizzazione',
+  leaveTitle: (name) => `Lasciare ${name}?`,
+  leaveText:
+    'Entro un secondo non puoi più operare per l’organizzazione. Il tuo posto finisce subito. Le tue chiavi API restano attive finché un amministratore non le elimina. Per tornare serve un nuovo invito.',
+  left: (name) => `Hai lasciato ${name}`,
+  invite: 'Invita un membro',
+  inviteHint: 'Mandiamo un link che vale una volta, per sette giorni.',
+  inviting: 'Invio in corso…',
+  sendInvitation: 'Manda l’invito',
+  invited: (email) => `Invito mandato a ${email}`,
+  invitations: 'Inviti',
+  invitationsLead: 'Non ancora accettati. Un nuovo invito allo stesso indirizzo sostituisce il precedente.',
+  noInvitations: 'Nessun invito in attesa.',
+  expires: 'Scade',
+  withdraw: 'Ritira',
+  withdrawInvitation: (email) => `Ritira l’invito a ${email}`,
+  withdrawTitle: (email) => `Ritirare l’invito a ${email}?`,
+  withdrawText: 'Il link nell’email smette subito di funzionare.',
+  withdrawn: (email) => `Invito a ${email} ritirato`,
+};
+
+/** The page of an invitation's link, in Italian. */
+export const invitation: PageMessages['invitation'] = {
+  title: 'Entra in un’organizzazione',
+  noToken: 'Apri il link nell’email di invito.',
+  usedUp: 'Questo invito è scaduto, è stato ritirato o è già stato usato. Chiedine uno nuovo.',
+  signedOutLead: 'Accedi con l’indirizzo invitato, o crea un account con quell’indirizzo. Poi torni qui.',
+  signUp: 'Crea un account',
+  signedInAs: (email) => `Hai eseguito l’accesso come ${email}. Accettando diventi membro.`,
+  accept: 'Accetta l’invito',
+  accepting: 'Attendi…',
+  notNow: 'Non ora',
+  forAnother: (email) => `L’invito è per un indirizzo diverso da ${email}. Esci, poi accedi con l’indirizzo invitato.`,
+  signOut: 'Esci e cambia account',
+  stay: 'Resta con questo account',
+};
+
+/** Seats that an organization pays for members, in Italian. */
+export const seats: PageMessages['seats'] = {
+  title: 'Posti',
+  lead: 'Piani che l’organizzazione paga per i membri.',
+  toMembers: 'Assegna i posti ai membri',
+  byPlan: 'Posti per piano',
+  none: 'Nessun posto',
+  count: (quantity, assigned) => `${quantity} ${quantity === 1 ? 'posto' : 'posti'}, ${assigned} in uso`,
+  each: (price) => `${price} l’uno`,
+  buy: 'Compra',
+  change: 'Cambia',
+  changeOf: (plan) => `Posti ${plan}`,
+  firstText: 'Paghi i primi posti dal nostro fornitore di pagamenti e torni qui.',
+  laterText: 'Il cambio vale subito. Paghi, o ti torna, la quota del periodo in corso.',
+  quantity: 'Numero di posti',
+  inUse: (count) => `${count} in uso.`,
+  toCheckout: 'Vai al pagamento',
+  changed: (plan) => `Posti ${plan} cambiati`,
+  bought: 'I posti sono pronti. Assegnali ai membri.',
+  cancelled: 'Hai lasciato il pagamento. Non hai pagato nulla.',
+};
+
+/** Usage by member, in Italian. */
+export const memberUsage: PageMessages['memberUsage'] = {
+  title: 'Consumi per membro',
+  lead: 'Quanto costano le chiavi API di ogni membro, e quanto usa del suo posto. Mai app, orari o contenuti.',
+  from: 'Dal',
+  to: 'Al',
+  requests: 'Richieste',
+  cost: 'Costo delle chiavi API',
+  plan: 'Uso del posto',
+  none: 'Nessun membro.',
+};
+
+const actions: PageMessages['audit']['actions'] = {
+  'account.deletion_requested': 'Eliminazione richiesta',
+  'alerts.changed': 'Avvisi cambiati',
+  'api_key.created': 'Chiave API creata',
+  'api_key.deleted': 'Chiave API eliminata',
+  'api_key.rotated': 'Chiave API sostituita',
+  'api_key.updated': 'Chiave API cambiata',
+  'app.deleted': 'App eliminata',
+  'app.icon_changed': 'Icona dell’app cambiata',
+  'app.registered': 'App registrata',
+  'app.secret_rotated': 'Segreto dell’app sostituito',
+  'app.updated': 'App cambiata',
+  'auto_top_up.changed': 'Ricarica automatica cambiata',
+  'checkout.confirmed': 'Acquisto confermato',
+  'checkout.started': 'Acquisto iniziato',
+  'domain.added': 'Dominio aggiunto',
+  'domain.checked': 'Dominio controllato',
+  'domain.removed': 'Dominio rimosso',
+  'extra_usage.changed': 'Consumi extra cambiati',
+  'invitation.accepted': 'Invito accettato',
+  'invitation.created': 'Invito mandato',
+  'invitation.withdrawn': 'Invito ritirato',
+  'management_key.created': 'Chiave di gestione creata',
+  'management_key.deleted': 'Chiave di gestione eliminata',
+  'member.limit_changed': 'Limite di un membro cambiato',
+  'member.removed': 'Membro rimosso',
+  'member.role_changed': 'Ruolo di un membro cambiato',
+  'organization.owner_added': 'Proprietario aggiunto',
+  'organization.renamed': 'Organizzazione rinominata',
+  'organization.settings_changed': 'Impostazioni cambiate',
+  'portal.opened': 'Portale di pagamento aperto',
+  'seat.assigned': 'Posto assegnato o tolto',
+  'seats.changed': 'Posti cambiati',
+  'top_up.started': 'Ricarica iniziata',
+  'webhook.configured': 'Webhook configurato',
+  'webhook.deleted': 'Webhook eliminato',
+  'webhook.event_recovered': 'Evento webhook recuperato',
+  'webhook.event_sent': 'Evento webhook inviato',
+  'webhook.secret_rotated': 'Segreto webhook sostituito',
+  'webhook.tested': 'Webhook provato',
+};
+
+/** The audit log of an organization, in Italian. */
+export const audit: PageMessages['audit'] = {
+  title: 'Registro delle attività',
+  lead: 'Chi ha fatto che cosa per l’organizzazione. Non si può modificare e si conserva per 400 giorni.',
+  acts: 'Attività',
+  actsLead: 'Dalla più recente.',
+  none: 'Nessuna attività in questa selezione.',
+  allActors: 'Tutti',
+  allActions: 'Tutte le azioni',
+  operator: 'operatore di svc',
+  columns: { time: 'Data', actor: 'Chi', action: 'Azione', target: 'Oggetto', source: 'Tramite' },
+  sources: { console: 'console', management_key: 'chiave di gestione', operator: 'operatore' },
+  actions,
+};
+
+/** Rules of an organization for its members, in Italian. */
+export const rules: PageMessages['rules'] = {
+  title: 'Impostazioni dell’organizzazione',
+  lead: 'Che cosa l’organizzazione richiede ai membri.',
+  factor: 'Secondo fattore',
+  factorLead: 'Solo i membri con un secondo fattore possono operare per l’organizzazione.',
+  requireFactor: 'Richiedi un secondo fattore',
+  dropFactor: 'Non richiederlo più',
+  requireTitle: 'Richiedere un secondo fattore?',
+  requireText:
+    'Entro un secondo i membri che non ce l’hanno non possono più operare per l’organizzazione. Potranno di nuovo dopo averne aggiunto uno.',
+  factorOn: 'Ora serve un secondo fattore',
+  factorOff: 'Il secondo fattore non serve più',
+  deleted: (name) => `${name} sarà cancellata fra qualche giorno`,
+};
+
+/** Replaces the texts about a person's data, where they are about those of an organization, in Italian. */
+export const organizationData: PageMessages['organizationData'] = {
+  title: 'I dati dell’organizzazione',
+  exportText: 'Un file con tutto ciò che conserviamo sull’organizzazione, senza segreti, prompt o risposte.',
+  export: 'Scarica i dati',
+  deleteText: 'Chiude subito ogni accesso e cancella l’organizzazione per sempre dopo qualche giorno.',
+  delete: 'Elimina l’organizzazione',
+  deleteTitle: 'Eliminare l’organizzazione?',
+  deleteNow:
+    'Subito: nessun membro può più operare per l’organizzazione, le chiavi API si fermano, piano e posti non si rinnovano.',
+  deleteLater:
+    'Dopo qualche giorno: tutti i suoi dati vengono cancellati. Ti mandiamo l’ora esatta e un link che annulla tutto fino ad allora.',
+  deleteConfirm: 'Elimina l’organizzazione',
+};
