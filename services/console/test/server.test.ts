@@ -44,6 +44,9 @@ describe('the built pages', () => {
     ['/apps/app_1/webhook', NAVIGATION],
     ['/plans/return?session_id=cs_1', NAVIGATION],
     ['/reset-password', NAVIGATION],
+    ['/o/usr_1/keys', NAVIGATION],
+    ['/organization/seats?session_id=cs_1', NAVIGATION],
+    ['/invitations?token=t', NAVIGATION],
   ])('serve the single page at %s', async (path, headers) => {
     const answer = await get(path, headers);
     expect(answer.status).toBe(200);
