@@ -144,6 +144,23 @@ describe.skipIf(!hasChromium())('organizations', () => {
     expect(new URL(page.url()).searchParams.get('next')).toBe(base(id, '/wallet'));
   });
 
+  test('shows what the role allows now, once a call was refused', async () => {
+    const owner = addPerson(console, 'business');
+    const { svc_user_id: id } = owner.account;
+    const member = addMember(console, owner, { email: 'm@example.com', role: 'admin' });
+    const page = await openAs({ browser, console, person: member }, base(id, '/organization/members'));
+    await page.getByRole('button', { name: 'Invite a member' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Invite a member' });
+    await dialog.getByLabel('Email address').fill('guest@example.com');
+    const membership = organizationOf(console.state, id).memberships[1];
+    if (membership !== undefined) membership.role = 'billing';
+    await dialog.getByRole('button', { name: 'Send the invitation' }).click();
+    await page.getByRole('link', { name: 'Audit log' }).waitFor({ state: 'detached' });
+    expect(await page.getByRole('button', { name: 'Invite a member' }).count()).toBe(0);
+    await page.goto(`${console.url}${base(id, '/organization/audit')}`);
+    await page.getByText('It takes the role “Admin”, or a higher one.').waitFor();
+  });
+
   test('asks who the person is before a sensitive act, and still acts for the organization', async () => {
     const owner = addPerson(console, 'business');
     const { svc_user_id: id } = owner.account;
