@@ -51,7 +51,7 @@ export const changeSeats = async (
   const order = await findLiveOrder(database, { organizationId, planId });
   if (order === undefined && offer.find(planId) === undefined) throw new AppError('not_found');
   if (order === undefined && quantity > 0) {
-    const page = `${deps.publicBaseUrl}/organization/seats`;
+    const page = `${deps.publicBaseUrl}/o/${organizationId}/organization/seats`;
     const urls = { success_url: page, cancel_url: page };
     const { session_id, url } = await createSeatsCheckout(deps, buyer, { ...urls, plan_id: planId, quantity });
     return { session_id, url };
