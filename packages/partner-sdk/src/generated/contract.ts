@@ -21,6 +21,7 @@ export const routePaths = {
 } as const;
 
 export const serviceErrorCodes = {
+  role_not_allowed: { status: 403, retry: false },
   not_authenticated: { status: 401, retry: false },
   invalid_token: { status: 401, retry: false },
   insufficient_scope: { status: 403, retry: false },
