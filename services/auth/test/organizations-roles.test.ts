@@ -46,7 +46,7 @@ const remove = (token: string, member: { userId: string }): Promise<Answer> =>
 const list = (token: string): Promise<Answer> => call(organizationPath(service, '/members'), { token });
 const invitations = (token: string): Promise<Answer> => call(organizationPath(service, '/invitations'), { token });
 
-/** What the handler of a route needs of callers who name another person, beyond its contract. */
+/** Roles that the handler of a route needs of callers who name another person, beyond its contract. */
 const NEEDS_OF_HANDLERS: Readonly<Record<string, RoleNeed>> = { removeMember: 'admin' };
 /** They end the session that the other rows need. */
 const LAST = ['deleteOtherSessions', 'deleteSession'];

@@ -6,7 +6,7 @@ export interface FundedKey {
   readonly rest: () => Promise<Rest | undefined>;
 }
 
-/** What is left of an account's money, in micro-units. */
+/** The rest of an account's money, in micro-units. */
 export interface Rest {
   readonly availableMicros: number;
   /** Kept for requests whose outcome nothing tells, because a process was killed: not available, and not charged yet. */

@@ -7,7 +7,7 @@ import { openClient } from '../harness/http.ts';
 import type { RunningService, Stack } from '../harness/stack.ts';
 import type { CountingProvider, MoneyGateway, Rest } from './money-gateway.ts';
 
-/** What ended leases and requests of unknown outcome hold stays until their outcome or its estimate. */
+/** Ended leases and requests of unknown outcome hold money until their outcome or its estimate. */
 const STANDING = `
   SELECT w.balance_micros, w.held_micros,
     (SELECT count(*) FROM leases WHERE svc_user_id = $1 AND ended_at IS NULL) AS running

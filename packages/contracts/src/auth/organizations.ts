@@ -74,7 +74,7 @@ export const namedPersonSchema = z.object({ svc_user_id: idSchema('usr'), name: 
 
 export type NamedPerson = z.infer<typeof namedPersonSchema>;
 
-/** Where an act came from. */
+/** Origin of an act. */
 export const actSourceSchema = z.enum(['console', 'management_key', 'operator']);
 
 export type ActSource = z.infer<typeof actSourceSchema>;

@@ -32,7 +32,7 @@ const memberLimitSchema = z
   .strictObject({ monthly_limit_micros: nonNegativeMicrosSchema.nullable() })
   .meta({ id: 'MemberLimit' });
 
-/** What a member has used. */
+/** Use of a member. */
 const memberUsageSchema = z
   .object({
     svc_user_id: idSchema('usr'),

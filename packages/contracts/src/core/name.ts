@@ -50,7 +50,7 @@ const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 const MESSAGE = 'must not contain hidden characters';
 
 /** Returns false if a line of text could read otherwise than it is written. */
-export const isPlain = (text: string): boolean => !HIDDEN.test(text);
+const isPlain = (text: string): boolean => !HIDDEN.test(text);
 
 /** One line of text that other people read, such as the name of a key, up to `max` characters. */
 export const nameSchema = (max: number) =>

@@ -17,7 +17,7 @@ const rolesByNeed = {
   owner: ['owner'],
 } as const satisfies Record<string, readonly Role[]>;
 
-/** What a route needs: the least role, several beside each other, or only a person. */
+/** Need of a route: the least role, several beside each other, or only a person. */
 export type RoleNeed = keyof typeof rolesByNeed;
 
 /** Returns true if a member with this role may call routes that need this. */

@@ -61,12 +61,12 @@ export interface ResponseDefinition {
 /** Kinds of credential that a console session is one of. */
 type SessionCallerKind = 'console_session' | 'session_or_api_key';
 
-/** What a route says about the people who may call it, where it accepts a console session. */
+/** Conditions for the people who call a route, if it accepts a console session. */
 interface SessionAccess {
   readonly caller: SessionCallerKind;
   /** Scope with which a management key is accepted too; null for none. */
   readonly managementScope: ManagementScope | null;
-  /** What a member of an organization needs. An account that acts for itself may call every route. */
+  /** Role that a member of an organization needs. An account that acts for itself may call every route. */
   readonly role: RoleNeed;
 }
 

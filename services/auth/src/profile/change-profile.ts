@@ -72,7 +72,7 @@ export const upgradeToBusiness = async (
     if (locked === undefined) throw new AppError('invalid_token');
     const change = { accountType: 'business', businessName } as const;
     await updateProfile(trx, caller.userId, change);
-    // A business that was upgraded before has members, and perhaps none of its own sign-in any more.
+    // A business that was upgraded before has members, and perhaps not its own sign-in any more.
     if (locked.account.accountType === 'business') await requireRenaming(trx, caller.userId);
     else await insertMembership(trx, foundersMembership(deps, caller.userId, deps.clock()));
     return { ...locked.account, ...change };

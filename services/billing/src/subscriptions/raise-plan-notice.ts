@@ -6,7 +6,7 @@ import { isEnded, type StoredSubscription } from './subscription.ts';
 
 const DAY_MS = 86_400_000;
 
-/** A plan, or the seats of a plan, as a mail tells of it. */
+/** A plan, or the seats of a plan, as a mail names it. */
 type Noticed = Pick<
   StoredSubscription,
   'id' | 'userId' | 'status' | 'planId' | 'periodEnd' | 'cancelAtPeriodEnd' | 'pastDueSince' | 'endedAt' | 'revision'

@@ -108,8 +108,8 @@ const recorded = (binding: Binding, state: MockState): Binding => ({
     const { act, body } = request;
     if (act === undefined) return reply;
     act.changedNothing();
-    if (act.organizationId !== null) {
-      const { actorId, action, source, organizationId } = act;
+    const { actorId, action, source, organizationId } = act;
+    if (organizationId !== null && actorId !== null) {
       const actor = { svc_user_id: actorId, name: nameOf(state, actorId) };
       const target = { type: action.split('.', 1)[0] ?? '', id: null, name: namedIn(body) };
       const at = new Date().toISOString();
