@@ -130,8 +130,10 @@ test('requires a confirmed address to register apps, create keys, pay and prove 
   const wanted = allRoutes.filter(({ verifiedEmail }) => verifiedEmail).map(({ operationId }) => operationId);
   expect(wanted.toSorted()).toEqual([
     'addPublisherDomain',
+    'changeSeats',
     'checkPublisherDomain',
     'createCheckout',
+    'createInvitation',
     'createKey',
     'createManagementKey',
     'createTopUp',

@@ -1,4 +1,8 @@
 import { writeGenerated } from '@svc/contracts/write-generated';
-import { generatedFiles } from './generated-files.ts';
+import { generatedChart, generatedFiles } from './generated-files.ts';
 
-writeGenerated(generatedFiles(), new URL('../../../', import.meta.url));
+const INFRA = new URL('../../../', import.meta.url);
+
+writeGenerated(generatedFiles(), INFRA);
+// The chart is rendered from the manifests, those that were just written included.
+writeGenerated(generatedChart(), INFRA);

@@ -2,6 +2,8 @@ import type { AccountEvent, WebhookEvent } from '../webhook-dispatcher/index.ts'
 
 /** Descriptions of parameters by name. A query or header parameter whose schema has a description keeps that one. */
 export const parameterDescriptions: Readonly<Record<string, string>> = {
+  action: 'Only this kind of act.',
+  actor: 'Only acts of this person, by `svc_user_id`.',
   after: 'Id of the last record of the previous page.',
   after_sequence: 'Only events behind this sequence.',
   before_sequence: 'Only events before this sequence.',
@@ -12,11 +14,13 @@ export const parameterDescriptions: Readonly<Record<string, string>> = {
   dpop_jkt: 'Thumbprint of the key that the tokens will be bound to (RFC 9449 section 10).',
   event: 'Only events of this kind.',
   event_id: 'Id of the event.',
+  from: 'Beginning of the period, included.',
   grant_id: 'Id of the grant.',
   factor_id: 'Id of the second factor.',
   group_by: 'Key of the groups. A day is in UTC.',
   'idempotency-key':
     'A repeated request with the same key is not served again: it is answered 409 `duplicate_request`.',
+  invitation_id: 'Id of the invitation.',
   invoice_id: 'Id of the invoice.',
   key_id: 'Id of the API key.',
   limit: 'Records in one page.',
@@ -34,6 +38,8 @@ export const parameterDescriptions: Readonly<Record<string, string>> = {
   state: 'Random text of the app. It comes back with the answer (RFC 6749 section 10.12).',
   status: 'Only events in this state.',
   subscription_id: 'Id of the subscription.',
+  svc_user_id: 'Id of the member.',
+  to: 'End of the period: included if it is a day, excluded if it is a time.',
   'x-svc-compliance':
     'With `headers`, compliance metadata stands in headers alone, and the body stays as the provider sent it.',
   'x-svc-device': 'Last `device_token` of this device. A known device has its own count of failed sign-ins.',
@@ -54,6 +60,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Wallet: 'The prepaid balance of the API-key gateway.',
   Subscriptions: 'Plans, purchases, invoices and alerts.',
   Connections: 'Apps that a user has connected, with their budgets.',
+  Organizations: 'Members of a business account, their roles, invitations, seats and limits, and the audit log.',
   Accounts: 'Signing up, the account itself, its address and password, its export and its deletion.',
   Sessions: 'Signing in and out, with a password, a passkey or single sign-on, and proving again who signs.',
   'Second factors': 'Authenticator apps, passkeys and recovery codes.',

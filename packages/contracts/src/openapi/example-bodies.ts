@@ -17,6 +17,7 @@ const SIGN_UP_FORM = { ...SIGN_IN_FORM, account_type: 'personal' };
 
 /** Fields of request examples beside the required ones, by operation. */
 export const requestExamples: Bodies = {
+  switchOrganization: { organization_id: 'usr_01jd5m8q2v3w4x5y6z7a8b9c0d' },
   addPasskey: {
     name: 'Laptop',
     id: 'aWQ',

@@ -68,6 +68,7 @@ const objectOf = (schema: JsonSchema, { owner }: Field, options: ExampleOptions)
 
 const textOf = ({ format, pattern }: JsonSchema): string => {
   if (format === 'date-time') return EXAMPLE_TIME;
+  if (format === 'date') return EXAMPLE_TIME.slice(0, 'yyyy-mm-dd'.length);
   const prefix = typeof pattern === 'string' ? ID_PATTERN.exec(pattern)?.[1] : undefined;
   if (prefix !== undefined) return exampleId(prefix);
   return pattern === BASE64URL_PATTERN ? 'aWQ' : 'text';

@@ -119,7 +119,8 @@ export const createTokenAuthenticators = (options: TokenAuthenticatorsOptions): 
       if (revocations.isRevoked(credential)) throw new AppError('invalid_token');
       const { organization } = caller;
       // A deleted organization ends the tokens that act for it.
-      if (organization !== null && revocations.isRevoked({ ...credential, userId: organization.id })) {
+      const isOther = organization !== null && organization.id !== caller.personId;
+      if (isOther && revocations.isRevoked({ ...credential, userId: organization.id })) {
         throw new AppError('invalid_token');
       }
       const isVerifiedSince = caller.isEmailUnverified === true && revocations.isVerified?.(caller.personId) === true;

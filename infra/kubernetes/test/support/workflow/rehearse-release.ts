@@ -46,6 +46,8 @@ const PROGRAMS: Readonly<Record<string, string>> = {
     'echo "docker $*" >> "$LOG"\ncase "$*" in *inspect*) printf "sha256:%s" "$(printf %s "$4" | sha256sum | cut -c1-64)" ;; esac',
   cosign: 'echo "cosign $*" >> "$LOG"',
   gh: 'echo "gh $*" >> "$LOG"\nmkdir -p "$ASSETS" && cp notes.md svc-*.tar.gz "$ASSETS"',
+  helm: 'echo "helm $*" >> "$LOG"',
+  skopeo: 'echo "skopeo $*" >> "$LOG"\ncase "$1" in inspect) printf chart ;; esac',
   // The runners of GitHub have it; a machine that runs the tests need not.
   jq: 'test "$1 $2" = "-r .version" && exec node -p "JSON.parse(fs.readFileSync(process.argv[1])).version" "$3"',
   npx: 'case "$2 $3" in "exec git-cliff") shift 3; exec "$GIT_CLIFF" "$@" ;; *) echo "npx $*" >> "$LOG" ;; esac',
