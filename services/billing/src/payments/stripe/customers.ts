@@ -71,8 +71,8 @@ const createCustomer = async (deps: StripeDeps, userId: string, gone: string | u
 };
 
 /**
- * Finds the oldest customer of an account, but for one that is gone. Lists do not tell metadata apart, and the search finds a
- * customer only some minutes after its creation. Until then, the idempotency key returns it.
+ * Finds the oldest customer of an account, but for one that is gone. Stripe's lists have no filter for metadata, and its
+ * search finds a customer only some minutes after the creation. Until then, the idempotency key returns it.
  */
 const findMade = async (
   { stripe }: StripeDeps,

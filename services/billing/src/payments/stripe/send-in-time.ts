@@ -7,16 +7,16 @@ const HEADER = 'Idempotency-Key';
 const MARK = '#until=';
 
 /**
- * Idempotency key of a write that moves money or makes an object. Stripe forgets a key after a day, and a machine may sleep
- * for longer in the middle of a call. So the caller first looks for what an earlier attempt has made, unless the key is new.
- * After `lookedAt`, which it takes before it looks, the write is sent and repeated for a short time only: two writes with
- * one key are never a day apart. Later ones fail like an outage, and the caller looks again.
+ * Returns the idempotency key of a write that moves money or creates an object, with the end of the time in which it may be
+ * sent. Stripe forgets a key after a day, and a machine may sleep for longer in the middle of a call. So callers first look
+ * for the result of an earlier attempt, unless the key is new. `lookedAt` is the moment before that. Two writes with one key
+ * are then never a day apart. A later write fails like an outage, and the next attempt looks again.
  */
 export const keySince = (key: string, lookedAt: Date): string => `${key}${MARK}${lookedAt.getTime() + SEND_WITHIN_MS}`;
 
 /**
- * Sends no write whose time is over. Stripe's library repeats a closed connection even if told not to, so the time is checked
- * here, before each request.
+ * Refuses writes whose time is over, and removes that time from the key. Checks each request, because Stripe's library
+ * repeats requests itself, after a closed connection even with its retries turned off.
  */
 export const sendInTime = (transport: StripeTransport, clock: Clock): StripeTransport => ({
   getClientName: () => transport.getClientName(),
@@ -24,7 +24,7 @@ export const sendInTime = (transport: StripeTransport, clock: Clock): StripeTran
     const [host, port, path, method, headers, ...rest] = request;
     const [key = '', until] = String(Object(headers)[HEADER] ?? '').split(MARK);
     if (until === undefined) return await transport.makeRequest(...request);
-    if (clock().getTime() > Number(until)) throw new Error('this write is late; the next attempt looks first');
+    if (clock().getTime() > Number(until)) throw new Error('the time for this write is over');
     return await transport.makeRequest(host, port, path, method, { ...Object(headers), [HEADER]: key }, ...rest);
   },
 });
