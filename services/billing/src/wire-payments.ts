@@ -54,11 +54,12 @@ export const wirePayments = (parts: PaymentParts): Payments => {
   const { config, database, auth, offer, relay, logger, metrics, clock = systemClock, stripeTransport } = parts;
   const { webhookSecrets: secrets, ...settings } = stripeSettingsOf(config);
   const providerMeters = createProviderMeters(metrics);
-  const stripe = createStripeClient(settings, providerMeters, stripeTransport);
+  const stripe = createStripeClient(settings, providerMeters, clock, stripeTransport);
   const deps = {
     database,
     auth,
     stripe,
+    clock,
     offer,
     relay,
     logger,
@@ -72,9 +73,9 @@ export const wirePayments = (parts: PaymentParts): Payments => {
     providerMeters,
   };
   const listener = createStripeListener(deps);
-  const sweep = createEventSweep({ ...deps, listener, clock });
+  const sweep = createEventSweep({ ...deps, listener });
   const dryRun: Parameters<typeof previewReconcile>[0]['dryRun'] = (note) =>
-    createStripeClient(settings, providerMeters, withoutWrites(note, stripeTransport));
+    createStripeClient(settings, providerMeters, clock, withoutWrites(note, stripeTransport));
   return {
     bindings: [...paymentRoutes(deps), ...eventRoutes({ stripe, listener, secrets, providerMeters })],
     internalBindings: paymentInternalRoutes(deps),

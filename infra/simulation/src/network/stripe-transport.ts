@@ -9,17 +9,20 @@ export const stripeTransport = (name: string, network: Network, stripe: StripeSt
   getClientName: () => 'simulation',
   makeRequest: async (...request) => {
     const [, , url, method, headers, body] = request;
+    const sentMs = Date.now();
     const { pathname: path, search } = new URL(url, 'http://stripe.test');
-    const answer = await network.call({ from: name, to: 'payments', timeoutMs: TIMEOUT_MS }, () =>
-      stripe.answer({
+    const answer = await network.call({ from: name, to: 'payments', timeoutMs: TIMEOUT_MS }, async () => {
+      // Stripe does not sleep when our machines do. It has closed the connections then.
+      if (Date.now() - sentMs > TIMEOUT_MS) return undefined;
+      return await stripe.answer({
         method,
         path,
         params: parseForm(new URLSearchParams(body || search)),
         isAuthorized: true,
         idempotencyKey: textOf(headers, 'Idempotency-Key'),
         version: undefined,
-      }),
-    );
+      });
+    });
     if (answer === undefined) throw new Error('the connection was closed');
     return {
       getStatusCode: () => answer.status,

@@ -45,7 +45,7 @@ export const answerApiRequest = async (
   if (key !== undefined && (answer.status === 200 || answer.status === 402)) {
     answers.set(key, { request, answer, at: now });
   }
-  return answer;
+  return (await account.misbehavior.losesAnswer(method, path)) ? undefined : answer;
 };
 
 const attempt = async (

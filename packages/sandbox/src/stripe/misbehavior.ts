@@ -13,6 +13,8 @@ export interface Misbehavior {
   onSessionMade: (session: Fields) => Promise<void>;
   /** Awaited after an automatic payment is made and before the response. */
   onCharged: () => Promise<void>;
+  /** Awaited after a request is carried out. If it resolves with true, the answer is lost and the connection is closed. */
+  losesAnswer: (method: string, path: string) => Promise<boolean>;
   /** Outcome of payments without the customer. Default: that of the card. */
   charges: ChargeOutcome | undefined;
   /** Refuses all refunds, as Stripe does for a disputed payment. */
@@ -25,6 +27,7 @@ const NONE: Omit<Misbehavior, 'faults'> = {
   afterRead: async () => undefined,
   onSessionMade: async () => undefined,
   onCharged: async () => undefined,
+  losesAnswer: async () => false,
   charges: undefined,
   refuseRefunds: false,
   refuse: () => undefined,

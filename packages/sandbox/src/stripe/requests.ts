@@ -19,6 +19,9 @@ const LISTED: Readonly<Record<string, keyof Kinds>> = {
   '/v1/subscriptions': 'subscription',
 };
 
+/** Time after which the search finds a new object. */
+const SEARCH_LAG_SECONDS = 60;
+
 export interface ApiRequest {
   readonly method: string;
   readonly path: string;
@@ -61,6 +64,7 @@ const read = async (
     throw new Refusal('resource_missing', 'customer');
   }
   if (listed !== undefined) return listPage(path, objects.list(listed).filter(isListed(listed, params)), params);
+  if (path === '/v1/customers/search') return searchCustomers(account, params);
   if (action === 'payment_methods') {
     return listPage(path, objects.list('payment_method'), { ...params, customer: owner });
   }
@@ -72,6 +76,18 @@ const read = async (
   const answer = structuredClone(expand(account, object, params));
   await account.misbehavior.afterRead(path);
   return answer;
+};
+
+/** Finds customers by the account in their metadata. The search knows a customer only some time after its creation. */
+const searchCustomers = ({ objects }: Account, params: Fields): Fields => {
+  const userId = /^metadata\['svc_user_id'\]:'(.+)'$/.exec(String(params['query']))?.[1];
+  const known = objects.nowSeconds() - SEARCH_LAG_SECONDS;
+  const found = objects
+    .list('customer')
+    .filter(
+      ({ metadata, deleted, created }) => deleted !== true && metadata['svc_user_id'] === userId && created <= known,
+    );
+  return { ...pageOf('/v1/customers/search', found, params), object: 'search_result' };
 };
 
 /** The list of subscriptions leaves canceled ones out unless a status is asked for. */

@@ -103,8 +103,8 @@ const applyChange = async (deps: SettleCheckoutDeps, id: string): Promise<void> 
     const order = await findOrder(database, id);
     if (order === undefined) return;
     const { providerSubscriptionId, wantedQuantity: quantity, changes } = order;
-    const idempotencyKey = `seats-${id}-${changes}-${await nextProviderTicket(database)}`;
-    const result = await setQuantity(deps, providerSubscriptionId, { quantity, idempotencyKey });
+    const key = `seats-${id}-${changes}-${await nextProviderTicket(database)}`;
+    const result = await setQuantity(deps, providerSubscriptionId, { quantity, key });
     await refreshSubscription(deps, providerSubscriptionId);
     if (result === 'refused') {
       await withdrawChange(database, id, changes);

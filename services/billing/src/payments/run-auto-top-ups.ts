@@ -43,8 +43,9 @@ export const finishCharges = async (deps: AutoTopUpDeps): Promise<void> => {
 /** Charges one account. The database may have been restored, so Stripe's payments of this month come first. */
 const topUp = async (deps: AutoTopUpDeps, userId: string): Promise<void> => {
   await takeOverPayments(deps, userId, await readMonthStart(deps.database));
+  const newAt = deps.clock();
   const session = await deps.database.transaction((trx) => startCharge(deps, trx, userId));
-  if (session !== undefined) await settleNewCharge(deps, session);
+  if (session !== undefined) await settleNewCharge(deps, session, newAt);
 };
 
 /** Stores a charge before Stripe makes it. Under the lock of the settings, the ceiling of the month is exact. */

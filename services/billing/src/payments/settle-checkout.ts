@@ -60,10 +60,14 @@ export const settleCheckout = async (deps: SettleCheckoutDeps, session: Checkout
   return applyState(deps, session, { ticket, state });
 };
 
-/** Makes an automatic charge and credits it. */
-export const settleNewCharge = async (deps: SettleCheckoutDeps, session: CheckoutSession): Promise<SettledCheckout> => {
+/** Makes an automatic charge that is new since the given moment, and credits it. */
+export const settleNewCharge = async (
+  deps: SettleCheckoutDeps,
+  session: CheckoutSession,
+  newAt: Date,
+): Promise<SettledCheckout> => {
   const ticket = await nextProviderTicket(deps.database);
-  return applyState(deps, session, { ticket, state: await chargeSaved(deps, chargeOf(deps, session)) });
+  return applyState(deps, session, { ticket, state: await chargeSaved(deps, { ...chargeOf(deps, session), newAt }) });
 };
 
 /** Returns what Stripe knows of a session; undefined if it knows nothing. */

@@ -5,6 +5,7 @@ import { idOf } from './id-of.ts';
 import { localeOf, TOP_UP_NAMES } from './language.ts';
 import { type Payment, toMinorUnits, toPayment } from './minor-units.ts';
 import { findCustomerId } from './queries.ts';
+import { keySince } from './send-in-time.ts';
 import { askForOne, askStripe, isMissing, type StripeDeps } from './stripe-client.ts';
 
 /** A charge of the saved payment method, without the customer. `chargeId` is the idempotency key. */
@@ -60,10 +61,13 @@ export const findCharge = async (deps: StripeDeps, charge: SavedCharge): Promise
 };
 
 /**
- * Charges the saved card, once per charge id within a day. A request that Stripe refuses is a charge that failed: it would
- * be refused again.
+ * Charges the saved card, for a charge that is made for the first time, and not long after `newAt`. A request that Stripe
+ * refuses is a charge that failed: it would be refused again.
  */
-export const chargeSaved = async (deps: StripeDeps, charge: SavedCharge): Promise<ChargeState> => {
+export const chargeSaved = async (
+  deps: StripeDeps,
+  charge: SavedCharge & { readonly newAt: Date },
+): Promise<ChargeState> => {
   const payment = await createPayment(deps, charge);
   return typeof payment === 'string' ? { status: 'failed', reason: payment } : toChargeState(deps, payment);
 };
@@ -83,8 +87,11 @@ const findCard = async (
   return card && { customer, method: card.id };
 };
 
-const createPayment = async (deps: StripeDeps, charge: SavedCharge): Promise<Stripe.PaymentIntent | ChargeFailure> => {
-  const { chargeId, userId, currency } = charge;
+const createPayment = async (
+  deps: StripeDeps,
+  charge: SavedCharge & { readonly newAt: Date },
+): Promise<Stripe.PaymentIntent | ChargeFailure> => {
+  const { chargeId, userId, currency, newAt } = charge;
   const saved = await findCard(deps, userId);
   if (saved === undefined) return 'payment_method_missing';
   try {
@@ -101,7 +108,7 @@ const createPayment = async (deps: StripeDeps, charge: SavedCharge): Promise<Str
           description: TOP_UP_NAMES.automatic[localeOf(saved.customer)],
           metadata: { svc_user_id: userId, [CHARGE_KEY]: chargeId },
         },
-        { idempotencyKey: `charge-${chargeId}` },
+        { idempotencyKey: keySince(`charge-${chargeId}`, newAt) },
       ),
     );
   } catch (error) {

@@ -7,6 +7,7 @@ import { idOf } from './id-of.ts';
 import { TOP_UP_NAMES } from './language.ts';
 import { type Payment, toMinorUnits, toPayment } from './minor-units.ts';
 import type { ProviderMeters } from './provider-meters.ts';
+import { keySince } from './send-in-time.ts';
 import { askForOne, askForPerson, type StripeDeps } from './stripe-client.ts';
 import { SEATS_KEY, SESSION_KEY, SUBSCRIPTION_KEY, toSubscriptionState } from './subscription-state.ts';
 
@@ -66,8 +67,8 @@ export const createPortal = async (
 };
 
 /**
- * Creates a hosted checkout. Like every write, it carries an idempotency key derived from its purpose, so a retry after an
- * unknown outcome takes effect only once.
+ * Creates a hosted checkout for a new session id. Like every write, it carries an idempotency key derived from its purpose,
+ * so a retry after an unknown outcome takes effect only once.
  */
 export const createCheckout = async (deps: StripeDeps, order: CheckoutOrder): Promise<HostedCheckout> => {
   const { sessionId, userId, successUrl, cancelUrl, locale } = order;
@@ -88,7 +89,9 @@ export const createCheckout = async (deps: StripeDeps, order: CheckoutOrder): Pr
           ...(locale && { locale }),
         },
         // A key belongs to its parameters, of which the customer has been replaced.
-        { idempotencyKey: isNew ? `checkout-${sessionId}-${customer}` : `checkout-${sessionId}` },
+        {
+          idempotencyKey: keySince(isNew ? `checkout-${sessionId}-${customer}` : `checkout-${sessionId}`, deps.clock()),
+        },
       ),
     ),
   );

@@ -2,7 +2,11 @@ import type { Locale } from '@svc/contracts';
 import type { Stripe } from 'stripe';
 import { preferLocale } from './language.ts';
 import { findCustomerId, insertCustomer, replaceCustomer } from './queries.ts';
+import { keySince } from './send-in-time.ts';
 import { askForOne, askStripe, isMissingCustomer, type StripeDeps } from './stripe-client.ts';
+
+/** Customers of one account. */
+const CUSTOMERS_MAX = 100;
 
 /**
  * Runs a call with the customer of an account, which is created at the first one. Stripe may not know the stored customer
@@ -41,22 +45,42 @@ export const findCustomer = async (
   return customer === undefined || customer.deleted === true ? undefined : customer;
 };
 
-const ensureCustomer = async ({ database, stripe }: StripeDeps, userId: string): Promise<string> => {
+const ensureCustomer = async (deps: StripeDeps, userId: string): Promise<string> => {
+  const { database } = deps;
   const known = await findCustomerId(database, userId);
   if (known !== undefined) return known;
-  return insertCustomer(database, userId, await createCustomer(stripe, userId, `customer-${userId}`));
+  return insertCustomer(database, userId, await createCustomer(deps, userId, undefined));
 };
 
 /** Replaces a customer that is gone. Calls at the same time create and store the same one. */
-const renewCustomer = async ({ database, stripe }: StripeDeps, userId: string, gone: string): Promise<string> => {
-  // Without the former id, the key would return the answer of the first creation for a day.
-  const created = await createCustomer(stripe, userId, `customer-${userId}-${gone}`);
-  return replaceCustomer(database, userId, { gone, created });
-};
+const renewCustomer = async (deps: StripeDeps, userId: string, gone: string): Promise<string> =>
+  replaceCustomer(deps.database, userId, { gone, created: await createCustomer(deps, userId, gone) });
 
-const createCustomer = async (stripe: Stripe, userId: string, idempotencyKey: string): Promise<string> => {
+/** Creates a customer, unless an earlier attempt did whose answer was lost. */
+const createCustomer = async (deps: StripeDeps, userId: string, gone: string | undefined): Promise<string> => {
+  const { stripe, clock } = deps;
+  const lookedAt = clock();
+  const made = await findMade(deps, userId, gone);
+  if (made !== undefined) return made;
+  // Without the former id, the key would return the answer of the first creation for a day.
+  const key = gone === undefined ? `customer-${userId}` : `customer-${userId}-${gone}`;
   const { id } = await askStripe(() =>
-    stripe.customers.create({ metadata: { svc_user_id: userId } }, { idempotencyKey }),
+    stripe.customers.create({ metadata: { svc_user_id: userId } }, { idempotencyKey: keySince(key, lookedAt) }),
   );
   return id;
+};
+
+/**
+ * Finds the oldest customer of an account, but for one that is gone. Stripe's lists have no filter for metadata, and its
+ * search finds a customer only some minutes after the creation. Until then, the idempotency key returns it.
+ */
+const findMade = async (
+  { stripe }: StripeDeps,
+  userId: string,
+  gone: string | undefined,
+): Promise<string | undefined> => {
+  const query = `metadata['svc_user_id']:'${userId}'`;
+  const found = await askStripe(() => stripe.customers.search({ query, limit: CUSTOMERS_MAX }));
+  const [oldest] = found.data.filter(({ id }) => id !== gone).toSorted((one, other) => one.created - other.created);
+  return oldest?.id;
 };

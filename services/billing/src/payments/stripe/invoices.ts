@@ -6,6 +6,7 @@ import { findCustomer } from './customers.ts';
 import { localeOf, TOP_UP_NAMES } from './language.ts';
 import { toMinorUnits, toPayment } from './minor-units.ts';
 import { findCustomerId } from './queries.ts';
+import { keySince } from './send-in-time.ts';
 import { askForOne, askStripe, type StripeDeps } from './stripe-client.ts';
 
 /** A page of an account's invoices to list. `after` is the last id of the previous page. */
@@ -16,7 +17,7 @@ interface InvoicePage {
 }
 
 /** Invoices of one customer since the start of a charge. */
-const INVOICES_MAX = 100;
+const INVOICES_MAX = 1_000;
 
 const statusSchema = z.enum(['open', 'paid', 'uncollectible', 'void']);
 
@@ -68,10 +69,12 @@ export const invoiceCharge = async (
   const { chargeId } = charge;
   const customer = await findCustomer(deps, charge.userId);
   if (customer === undefined) return false;
-  let invoice = (await findInvoice(deps, customer, charge)) ?? (await createInvoice(deps, customer, charge));
+  const lookedAt = deps.clock();
+  let invoice =
+    (await findInvoice(deps, customer, charge)) ?? (await createInvoice(deps, customer, { ...charge, lookedAt }));
   if (invoice.status === 'draft') {
     const { id, lines, description } = invoice;
-    if (lines.data.length === 0) await addItem(deps, customer.id, { ...charge, invoiceId: id, description });
+    if (lines.data.length === 0) await addItem(deps, customer.id, { ...charge, invoiceId: id, description, lookedAt });
     invoice = await askStripe(() =>
       stripe.invoices.finalizeInvoice(id, { auto_advance: false }, { idempotencyKey: `finalize-${chargeId}` }),
     );
@@ -93,12 +96,16 @@ const findInvoice = async (
   { id: customer }: Stripe.Customer,
   { chargeId, startedAt }: SavedCharge,
 ): Promise<Stripe.Invoice | undefined> => {
-  const created = { gte: secondsBefore(startedAt) };
-  const invoices = await askStripe(() => stripe.invoices.list({ customer, created, limit: INVOICES_MAX }));
-  return invoices.data.find(({ metadata }) => metadata?.[CHARGE_KEY] === chargeId);
+  const query = { customer, created: { gte: secondsBefore(startedAt) }, limit: 100 };
+  const invoices = await askStripe(() => stripe.invoices.list(query).autoPagingToArray({ limit: INVOICES_MAX }));
+  return invoices.find(({ metadata }) => metadata?.[CHARGE_KEY] === chargeId);
 };
 
-const createInvoice = ({ stripe }: StripeDeps, customer: Stripe.Customer, { chargeId, currency }: SavedCharge) =>
+const createInvoice = (
+  { stripe }: StripeDeps,
+  customer: Stripe.Customer,
+  { chargeId, currency, lookedAt }: SavedCharge & { readonly lookedAt: Date },
+) =>
   askStripe(() =>
     stripe.invoices.create(
       {
@@ -111,7 +118,7 @@ const createInvoice = ({ stripe }: StripeDeps, customer: Stripe.Customer, { char
         description: TOP_UP_NAMES.automatic[localeOf(customer)],
         metadata: { [CHARGE_KEY]: chargeId },
       },
-      { idempotencyKey: `invoice-${chargeId}` },
+      { idempotencyKey: keySince(`invoice-${chargeId}`, lookedAt) },
     ),
   );
 
@@ -124,7 +131,8 @@ const addItem = (
     amountMicros,
     currency,
     description,
-  }: SavedCharge & { readonly invoiceId: string; readonly description: string | null },
+    lookedAt,
+  }: SavedCharge & { readonly invoiceId: string; readonly description: string | null; readonly lookedAt: Date },
 ) =>
   askStripe(() =>
     stripe.invoiceItems.create(
@@ -136,6 +144,6 @@ const addItem = (
         tax_behavior: 'inclusive',
         description: description ?? TOP_UP_NAMES.automatic.en,
       },
-      { idempotencyKey: `invoice-item-${chargeId}` },
+      { idempotencyKey: keySince(`invoice-item-${chargeId}`, lookedAt) },
     ),
   );

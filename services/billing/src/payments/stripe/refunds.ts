@@ -1,7 +1,8 @@
 import { Stripe } from 'stripe';
 import { idOf } from './id-of.ts';
 import { type Payment, toMinorUnits } from './minor-units.ts';
-import { askForOne, askStripe } from './stripe-client.ts';
+import { keySince } from './send-in-time.ts';
+import { askForOne, askStripe, type StripeDeps } from './stripe-client.ts';
 
 /** A partial or full refund of one payment. */
 export interface ProviderRefund extends Payment {
@@ -10,13 +11,14 @@ export interface ProviderRefund extends Payment {
 }
 
 /** Maximum refunds of one payment. Ours are identified by their metadata. */
-const REFUNDS_MAX = 100;
+const REFUNDS_MAX = 1_000;
 
 /** Metadata key of a refund, holding our id of it. */
 export const REFUND_KEY = 'svc_refund_id';
 
 /**
- * Refunds the payment of a subscription and cancels it. Used for the second of two purchases. Every step is idempotent.
+ * Refunds the payment of a subscription and cancels it. Used for the second of two purchases. Every step is idempotent at
+ * any time: Stripe refunds what is left of a payment, and cancels a subscription, once.
  */
 export const revertSubscription = async ({ stripe }: { readonly stripe: Stripe }, id: string): Promise<void> => {
   const subscription = await askForOne(() =>
@@ -39,15 +41,18 @@ export const revertSubscription = async ({ stripe }: { readonly stripe: Stripe }
 
 /** Refunds a part of a checkout's payment, once per refund id, no matter how late it is retried. */
 export const refundPayment = async (
-  { stripe }: { readonly stripe: Stripe },
+  deps: Pick<StripeDeps, 'stripe' | 'clock'>,
   { providerSessionId, refundId, amountMicros, currency }: ProviderRefund,
 ): Promise<'refunded' | 'refused'> => {
+  const { stripe, clock } = deps;
   const intent = await findIntent(stripe, providerSessionId);
   if (intent === undefined) return 'refused';
-  // An idempotency key expires after a day. The list of refunds does not.
-  const made = await askForOne(() => stripe.refunds.list({ payment_intent: intent, limit: REFUNDS_MAX }));
-  const known = made?.data.find(({ metadata }) => metadata?.[REFUND_KEY] === refundId);
-  const refund = known ?? (await create(stripe, intent, { refundId, amountMicros, currency }));
+  const lookedAt = clock();
+  const made = await askForOne(() =>
+    stripe.refunds.list({ payment_intent: intent, limit: 100 }).autoPagingToArray({ limit: REFUNDS_MAX }),
+  );
+  const known = made?.find(({ metadata }) => metadata?.[REFUND_KEY] === refundId);
+  const refund = known ?? (await create(stripe, intent, { refundId, amountMicros, currency, lookedAt }));
   return refund === 'refused' || refund.status === 'failed' || refund.status === 'canceled' ? 'refused' : 'refunded';
 };
 
@@ -65,7 +70,12 @@ const findIntent = async (stripe: Stripe, providerSessionId: string): Promise<st
 const create = async (
   stripe: Stripe,
   intent: string,
-  { refundId, amountMicros, currency }: Pick<ProviderRefund, 'refundId'> & Payment,
+  {
+    refundId,
+    amountMicros,
+    currency,
+    lookedAt,
+  }: Pick<ProviderRefund, 'refundId'> & Payment & { readonly lookedAt: Date },
 ): Promise<Stripe.Refund | 'refused'> => {
   try {
     return await askStripe(() =>
@@ -75,7 +85,7 @@ const create = async (
           amount: toMinorUnits({ amountMicros, currency }),
           metadata: { [REFUND_KEY]: refundId },
         },
-        { idempotencyKey: `refund-${refundId}` },
+        { idempotencyKey: keySince(`refund-${refundId}`, lookedAt) },
       ),
     );
   } catch (error) {

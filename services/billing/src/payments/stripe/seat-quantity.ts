@@ -1,5 +1,6 @@
 import { Stripe } from 'stripe';
 import { isOver } from './endings.ts';
+import { keySince } from './send-in-time.ts';
 import { askForOne, askStripe, type StripeDeps } from './stripe-client.ts';
 
 /**
@@ -8,10 +9,11 @@ import { askForOne, askStripe, type StripeDeps } from './stripe-client.ts';
  * refuses the change, which then has no effect.
  */
 export const setQuantity = async (
-  { stripe }: Pick<StripeDeps, 'stripe'>,
+  { stripe, clock }: Pick<StripeDeps, 'stripe' | 'clock'>,
   id: string,
-  { quantity, idempotencyKey }: { readonly quantity: number; readonly idempotencyKey: string },
+  { quantity, key }: { readonly quantity: number; readonly key: string },
 ): Promise<'done' | 'refused'> => {
+  const idempotencyKey = keySince(key, clock());
   const subscription = await askForOne(() => stripe.subscriptions.retrieve(id));
   const [item] = subscription?.items.data ?? [];
   if (subscription === undefined || item === undefined || isOver(subscription)) return 'done';

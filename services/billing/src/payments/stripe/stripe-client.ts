@@ -1,7 +1,8 @@
-import { AppError, invalidField } from '@svc/service-kit';
+import { AppError, type Clock, invalidField } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { Stripe } from 'stripe';
 import type { ProviderMeters } from './provider-meters.ts';
+import { sendInTime } from './send-in-time.ts';
 
 /** Version of Stripe's API that this code and its types are written for. */
 const API_VERSION = '2026-09-30.endive';
@@ -12,6 +13,7 @@ const RETRIES_MAX = 2;
 export interface StripeDeps {
   readonly database: Knex;
   readonly stripe: Stripe;
+  readonly clock: Clock;
 }
 
 /** Sends requests to Stripe, as the clients of its library do. */
@@ -26,6 +28,7 @@ export interface StripeSettings {
 export const createStripeClient = (
   { secretKey, apiBase }: StripeSettings,
   meters: Pick<ProviderMeters, 'requested'>,
+  clock: Clock,
   transport: StripeTransport = Stripe.createNodeHttpClient(),
 ): Stripe => {
   const { protocol, hostname, port } = new URL(apiBase);
@@ -37,7 +40,7 @@ export const createStripeClient = (
     timeout: TIMEOUT_MS,
     maxNetworkRetries: RETRIES_MAX,
     telemetry: false,
-    httpClient: countRequests(transport, meters),
+    httpClient: sendInTime(countRequests(transport, meters), clock),
   });
 };
 
