@@ -191,7 +191,7 @@ const invitationRoutes = {
       'Where a second factor is required, tokens of members without one end within a second. They may act again once they have added one.',
     request: { body: jsonBody(organizationSettingsSchema) },
     responses: { 200: json('The rules.', organizationSettingsSchema) },
-    errors: ['organization_requires_second_factor'],
+    errors: [],
   }),
   listAuditLog: defineRoute({
     ...console,

@@ -39,12 +39,12 @@ export const hasMemberWithAddress = async (
   return rows.length > 0;
 };
 
-/** Lists the members without a second factor. Waits for changes of factors that have begun, and holds off later ones. */
+/** Lists the members without a second factor, but not the organization's own sign-in. Waits for changes of factors that have begun, and holds off later ones. */
 export const holdMembersWithoutFactor = async (trx: Transaction, organizationId: string): Promise<string[]> => {
   const { rows }: { rows: { id: string; has_second_factor: boolean }[] } = await trx.raw(
     `SELECT a.id, a.has_second_factor FROM accounts a
-     WHERE a.id IN (SELECT user_id FROM memberships WHERE organization_id = ?) ORDER BY a.id FOR SHARE`,
-    [organizationId],
+     WHERE a.id IN (SELECT user_id FROM memberships WHERE organization_id = :organizationId AND user_id <> :organizationId) ORDER BY a.id FOR SHARE`,
+    { organizationId },
   );
   return rows.filter((row) => !row.has_second_factor).map(({ id }) => id);
 };
@@ -54,5 +54,6 @@ export const listOrganizationsThatRequireFactor = async (trx: Transaction, userI
   await trx('memberships as m')
     .join('accounts as o', 'o.id', 'm.organization_id')
     .where({ 'm.user_id': userId, 'o.requires_second_factor': true })
+    .whereNot('o.id', userId)
     .orderBy('o.id')
     .pluck('o.id');

@@ -1,6 +1,6 @@
 import { recordAct } from '@svc/database';
-import { type Act, AppError } from '@svc/service-kit';
-import { findAccountById, updateProfile } from '../accounts/index.ts';
+import type { Act } from '@svc/service-kit';
+import { updateProfile } from '../accounts/index.ts';
 import { endActingSessions } from '../sessions/index.ts';
 import type { Transact, Transaction } from '../transact.ts';
 import { holdMembersWithoutFactor, listOrganizationsThatRequireFactor } from './queries.ts';
@@ -8,7 +8,7 @@ import { type Actor, lockOrganization, requireAuthority } from './require-actor.
 
 /**
  * Sets whether only members with a second factor may act for an organization. If so, the sessions of the others that act
- * for it end. Throws `organization_requires_second_factor` if the person who requires one has none.
+ * for it end, that of the person who requires it included. The own sign-in of the organization is not affected.
  */
 export const requireSecondFactor = (
   { transact }: { readonly transact: Transact },
@@ -18,8 +18,6 @@ export const requireSecondFactor = (
   transact(async (trx) => {
     const { organization, actor: membership } = await lockOrganization(trx, actor);
     requireAuthority(membership, { overOwners: false });
-    const person = await findAccountById(trx, actor.personId);
-    if (isRequired && person?.hasSecondFactor !== true) throw new AppError('organization_requires_second_factor');
     if (organization.requiresSecondFactor === isRequired) {
       actor.act.changedNothing();
       return;

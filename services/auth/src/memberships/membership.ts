@@ -24,7 +24,6 @@ export interface ActingMembership {
   readonly organizationId: string;
   readonly name: string;
   readonly membershipId: string;
-  /** Role in effect: an organization whose own sign-in lacks the second factor that it requires may only read. */
   readonly role: Role;
   readonly version: number;
 }

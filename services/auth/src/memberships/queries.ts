@@ -5,10 +5,6 @@ import type { ActingMembership, MembershipKey, MembershipRecord } from './member
 
 type Row = SnakeKeys<MembershipRecord>;
 
-/** An organization whose own sign-in lacks the second factor that it requires may only read. */
-const ROLE_IN_EFFECT = `CASE WHEN m.user_id = o.id AND o.requires_second_factor AND NOT o.has_second_factor
-  THEN 'viewer' ELSE m.role END AS role`;
-
 const keyOf = ({ organizationId, userId }: MembershipKey) => ({ organization_id: organizationId, user_id: userId });
 
 /** Stores a membership. Returns false if the person is a member already. */
@@ -29,7 +25,7 @@ export const findActingMembership = async (
 ): Promise<ActingMembership | undefined> => {
   const { rows }: { rows: SnakeKeys<ActingMembership>[] } = await executor.raw(
     `SELECT o.id AS organization_id, coalesce(o.business_name, o.email) AS name, m.id AS membership_id,
-       ${ROLE_IN_EFFECT}, m.version
+       m.role, m.version
      FROM memberships m JOIN accounts o ON o.id = m.organization_id
      WHERE m.organization_id = :organizationId AND m.user_id = :userId`,
     { ...key },
@@ -41,7 +37,7 @@ export const findActingMembership = async (
 export const listOrganizationsOfUser = async (executor: Executor, userId: string): Promise<ActingMembership[]> => {
   const { rows }: { rows: SnakeKeys<ActingMembership>[] } = await executor.raw(
     `SELECT o.id AS organization_id, coalesce(o.business_name, o.email) AS name, m.id AS membership_id,
-       ${ROLE_IN_EFFECT}, m.version
+       m.role, m.version
      FROM memberships m JOIN accounts o ON o.id = m.organization_id
      WHERE m.user_id = :userId AND o.erase_at IS NULL ORDER BY 2, 1`,
     { userId },
@@ -49,13 +45,13 @@ export const listOrganizationsOfUser = async (executor: Executor, userId: string
   return rows.map((row) => camelKeys(row));
 };
 
-/** Finds memberships with the roles in effect; results are in the order of the ids. */
+/** Finds memberships; results are in the order of the ids. */
 export const findMembershipsByIds = async (
   executor: Executor,
   ids: readonly string[],
 ): Promise<(Omit<MembershipRecord, 'joinedAt'> | undefined)[]> => {
   const { rows }: { rows: SnakeKeys<Omit<MembershipRecord, 'joinedAt'>>[] } = await executor.raw(
-    `SELECT m.id, m.organization_id, m.user_id, ${ROLE_IN_EFFECT}, m.version
+    `SELECT m.id, m.organization_id, m.user_id, m.role, m.version
      FROM memberships m JOIN accounts o ON o.id = m.organization_id WHERE m.id = ANY (?)`,
     [[...ids]],
   );
