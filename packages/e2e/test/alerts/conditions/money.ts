@@ -34,6 +34,7 @@ const lease = async (product: Product, caller: Caller, count: number): Promise<L
         lease_id: leaseId,
         svc_user_id: caller.userId,
         key_id: caller.keyId,
+        member_id: caller.userId,
         limits: { requests_per_minute: null, tokens_per_minute: null, monthly_limit_micros: null },
         report: { returned_micros: 0, known_micros: 0, returned_in_minute: null, is_ended: false },
         needs: ids.map((request_id) => ({
