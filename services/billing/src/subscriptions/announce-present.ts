@@ -20,6 +20,8 @@ export interface AnnounceDeps extends StoreDeps {
 }
 
 const BATCH = 200;
+/** Customers at a time: each waits for a commit, and many share one write to disk. */
+const AT_ONCE = 8;
 /** Listed failures. So many have a common cause. */
 const FAILED_MAX = 1_000;
 
@@ -35,21 +37,23 @@ export interface Announced {
  * with such a revision. One that fails is listed, and the others go on.
  */
 export const announcePresent = async (deps: AnnounceDeps, epoch: string): Promise<Announced> => {
-  let announced = 0;
-  const failed: { object: string; reason: string }[] = [];
+  const told = { announced: 0, failed: [] as { object: string; reason: string }[] };
+  const announce = async (userId: string): Promise<void> => {
+    try {
+      if (await withOutbox(deps, (trx) => announceCustomer(deps, trx, userId))) told.announced += 1;
+    } catch (error) {
+      if (isConnectionFailure(error)) throw error;
+      deps.logger.error({ user_id: userId, err: error }, 'could not announce the present state of a customer');
+      if (told.failed.length < FAILED_MAX) told.failed.push({ object: userId, reason: reasonOf(error) });
+    }
+  };
   for (let after = ''; ; ) {
     const userIds = await listUnannouncedCustomers(deps.database, { epoch, after, limit: BATCH });
-    for (const userId of userIds) {
-      try {
-        if (await withOutbox(deps, (trx) => announceCustomer(deps, trx, userId))) announced += 1;
-      } catch (error) {
-        if (isConnectionFailure(error)) throw error;
-        deps.logger.error({ user_id: userId, err: error }, 'could not announce the present state of a customer');
-        if (failed.length < FAILED_MAX) failed.push({ object: userId, reason: reasonOf(error) });
-      }
+    for (let from = 0; from < userIds.length; from += AT_ONCE) {
+      await Promise.all(userIds.slice(from, from + AT_ONCE).map(announce));
     }
     const last = userIds.at(-1);
-    if (last === undefined) return { announced, failed };
+    if (last === undefined) return told;
     after = last;
   }
 };
