@@ -45,6 +45,8 @@ const found = async (amountMicros = 10_000_000): Promise<Organization> => {
 };
 const limit = ({ token }: GatewayAccount, member: string, monthly_limit_micros: number | null) =>
   billing.call('PUT', `/v1/console/organization/members/${member}/limit`, { token, json: { monthly_limit_micros } });
+const limitOf = async ({ token, member }: Organization) =>
+  (await billing.call('GET', `/v1/console/organization/members/${member}/limit`, { token })).body;
 /** Makes a request with one of the member's keys that costs its hold. Returns the decision. */
 const spend = async ({ keys, member }: Organization, key: 0 | 1, micros: number) => {
   const { requestId, body } = await accounts.ask(keys[key], { hold_micros: micros, member_id: member });
@@ -58,6 +60,7 @@ describe('the monthly limit of a member', () => {
     expect((await limit(organization, organization.member, 1_000_000)).body).toEqual({
       monthly_limit_micros: 1_000_000,
     });
+    expect(await limitOf(organization)).toEqual({ monthly_limit_micros: 1_000_000 });
     expect((await spend(organization, 0, 600_000)).verdict).toBe('granted');
     expect(await spend(organization, 1, 500_000)).toEqual({
       verdict: 'member_monthly_limit_exceeded',

@@ -95,6 +95,18 @@ export const organizationMoneyRoutes = {
     responses: { 200: json('The member.', memberSchema) },
     errors: ['not_found', 'no_free_seat', 'member_has_plan'],
   }),
+  getMemberLimit: defineRoute({
+    ...console,
+    operationId: 'getMemberLimit',
+    role: 'admin',
+    method: 'GET',
+    path: '/v1/console/organization/members/{svc_user_id}/limit',
+    summary: 'Get the limit for all API keys of a member',
+    description: 'Null without one.',
+    request: { params: memberParams },
+    responses: { 200: json('The limit.', memberLimitSchema) },
+    errors: ['not_found'],
+  }),
   changeMemberLimit: defineRoute({
     ...console,
     operationId: 'changeMemberLimit',

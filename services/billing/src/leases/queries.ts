@@ -63,6 +63,17 @@ export const listHoldingLeases = async (database: Knex, userId: string, limit: n
 
 const SET_MEMBER_LIMIT = { name: 'set_member_limit', text: 'SELECT set_member_limit($1, $2, $3) AS "leaseId"' };
 
+/** Finds the monthly limit of a member; null for none. */
+export const findMemberLimit = async (
+  database: Knex,
+  { organizationId, userId }: { readonly organizationId: string; readonly userId: string },
+): Promise<number | null> => {
+  const row = await database('member_limits')
+    .where({ svc_user_id: organizationId, member_id: userId })
+    .first<{ monthly_limit_micros: number } | undefined>('monthly_limit_micros');
+  return row?.monthly_limit_micros ?? null;
+};
+
 /** Sets the monthly limit of a member; null for none. Returns the leases of the member's keys that hold something. */
 export const setMemberLimit = async (
   trx: Knex.Transaction,

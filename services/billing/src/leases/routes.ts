@@ -1,7 +1,7 @@
 import { internalRoutes, routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import { grantLeases, type LeaseDeps } from './ask-leases.ts';
-import { changeMemberLimit, type MemberLimitDeps } from './change-member-limit.ts';
+import { changeMemberLimit, type MemberLimitDeps, readMemberLimit } from './change-member-limit.ts';
 import { readKeySpending } from './read-key-spending.ts';
 
 /** Binds the internal routes of leases and of the spending of keys. */
@@ -17,8 +17,17 @@ export const leaseRoutes = (deps: LeaseDeps & { readonly currency: string }): re
   })),
 ];
 
-/** Binds the route of the limits of members. */
+/** Binds the routes of the limits of members. */
 export const memberLimitRoutes = (deps: MemberLimitDeps): readonly Binding[] => [
+  bind(routes.getMemberLimit, async ({ caller, params }) => ({
+    status: 200,
+    body: {
+      monthly_limit_micros: await readMemberLimit(deps, {
+        organizationId: caller.userId,
+        userId: params.svc_user_id,
+      }),
+    },
+  })),
   bind(routes.changeMemberLimit, async ({ caller, act, params, body }) => ({
     status: 200,
     body: {

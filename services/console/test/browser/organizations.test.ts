@@ -265,6 +265,9 @@ describe.skipIf(!hasChromium())('organizations', () => {
     await page.getByRole('button', { name: 'Save changes' }).click();
     await page.getByText('Bruno Verdi may spend €12.50 a month').first().waitFor();
     expect(organizationOf(console.state, id).limits.get(member.account.svc_user_id)).toBe(12_500_000);
+    await act(page, 'Bruno Verdi', 'Limit the API keys');
+    await expect.poll(() => page.getByLabel('Monthly limit').inputValue()).toBe('12.5');
+    await page.keyboard.press('Escape');
     await page.getByRole('link', { name: 'Usage by member' }).click();
     await page.getByLabel('From', { exact: true }).fill('2020-01-01');
     await page.getByRole('row', { name: /Example Business.*12/ }).waitFor();

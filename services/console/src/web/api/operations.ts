@@ -139,6 +139,7 @@ export const operations = {
   listSeats: { method: 'GET', path: '/v1/console/organization/seats', role: 'billing' },
   changeSeats: { method: 'PUT', path: '/v1/console/organization/seats', role: 'billing' },
   assignSeat: { method: 'PUT', path: '/v1/console/organization/members/{svc_user_id}/seat', role: 'billing' },
+  getMemberLimit: { method: 'GET', path: '/v1/console/organization/members/{svc_user_id}/limit', role: 'admin' },
   changeMemberLimit: { method: 'PUT', path: '/v1/console/organization/members/{svc_user_id}/limit', role: 'admin' },
   summarizeMemberUsage: { method: 'GET', path: '/v1/console/organization/usage', role: 'viewer' },
 } as const satisfies { [K in keyof Routes]?: Pick<Routes[K], 'method' | 'path'> & RoleOf<Routes[K]> };

@@ -49,6 +49,10 @@ export const seatBindings = (state: MockState): Binding[] => [
     owned.subscription = body.plan_id === null ? null : { ...subscriptionTo(body.plan_id), paid_by: payer };
     return { status: 200, body: memberBody(state, membership) };
   }),
+  bind(routes.getMemberLimit, async ({ params, caller }) => {
+    const { limits } = organizationOf(state, caller.userId);
+    return { status: 200, body: { monthly_limit_micros: limits.get(params.svc_user_id) ?? null } };
+  }),
   bind(routes.changeMemberLimit, async ({ params, body, caller }) => {
     const organization = organizationOf(state, caller.userId);
     if (membershipOf(organization, params.svc_user_id) === undefined) throw new AppError('not_found');

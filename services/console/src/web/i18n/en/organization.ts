@@ -37,8 +37,7 @@ export const members = {
   seatTaken: (name: string) => `${name} has no seat any more`,
   changeLimit: 'Limit the API keys',
   limitTitle: (name: string) => `Limit of ${name}`,
-  limitText:
-    'Bounds what all API keys of this member spend together in a calendar month (UTC). Saving replaces the present limit.',
+  limitText: 'Bounds what all API keys of this member spend together in a calendar month (UTC). Empty: no limit.',
   limitSet: (name: string, amount: string) => `${name} may spend ${amount} a month`,
   limitRemoved: (name: string) => `${name} has no limit of their own`,
   remove: 'Remove',

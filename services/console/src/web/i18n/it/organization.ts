@@ -38,7 +38,7 @@ export const members: PageMessages['members'] = {
   changeLimit: 'Limita le chiavi API',
   limitTitle: (name) => `Limite di ${name}`,
   limitText:
-    'Limita la spesa di tutte le chiavi API di questo membro in un mese di calendario (UTC). Salvando sostituisci il limite attuale.',
+    'Limita la spesa di tutte le chiavi API di questo membro in un mese di calendario (UTC). Vuoto: nessun limite.',
   limitSet: (name, amount) => `${name} può spendere ${amount} al mese`,
   limitRemoved: (name) => `${name} non ha più un limite suo`,
   remove: 'Rimuovi',
