@@ -141,7 +141,7 @@ const measureEvents = async (): Promise<[string, Amounts][]> => {
     const clientIds = await world.addApps(CALLERS, '/');
     const stream = measured.broker.jetstream();
     const delivered = async (): Promise<number> => {
-      const { rows } = await world.database.query("SELECT count(*) FROM events WHERE state = 'delivered'");
+      const { rows } = await world.database.query("SELECT count(*) FROM events WHERE status = 'delivered'");
       return Number(rows[0]?.count);
     };
     const amounts = await measure(measured, COUNT, async () => {
@@ -167,6 +167,8 @@ const parts: Readonly<Record<string, () => Promise<[string, Amounts][]>>> = {
 
 const open = async (stack: Stack, services: readonly RunningService[]): Promise<Measured> => {
   const databases = services.map(({ databaseUrl }) => new pg.Client(databaseUrl));
+  // After a failure its server stops first. Without a listener that would hide the failure.
+  for (const database of databases) database.on('error', () => undefined);
   await Promise.all(databases.map((database) => database.connect()));
   return { services, databases, broker: await connectToBroker({ url: stack.natsUrlOf('operator'), name: 'operator' }) };
 };
