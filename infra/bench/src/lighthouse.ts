@@ -111,6 +111,9 @@ const preparePages = async (context: BrowserContext, baseUrl: string): Promise<R
     consent: authorizeUrl(baseUrl, String(app['client_id'])),
     overview: `${baseUrl}/`,
     usage: `${baseUrl}/usage`,
+    members: `${baseUrl}/organization/members`,
+    plans: `${baseUrl}/plans`,
+    prices: `${baseUrl}/prices`,
     'docs quick start': `${baseUrl}/docs/quick-start`,
   };
 };
