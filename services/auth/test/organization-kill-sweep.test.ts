@@ -132,7 +132,7 @@ test('a killed removal ends the membership with its sessions, or does nothing', 
     };
   });
   expect(points).toEqual([
-    ...['memberships DELETE', 'console_sessions DELETE', 'outbox INSERT', 'outbox INSERT'],
+    ...['memberships DELETE', 'console_sessions DELETE', 'outbox INSERT', 'management_keys DELETE', 'outbox INSERT'],
     ...['audit_log INSERT', 'commit'],
   ]);
 }, 300_000);

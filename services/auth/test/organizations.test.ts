@@ -301,6 +301,21 @@ describe('an invitation', () => {
   });
 });
 
+test('a removed member keeps no management key of the organization', async () => {
+  const founder = await newPerson(service, 'business');
+  const admin = await newMember(service, mailbox, { organization: founder, role: 'admin' });
+  const path = `${service.url}/v1/console/management-keys`;
+  const json = { name: 'CI', scopes: ['apps:read'] };
+  const own = await call(path, { method: 'POST', token: founder.token, json });
+  const theirs = await call(path, { method: 'POST', token: admin.acting, json });
+  const apps = (key: typeof own) => call(`${service.url}/v1/integrations/apps`, { token: textAt(key, 'key') });
+  expect([(await apps(own)).status, (await apps(theirs)).status]).toEqual([200, 200]);
+  const member = organizationPath(service, `/members/${admin.userId}`);
+  expect((await call(member, { method: 'DELETE', token: founder.token })).status).toBe(204);
+  expect([(await apps(own)).status, (await apps(theirs)).status]).toEqual([200, 401]);
+  expect(await service.outbox(`revocation:management_key.${textAt(theirs, 'id')}`)).toHaveLength(1);
+});
+
 describe('a required second factor', () => {
   test('keeps members without one from acting', async () => {
     const founder = await newPerson(service, 'business');

@@ -109,7 +109,7 @@ const memberRoutes = {
     path: '/v1/console/organization/members/{svc_user_id}',
     summary: 'Remove a member, or leave',
     description:
-      'Wants the role `admin`, and `owner` to remove an owner; with your own id you leave. Tokens that act for the organization end within a second, and so does the seat. API keys of the member stay, marked with `creator_left`. The last owner cannot go.',
+      'Wants the role `admin`, and `owner` to remove an owner; with your own id you leave. Tokens that act for the organization end within a second, and so do the seat and the management keys that the member has created. API keys of the member stay, marked with `creator_left`. The last owner cannot go.',
     request: { params: memberParams },
     responses: { 204: { description: 'Removed.' } },
     errors: ['not_found', 'role_not_allowed', 'last_owner'],

@@ -4,7 +4,12 @@ import { appendToOutbox } from '@svc/messaging';
 import { type Act, AppError } from '@svc/service-kit';
 import { newSessionId } from '../sessions/index.ts';
 import type { Transact, Transaction } from '../transact.ts';
-import { deleteManagementKeyOfUser, deleteManagementKeysOfUser, updateSessionOfManagementKeys } from './queries.ts';
+import {
+  deleteManagementKeyOfUser,
+  deleteManagementKeysOfCreator,
+  deleteManagementKeysOfUser,
+  updateSessionOfManagementKeys,
+} from './queries.ts';
 
 const revocationOf = (id: string) => ({ revocation: { key: `management_key.${id}` } });
 
@@ -43,4 +48,13 @@ export const endManagementKeys = async (
   await appendToOutbox(trx, ...ended.map(revocationOf));
   if (since === undefined) return;
   await updateSessionOfManagementKeys(trx, account.id, newSessionId(deps, now, revokedThrough));
+};
+
+/** Ends the keys that a person has created for an organization, and still knows after leaving it. */
+export const endManagementKeysOfCreator = async (
+  trx: Transaction,
+  membership: { readonly organizationId: string; readonly userId: string },
+): Promise<void> => {
+  const ended = await deleteManagementKeysOfCreator(trx, membership);
+  await appendToOutbox(trx, ...ended.map(revocationOf));
 };

@@ -72,6 +72,16 @@ export const updateSessionOfManagementKeys = async (
   await trx('management_keys').where({ user_id: userId }).update({ session_id: sessionId });
 };
 
+/** Deletes the management keys that a person has created for an organization. Returns their ids. */
+export const deleteManagementKeysOfCreator = async (
+  trx: Transaction,
+  { organizationId, userId }: { readonly organizationId: string; readonly userId: string },
+): Promise<string[]> => {
+  const created = trx('management_keys').where({ user_id: organizationId, created_by: userId });
+  const rows = await created.delete().returning<{ id: string }[]>('id');
+  return rows.map(({ id }) => id);
+};
+
 /** Finds management keys that have not expired; results are in the order of the digests. */
 export const findManagementKeysByDigest = async (
   executor: Executor,

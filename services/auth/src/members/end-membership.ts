@@ -1,18 +1,20 @@
 import { authEvents, keyVersionText, type Role } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
 import { AppError } from '@svc/service-kit';
+import { endManagementKeysOfCreator } from '../management-keys/index.ts';
 import { countOwners, deleteMembership, type MembershipRecord, updateRole } from '../memberships/index.ts';
 import { endActingSessions } from '../sessions/index.ts';
 import type { Transaction } from '../transact.ts';
 
 /**
- * Ends a membership of a locked organization, with the sessions in which the person acts for it. Other services ask for the
- * present role of tokens that name the membership, and find none.
+ * Ends a membership of a locked organization, with the sessions in which the person acts for it and the management keys
+ * that the person has created for it. Other services ask for the present role of tokens that name the membership, and find none.
  */
 export const endMembership = async (trx: Transaction, membership: MembershipRecord): Promise<void> => {
   const { id, organizationId, userId } = membership;
   await deleteMembership(trx, id);
   await endActingSessions(trx, membership);
+  await endManagementKeysOfCreator(trx, membership);
   await appendToOutbox(trx, supersededBy(membership), {
     subject: authEvents.memberRemoved.subject,
     aggregate: `membership:${id}`,
