@@ -1,3 +1,3 @@
-import { defineConfig } from 'vitest/config';
+import { defineTests } from '../../vitest.base.ts';
 
-export default defineConfig({ test: { isolate: false, testTimeout: 90_000, hookTimeout: 120_000 } });
+export default defineTests();

@@ -1,10 +1,6 @@
-import { configDefaults, defineConfig } from 'vitest/config';
+import { configDefaults } from 'vitest/config';
+import { defineTests } from '../../vitest.base.ts';
 
-export default defineConfig({
-  test: {
-    isolate: false,
-    exclude: [...configDefaults.exclude, 'test/rebuilt-image/**'],
-    testTimeout: 90_000,
-    hookTimeout: 120_000,
-  },
+export default defineTests({
+  exclude: [...configDefaults.exclude, 'test/rebuilt-image/**'],
 });

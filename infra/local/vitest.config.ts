@@ -1,11 +1,8 @@
-import { defineConfig } from 'vitest/config';
+import { defineTests } from '../../vitest.base.ts';
 
-export default defineConfig({
-  test: {
-    isolate: false,
-    testTimeout: 240_000,
-    hookTimeout: 240_000,
-    // The tests mostly wait for processes, so Vitest's single worker on two cores would leave both idle.
-    maxWorkers: 3,
-  },
+export default defineTests({
+  testTimeout: 240_000,
+  hookTimeout: 240_000,
+  // The tests mostly wait for processes, so Vitest's single worker on two cores would leave both idle.
+  maxWorkers: 3,
 });

@@ -1,3 +1,5 @@
-import { defineConfig } from 'vitest/config';
+import { defineTests } from '../../vitest.base.ts';
 
-export default defineConfig({ test: { isolate: false, testTimeout: 600_000, hookTimeout: 120_000 } });
+export default defineTests({
+  testTimeout: 600_000,
+});

@@ -1,10 +1,5 @@
-import { defineConfig } from 'vitest/config';
+import { defineTests } from '../../vitest.base.ts';
 
-export default defineConfig({
-  test: {
-    isolate: false,
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    testTimeout: 90_000,
-    hookTimeout: 120_000,
-  },
+export default defineTests({
+  include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
 });

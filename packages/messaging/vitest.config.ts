@@ -1,12 +1,7 @@
-import { defineConfig } from 'vitest/config';
+import { defineTests } from '../../vitest.base.ts';
 
-export default defineConfig({
-  test: {
-    isolate: false,
-    globalSetup: ['@svc/testing/global-setup'],
-    testTimeout: 90_000,
-    hookTimeout: 120_000,
-    // The tests mostly wait for servers, so one worker would leave the processor idle.
-    maxWorkers: 2,
-  },
+export default defineTests({
+  globalSetup: ['@svc/testing/global-setup'],
+  // The tests mostly wait for servers, so one worker would leave the processor idle.
+  maxWorkers: 2,
 });

@@ -1,13 +1,6 @@
-import { defineConfig } from 'vitest/config';
+import { defineTests } from '../../vitest.base.ts';
 
-export default defineConfig({
-  test: {
-    isolate: false,
-    // memory.test.ts collects garbage itself.
-    execArgv: ['--expose-gc'],
-    // Vitest's default of one second is too short on a busy machine.
-    expect: { poll: { timeout: 10_000 } },
-    testTimeout: 90_000,
-    hookTimeout: 120_000,
-  },
+export default defineTests({
+  // memory.test.ts collects garbage itself.
+  execArgv: ['--expose-gc'],
 });

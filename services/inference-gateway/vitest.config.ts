@@ -1,22 +1,18 @@
-import { defineConfig } from 'vitest/config';
+import { defineTests } from '../../vitest.base.ts';
 
-export default defineConfig({
-  test: {
-    projects: [
-      { test: { name: 'unit', isolate: false, include: ['src/**/*.test.ts'] } },
-      { test: { name: 'fuzz', isolate: false, include: ['test/fuzz/*.fuzz.ts'], testTimeout: 90_000 } },
-      {
-        test: {
-          name: 'integration',
-          // Tests of memory collect garbage themselves.
-          execArgv: ['--expose-gc'],
-          isolate: false,
-          include: ['test/**/*.test.ts'],
-          globalSetup: ['@svc/testing/global-setup'],
-          testTimeout: 90_000,
-          hookTimeout: 120_000,
-        },
+export default defineTests({
+  projects: [
+    { extends: true, test: { name: 'unit', include: ['src/**/*.test.ts'] } },
+    { extends: true, test: { name: 'fuzz', include: ['test/fuzz/*.fuzz.ts'] } },
+    {
+      extends: true,
+      test: {
+        name: 'integration',
+        // Tests of memory collect garbage themselves.
+        execArgv: ['--expose-gc'],
+        include: ['test/**/*.test.ts'],
+        globalSetup: ['@svc/testing/global-setup'],
       },
-    ],
-  },
+    },
+  ],
 });

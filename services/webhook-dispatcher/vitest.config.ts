@@ -1,5 +1,5 @@
-import { defineConfig } from 'vitest/config';
+import { defineTests } from '../../vitest.base.ts';
 
-export default defineConfig({
-  test: { isolate: false, globalSetup: ['@svc/testing/global-setup'], testTimeout: 90_000, hookTimeout: 120_000 },
+export default defineTests({
+  globalSetup: ['@svc/testing/global-setup'],
 });

@@ -1,3 +1,5 @@
-import { defineConfig } from 'vitest/config';
+import { defineTests } from '../../../../vitest.base.ts';
 
-export default defineConfig({ test: { include: ['test/rebuilt-image/**/*.test.ts'] } });
+export default defineTests({
+  include: ['test/rebuilt-image/**/*.test.ts'],
+});

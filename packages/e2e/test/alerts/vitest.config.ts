@@ -1,13 +1,10 @@
-import { defineConfig } from 'vitest/config';
+import { defineTests } from '../../../../vitest.base.ts';
 
 // A separate stack: the alert tests break it.
-export default defineConfig({
-  test: {
-    isolate: false,
-    include: ['test/alerts/**/*.test.ts'],
-    globalSetup: ['test/alerts/global-setup.ts'],
-    fileParallelism: false,
-    testTimeout: 120_000,
-    hookTimeout: 180_000,
-  },
+export default defineTests({
+  include: ['test/alerts/**/*.test.ts'],
+  globalSetup: ['test/alerts/global-setup.ts'],
+  fileParallelism: false,
+  testTimeout: 120_000,
+  hookTimeout: 180_000,
 });

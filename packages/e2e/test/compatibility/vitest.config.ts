@@ -1,12 +1,8 @@
-import { defineConfig } from 'vitest/config';
+import { defineTests } from '../../../../vitest.base.ts';
 
-export default defineConfig({
-  test: {
-    isolate: false,
-    include: ['test/compatibility/**/*.test.ts'],
-    globalSetup: ['test/compatibility/support/global-setup.ts'],
-    testTimeout: 90_000,
-    hookTimeout: 180_000,
-    env: { MASTRA_TELEMETRY_DISABLED: '1' },
-  },
+export default defineTests({
+  include: ['test/compatibility/**/*.test.ts'],
+  globalSetup: ['test/compatibility/support/global-setup.ts'],
+  hookTimeout: 180_000,
+  env: { MASTRA_TELEMETRY_DISABLED: '1' },
 });
