@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { identifyProcess } from '@svc/embedded-servers';
-import type { StackDescription } from '../src/stack/stack-file.ts';
+import type { StackDescription } from '../src/stack/stack-context.ts';
 
 const RUNNER = fileURLToPath(new URL('fixtures/run-stack.ts', import.meta.url));
 const PATIENCE_MS = 180_000;

@@ -3,7 +3,7 @@ import type { RouteDefinition } from '@svc/contracts';
 import type { CallInput, CallResult } from '@svc/service-kit';
 import type { AddressBook } from './address-book.ts';
 import type { Contexts } from './contexts.ts';
-import type { MachineSettings } from './doctor/check-machine.ts';
+import type { MachineSettings } from './doctor.ts';
 import { UsageError } from './operator-error.ts';
 
 /** Calls a route of the service that owns it and returns the body. */

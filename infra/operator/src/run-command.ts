@@ -23,7 +23,7 @@ import { uncertainCommands } from './commands/uncertain.ts';
 import { webhookCommands } from './commands/webhooks.ts';
 import { completionFor, shells } from './completion.ts';
 import type { Contexts } from './contexts.ts';
-import type { MachineSettings } from './doctor/check-machine.ts';
+import type { MachineSettings } from './doctor.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
 
 const TIMEOUT_MS = 60_000;

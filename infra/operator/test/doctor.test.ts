@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { consumingServices, type ServiceName } from '@svc/contracts';
 import { afterEach, expect, test } from 'vitest';
-import type { MachineSettings } from '../src/doctor/check-machine.ts';
+import type { MachineSettings } from '../src/doctor.ts';
 import { runCommand } from '../src/run-command.ts';
 
 const servers = new Set<Server>();

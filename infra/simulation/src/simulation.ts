@@ -1,9 +1,9 @@
-import { createMetrics } from '@svc/service-kit';
+import { spawn } from 'node:child_process';
+import { createMetrics, type LogFields, type Logger } from '@svc/service-kit';
 import { type Checks, createChecks, installGuards } from './checks/checks.ts';
 import { plantFault } from './checks/plants.ts';
 import { createViolations, Violation } from './checks/violation.ts';
 import { type Backends, createBackends } from './database/backends.ts';
-import { releaseAtEnd } from './database/release-at-end.ts';
 import { type SimulatedServer, startSimulatedServer } from './database/simulated-server.ts';
 import { createStepper } from './database/stepper.ts';
 import { drive, type Run } from './drive.ts';
@@ -11,13 +11,13 @@ import { createRandom } from './engine/random.ts';
 import { realNowMs } from './engine/real-time.ts';
 import { replaceGlobals } from './engine/replace-globals.ts';
 import { createScheduler } from './engine/scheduler.ts';
+import { currentProcess } from './engine/simulated-process.ts';
 import { createTrace, type Trace } from './engine/trace.ts';
 import { createVirtualTime } from './engine/virtual-time.ts';
 import { FIRST_EPOCH } from './first-epoch.ts';
 import { createBroker } from './network/broker.ts';
 import { createHintBoard } from './network/broker-client.ts';
 import { createNetwork } from './network/network.ts';
-import { createTraceLogger } from './network/trace-logger.ts';
 import { createConnections } from './world/connections.ts';
 import { createFleet } from './world/fleet.ts';
 import { createPopulation } from './world/population.ts';
@@ -26,6 +26,41 @@ import { openStripeAccount } from './world/stripe-account.ts';
 import { deliverEvent } from './world/stripe-activities.ts';
 import type { Surroundings } from './world/surroundings.ts';
 import { activitiesOf, createWorkload, LASTING, type WorkloadParts } from './world/workload.ts';
+
+const ignore = (): void => undefined;
+
+/** Writes the warnings and errors of services to the trace. */
+const createTraceLogger = (trace: Trace): Logger => {
+  const write = (fields: LogFields | string, message?: string): void => {
+    const err = typeof fields === 'string' ? undefined : fields.err;
+    const reason = err instanceof Error ? `: ${err.message}` : '';
+    trace.add(`  ${currentProcess()?.name}: ${message ?? ''}${reason}`.replaceAll(/\s+/g, ' '));
+  };
+  const logger: Logger = {
+    debug: ignore,
+    info: ignore,
+    warn: write,
+    error: write,
+    fatal: write,
+    audit: ignore,
+    child: () => logger,
+  };
+  return logger;
+};
+
+/**
+ * Lets stopped backends go on when this process is killed, because a server cannot stop while one of its processes is stopped.
+ * A shell notices the end through a pipe. Returns a function that ends the watch.
+ */
+const releaseAtEnd = (serverPid: number): (() => void) => {
+  const script = 'read -r _; for child in $(cat /proc/"$1"/task/"$1"/children); do kill -CONT "$child"; done';
+  const command = ['-c', script, 'sh', String(serverPid)];
+  const shell = spawn('/bin/sh', command, { detached: true, stdio: ['pipe', 'ignore', 'ignore'] });
+  shell.on('error', () => undefined);
+  shell.stdin.on('error', () => undefined);
+  shell.unref();
+  return () => shell.stdin.end('\n');
+};
 
 export interface SimulationOptions {
   readonly seed: number;

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { startRun } from '../src/start-run.ts';
+import { startRun } from '../src/campaign.ts';
 
 /** Runs one simulation to its end. */
 export const runSimulation = async (

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { scratchDirectory } from '@svc/embedded-servers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { prepareRuns } from '../src/campaign.ts';
 import { PLANTS } from '../src/checks/plants.ts';
-import { prepareRuns } from '../src/start-run.ts';
 import { runSimulation } from './run-simulation.ts';
 
 const scratch = await scratchDirectory();

@@ -1,13 +1,68 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { Knex } from 'knex';
-import { connectPatiently } from './connect-patiently.ts';
 import { createDatabase } from './create-database.ts';
 import { MigrationError } from './migration-error.ts';
+import { isConnectionFailure } from './postgres-errors.ts';
 import { reasonOf } from './reason-of.ts';
 import { setupLimits } from './setup-limits.ts';
 import { applyFunctions, createTableFunctions, readFunctions, type SqlFunction } from './sql-functions.ts';
+import { NoWritableServer, readServers } from './writable-server.ts';
+
+/** PostgreSQL refuses the connection of a process that starts, or does not answer. The message has no password. */
+class DatabaseUnreachable extends Error {
+  override readonly name = 'DatabaseUnreachable';
+  readonly code = 'database_unreachable';
+
+  constructor(url: string, cause: unknown) {
+    const servers = readServers(url).urls.map((each) => new URL(each));
+    const hosts = servers.map(({ host }) => host).join(', ');
+    const [user, name] = [servers[0]?.username ?? '', servers[0]?.pathname.slice(1) ?? ''].map(decodeURIComponent);
+    // A name with several addresses fails with an AggregateError, which has no message.
+    const reason = cause instanceof AggregateError ? cause.errors.map(reasonOf).join(', ') : reasonOf(cause);
+    super(`DATABASE_URL: cannot connect to PostgreSQL at ${hosts} as ${user} for ${name}: ${reason}`, { cause });
+  }
+}
+
+const PATIENCE_MS = 120_000;
+const PAUSE_MS = 250;
+
+interface PatienceOptions {
+  /** The pool's connection string, of which failures name hosts, user and database. */
+  readonly url: string;
+  /** Gets the first failure, while the next attempts run. */
+  readonly onWaiting?: (failure: DatabaseUnreachable) => void;
+  readonly patienceMs?: number;
+}
+
+/**
+ * Opens the first connection of a pool. When a process starts on a busy machine, that takes longer than any request may
+ * wait: a time-out is repeated for two minutes, and so is the search among several servers, of which none takes writes
+ * during a failover. Throws DatabaseUnreachable, for every other failure at once.
+ */
+export const connectPatiently = async (
+  database: Knex,
+  { url, onWaiting, patienceMs = PATIENCE_MS }: PatienceOptions,
+): Promise<void> => {
+  const deadline = performance.now() + patienceMs;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await database.raw('SELECT 1');
+      return;
+    } catch (error) {
+      const failure = new DatabaseUnreachable(url, error);
+      if (!isPassing(error) || performance.now() > deadline) throw failure;
+      if (attempt === 1) onWaiting?.(failure);
+    }
+    await sleep(PAUSE_MS);
+  }
+};
+
+const isPassing = (error: unknown): boolean =>
+  error instanceof NoWritableServer ||
+  (isConnectionFailure(error) && error instanceof Error && /time(?:d ?)?out/i.test(error.message));
 
 /** An arbitrary constant: the migration runs on one database take turns on it. */
 const ADVISORY_LOCK = 7_348_101_665;

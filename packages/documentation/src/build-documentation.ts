@@ -1,9 +1,13 @@
+import { execFile } from 'node:child_process';
 import { hash } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { DESCRIPTION_VERSION, openapiDocument } from '@svc/contracts/openapi';
 import { bundleClient } from './bundle-client.ts';
-import { LLMS_PATH, llmsText } from './llms-text.ts';
-import { linkMarkdown, renderMarkdown } from './markdown/index.ts';
-import { packPartnerSdk, readSdkVersion } from './pack-partner-sdk.ts';
+import { linkMarkdown, renderMarkdown, toMarkdownAddress } from './markdown/index.ts';
 import { type Frame, type NavigationSection, type Page, renderPage, searchEntries } from './page/index.ts';
 import { referencePages } from './reference/index.ts';
 import {
@@ -24,6 +28,70 @@ import {
   sizeOf,
   sourcesIn,
 } from './site/index.ts';
+
+const SDK = fileURLToPath(new URL('..', import.meta.resolve('@svc/partner-sdk')));
+const WORKSPACE_BINARIES = fileURLToPath(new URL('../../../node_modules/.bin', import.meta.url));
+const TIMEOUT_MS = 120_000;
+
+/**
+ * Packs the partner SDK as it would be published: compiled, and packed by pnpm, which inserts real versions into its
+ * manifest. `environment` locates pnpm in a container; a checkout has pnpm installed.
+ */
+const packPartnerSdk = async (environment: NodeJS.ProcessEnv): Promise<Uint8Array> => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-partner-sdk-'));
+  try {
+    const env = {
+      ...environment,
+      PATH: [WORKSPACE_BINARIES, environment['PATH']].join(delimiter),
+      pnpm_config_verify_deps_before_run: 'false',
+    };
+    await promisify(execFile)('pnpm', ['pack', '--pack-destination', folder], { cwd: SDK, env, timeout: TIMEOUT_MS });
+    const [name = ''] = await readdir(folder);
+    return await readFile(join(folder, name));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+};
+
+/** Returns the version in the manifest of the partner SDK. */
+const readSdkVersion = async (): Promise<string> => {
+  const { version } = JSON.parse(await readFile(join(SDK, 'package.json'), 'utf8'));
+  return String(version);
+};
+
+/** Path of the list of pages for language models (llmstxt.org). */
+const LLMS_PATH = 'llms.txt';
+
+const LEAD_CHARACTERS_MAX = 200;
+
+/** Lists the pages of the navigation as Markdown, each with the beginning of its text. */
+const llmsText = (navigation: readonly NavigationSection[], pages: readonly Page[]): string => {
+  const leads = new Map(pages.map(({ address, markdown }) => [address, leadOf(markdown)]));
+  const sections = navigation.map(({ title, links }) => {
+    const items = links.map((link) => {
+      const lead = leads.get(link.address) ?? '';
+      return `- [${link.title}](${toMarkdownAddress(link.address)})${lead === '' ? '' : `: ${lead}`}`;
+    });
+    return `## ${title}\n\n${items.join('\n')}\n`;
+  });
+  return `# svc
+
+> Bring your own AI subscription to other people’s apps: registered-app OAuth, delegated chat and audio inference on a user’s subscription, signed lifecycle webhooks, and an API-key gateway in the common chat-completions wire format with proof of the EU provider.
+
+Every page is Markdown at its address with \`.md\`. The API as OpenAPI 3.1: [/v1/openapi.json](/v1/openapi.json). Webhook events as AsyncAPI 3.0: [/v1/asyncapi.json](/v1/asyncapi.json).
+
+${sections.join('\n')}`;
+};
+
+/** Returns the first sentence below the title. */
+const leadOf = (markdown: string): string => {
+  const paragraph = markdown.split(/\n{2,}/).find((text) => /^[\p{L}*`[]/u.test(text)) ?? '';
+  const plain = paragraph
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/[*`]|\s+/g, (part) => (part.trim() === '' ? ' ' : ''));
+  const [sentence = ''] = plain.split(/(?<=[.!?])\s/, 1);
+  return sentence.slice(0, LEAD_CHARACTERS_MAX);
+};
 
 /** Files by their path below the site's root, such as `docs/quick-start.html`. */
 export type SiteFiles = ReadonlyMap<string, string | Uint8Array>;

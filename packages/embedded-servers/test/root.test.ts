@@ -14,7 +14,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { locatePostgres, type PostgresServer } from '../src/index.ts';
-import { makePublicCopy } from '../src/public-copy.ts';
+import { makePublicCopy } from '../src/postgres-programs.ts';
 import { query } from './support/query.ts';
 import { testAsRoot, useServers } from './support/servers.ts';
 

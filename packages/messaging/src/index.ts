@@ -2,7 +2,6 @@ export { type ConnectOptions, connectMessaging, type Messaging } from './connect
 export { type EventOf, type EventSubject, hasSubject, type ReceivedEvent } from './connection/event-types.ts';
 export type { MessagingLogger } from './connection/logger.ts';
 export type { MessagingMetrics } from './connection/metrics.ts';
-export { type SharedHints, type SharedHintsOptions, shareHints } from './hints/share-hints.ts';
 export { inboxMigration } from './inbox/inbox-tables.ts';
 export type { DeliveryMeta } from './inbox/parse-message.ts';
 export { type EpochVersion, readVersions } from './inbox/queries.ts';
@@ -30,7 +29,6 @@ export { beginEpoch, type Epoch } from './outbox/begin-epoch.ts';
 export { outboxMigration } from './outbox/outbox-tables.ts';
 export { type Relay, type RelayOptions, startRelay } from './outbox/start-relay.ts';
 export { withOutbox } from './outbox/with-outbox.ts';
-export { appRevocationKey } from './revocations/app-revocation-key.ts';
 export { openRevocations, type RevocationsOptions } from './revocations/open-revocations.ts';
 export {
   authSource,
@@ -39,3 +37,5 @@ export {
   revocationRoutes,
 } from './revocations/recorded-revocations.ts';
 export type { RevocationSubject, RevocationView } from './revocations/revocation-entries.ts';
+export { appRevocationKey } from './revocations/revocation-entries.ts';
+export { type SharedHints, type SharedHintsOptions, shareHints } from './share-hints.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { defineStyle } from './define-style.ts';
 import { html } from './html.ts';
 import { pagePolicy, renderPage } from './page.ts';
-import { THEME } from './theme.ts';
+import { THEME } from './site.ts';
 
 const style = defineStyle(THEME, 'p{margin:0}');
 const page = { locale: 'it', title: 'A & B', style, body: html`<main>${'<'}</main>` };

@@ -6,7 +6,7 @@ import * as generated from '../src/generated/contract.ts';
 import * as webhooks from '../src/generated/webhooks.ts';
 import * as sdk from '../src/index.ts';
 import { chatCompletionShape } from '../src/inference/chat.ts';
-import { transcriptionShape } from '../src/inference/transcription.ts';
+import { transcriptionShape } from '../src/inference/svc-client.ts';
 import * as server from '../src/server.ts';
 import { accepts, type Shape } from '../src/shape.ts';
 import { eventsPageShape } from '../src/webhooks/fetch-events.ts';

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { commonPasswords } from './common-passwords.ts';
-import { judgePassword, ratePassword } from './judge-password.ts';
+import { commonPasswords, judgePassword, ratePassword } from './judge-password.ts';
 import { passwordContext } from './password-context.ts';
 
 const context = passwordContext({

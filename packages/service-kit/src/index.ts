@@ -18,7 +18,7 @@ export {
   type TokenAuthenticatorsOptions,
 } from './authentication/token-authenticators.ts';
 export { type BatchingOptions, batchCalls, wasNeverSent } from './batching/batch-calls.ts';
-export { type CertificateWatchOptions, watchCertificates } from './certificates/watch-certificates.ts';
+export { type CertificateWatchOptions, watchCertificates } from './certificates.ts';
 export {
   type CallInput,
   type CallResult,
@@ -28,19 +28,17 @@ export {
 } from './client/create-internal-client.ts';
 export { withDeadline } from './client/with-deadline.ts';
 export { type Clock, systemClock } from './clock.ts';
-export { UnorderedSet } from './collections/unordered-set.ts';
 export { brokerSettings, commonSettings, databaseSettings } from './config/common-settings.ts';
+export { ConfigError, type ConfigFault, loadConfig } from './config/load-config.ts';
 export {
   describeSettings,
+  logStart,
   renderEnvExample,
   renderSettingsTable,
   type SettingDescription,
-} from './config/describe-config.ts';
-export { ConfigError, type ConfigFault, loadConfig } from './config/load-config.ts';
-export { logStart } from './config/log-start.ts';
+} from './config/log-start.ts';
 export { type Setting, type SettingMetadata, setting } from './config/setting.ts';
 export { whenValid } from './config/when-valid.ts';
-export { acceptedEncodings } from './http/accepted-encodings.ts';
 export { Act } from './http/act.ts';
 export type {
   AccessTokenCaller,
@@ -62,36 +60,36 @@ export type {
 } from './http/binding.ts';
 export { bind, HANDLED } from './http/binding.ts';
 export type { Prepare } from './http/create-app.ts';
+export { toOriginForm } from './http/create-app.ts';
 export { createInternalApp, type InternalAppOptions } from './http/create-internal-app.ts';
 export { createServiceApp, listUnboundRoutes, type ServiceAppOptions } from './http/create-service-app.ts';
 export { awaitsContinue, continueOnRead } from './http/expect-continue.ts';
-export { freeBuffer } from './http/free-buffer.ts';
 export { findHeadFault, followsRefusedHead, type HeadFault } from './http/head-fault.ts';
 export { sendJsonStream, type WriteText } from './http/json-stream.ts';
-export { toOriginForm } from './http/origin-form.ts';
 export { readOauthForm } from './http/parse-body.ts';
 export {
   type BodyReading,
   checkMediaType,
   consumeBody,
+  freeBuffer,
   mediaType,
   RequestTimeout,
   readBodyBytes,
   STATUS_CALLER_GONE,
 } from './http/read-body.ts';
+export { acceptedEncodings } from './http/serve-route.ts';
 export { parseOrThrow } from './http/validate.ts';
 export { whenClosed } from './http/when-closed.ts';
-export { type Drain, makeDrainable } from './lifecycle/drain.ts';
 export { type ControlledLifecycle, createLifecycle, type Lifecycle } from './lifecycle/lifecycle.ts';
 export type { Listener, ListenOptions } from './lifecycle/listen.ts';
-export { listen } from './lifecycle/listen.ts';
+export { type Drain, listen, makeDrainable } from './lifecycle/listen.ts';
 export { type PeriodicWork, type PeriodicWorkOptions, runPeriodically } from './lifecycle/run-periodically.ts';
 export { type RunServiceOptions, runService } from './lifecycle/run-service.ts';
-export { createLogger, type Logger, type LoggerOptions } from './logging/create-logger.ts';
+export { createLogger, type Logger, type LoggerOptions, reduceError } from './logging/create-logger.ts';
 export type { LogFieldName, LogFields } from './logging/log-fields.ts';
-export { reduceError } from './logging/reduce-error.ts';
 export { createMetrics, type Metrics } from './metrics/create-metrics.ts';
+export { openTraces, type TraceConfig } from './open-traces.ts';
 export { type DerivedKeys, openDerivedKeys, type PublicSigningKey } from './signing/derived-keys.ts';
 export { keySetReply } from './signing/key-set-reply.ts';
 export { signClaims } from './signing/sign-claims.ts';
-export { openTraces, type TraceConfig } from './traces/open-traces.ts';
+export { UnorderedSet } from './unordered-set.ts';

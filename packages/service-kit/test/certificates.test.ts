@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:tls';
 import { captureLogs, createTestAuthority, waitFor } from '@svc/testing';
 import { expect, test } from 'vitest';
-import { watchCertificates } from '../src/certificates/watch-certificates.ts';
+import { watchCertificates } from '../src/certificates.ts';
 import { createMetrics } from '../src/index.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,5 +1,4 @@
 export { freePort } from '@svc/embedded-servers';
-export type { AuthStandIn } from './auth-stand-in.ts';
 export { type CapturedLogs, captureLogs } from './capture-logs.ts';
 export { type DatabaseMoment, databaseMoment } from './database-moment.ts';
 export { type DnsAnswer, type DnsStandIn, dnsStandIn } from './dns-stand-in.ts';
@@ -13,6 +12,7 @@ export { type SoftwareAuthenticator, softwareAuthenticator } from './software-au
 export { createTestAuthority, type Identity, type TestAuthority } from './test-authority.ts';
 export { type TestClock, testClock } from './test-clock.ts';
 export { type TestDatabase, testDatabase } from './test-database.ts';
+export type { AuthStandIn } from './test-tokens.ts';
 export { type ActingChoices, type TestTokens, testTokens } from './test-tokens.ts';
 export { type CollectedSpan, readSpans, type TraceCollector, traceCollector } from './trace-collector.ts';
 export { waitFor } from './wait-for.ts';

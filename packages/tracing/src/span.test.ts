@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parsePairs } from './parse-pairs.ts';
 import { allowListed, type SpanAttributes } from './span.ts';
-import { formatTraceparent, isSampled, parseTraceparent } from './trace-parent.ts';
-import { errorCodeOf } from './tracing.ts';
+import { errorCodeOf, formatTraceparent, isSampled, parseTraceparent } from './start-tracing.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';

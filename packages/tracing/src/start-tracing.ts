@@ -1,10 +1,72 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
-import type { Context, Span, Tracer } from '@opentelemetry/api';
+import type { Context, Span, SpanContext, Tracer } from '@opentelemetry/api';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import { allowListed, type SpanKind, type SpanStart, type TraceSpan, type Tracing } from './span.ts';
-import { formatTraceparent, isSampled, parseTraceparent } from './trace-parent.ts';
-import { setTracing } from './tracing.ts';
+
+let active: Tracing | undefined;
+
+/** Returns the active tracing, or undefined while it is off; then this call is the whole cost. */
+export const activeTracing = (): Tracing | undefined => active;
+
+/** Turns tracing on or off for the process. */
+const setTracing = (tracing: Tracing | undefined): void => {
+  active = tracing;
+};
+
+/** Returns the current span. Undefined while tracing is off or outside a span. */
+export const currentSpan = (): TraceSpan | undefined => active?.current();
+
+/**
+ * Runs `work` in this span, or in none. Use it for work done later on behalf of others: otherwise the work would count
+ * as part of the span that triggered it.
+ */
+export const withinSpan = <T>(span: TraceSpan | undefined, work: () => T): T =>
+  active === undefined ? work() : active.within(span, work);
+
+/** Runs `work` as a step of the current trace, if there is one. */
+export const traced = <T>(start: SpanStart, work: () => Promise<T>): Promise<T> =>
+  active?.current() === undefined ? work() : trace(active, start, work);
+
+const trace = async <T>(tracing: Tracing, start: SpanStart, work: () => Promise<T>): Promise<T> => {
+  const span = tracing.begin(start);
+  try {
+    const result = await tracing.within(span, work);
+    span.end();
+    return result;
+  } catch (error) {
+    span.end(errorCodeOf(error));
+    throw error;
+  }
+};
+
+const CODE = /^[\w.-]{1,60}$/;
+
+/** Returns the code of our errors, PostgreSQL's or the system's, or else the class. Never the message. */
+export const errorCodeOf = (error: unknown): string => {
+  const code: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined;
+  if (typeof code === 'string' && CODE.test(code)) return code;
+  return error instanceof Error && CODE.test(error.name) ? error.name : 'unknown';
+};
+
+/** W3C Trace Context section 3.2: version, trace id, span id, flags. Later versions may append fields. */
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/;
+const CHARACTERS_MAX = 200;
+const SAMPLED = 1;
+
+/** Parses a `traceparent` header. Returns undefined if it is invalid. */
+export const parseTraceparent = (header: string): SpanContext | undefined => {
+  const [, traceId, spanId, flags] = (header.length <= CHARACTERS_MAX && TRACEPARENT.exec(header)) || [];
+  if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & SAMPLED, isRemote: true };
+};
+
+/** Formats a `traceparent` header. */
+export const formatTraceparent = ({ traceId, spanId, traceFlags }: SpanContext): string =>
+  `00-${traceId}-${spanId}-0${traceFlags & SAMPLED}`;
+
+/** Returns true if the trace is exported. */
+export const isSampled = ({ traceFlags }: SpanContext): boolean => (traceFlags & SAMPLED) === SAMPLED;
 
 /** Spans waiting for export. Further ones are dropped. */
 const QUEUE_SPANS_MAX = 4_096;

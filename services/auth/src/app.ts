@@ -13,11 +13,11 @@ import {
   type PeriodicWork,
 } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { accountOperationRoutes, endLostTokens } from './account-operations/index.ts';
+import { accountOperationRoutes, endLostTokens } from './account-operations.ts';
 import { accountRoutes } from './accounts/index.ts';
-import { appOperatorRoutes, appReportRoutes, countAppsWithOpenReports } from './app-reports/index.ts';
+import { appOperatorRoutes, appReportRoutes, countAppsWithOpenReports } from './app-reports.ts';
 import { appInternalRoutes, appRoutes, countSuspensions, findConnectedApps, startSuspensions } from './apps/index.ts';
-import { auditLogRoutes } from './audit-log/routes.ts';
+import { auditLogRoutes } from './audit-log.ts';
 import { documentOperatorRoutes } from './client-documents/index.ts';
 import type { Config } from './config.ts';
 import { connectionRoutes } from './connections/index.ts';
@@ -30,7 +30,7 @@ import { eraseAgain, erasureRoutes, startErasures } from './erasure/index.ts';
 import { factorRoutes } from './factors/index.ts';
 import { createFailingItems, type Work } from './failing-items.ts';
 import { startHousekeeping } from './housekeeping.ts';
-import { invitationRoutes } from './invitations/index.ts';
+import { invitationRoutes } from './invitations.ts';
 import { startMailer } from './mail/index.ts';
 import {
   authenticateManagementKey,
@@ -38,15 +38,15 @@ import {
   managementKeyRoutes,
 } from './management-keys/index.ts';
 import { memberInternalRoutes, memberOperatorRoutes, memberRoutes } from './members/index.ts';
-import { type NoticeDeps, noticeInternalRoutes } from './notices/index.ts';
+import { type NoticeDeps, noticeInternalRoutes } from './notices.ts';
 import { createOauthServer, oidcRoutes, preparePushedRequest } from './oidc/index.ts';
-import { organizationInternalRoutes, organizationRoutes } from './organizations/routes.ts';
-import { personalDataRoutes } from './personal-data/index.ts';
-import { profileRoutes } from './profile/index.ts';
+import { organizationInternalRoutes, organizationRoutes } from './organizations.ts';
+import { personalDataRoutes } from './personal-data.ts';
+import { profileRoutes } from './profile.ts';
 import { type ProveDomain, publisherRoutes, startDomainChecks } from './publishers/index.ts';
-import { recoveryRoutes, startResets } from './recovery/index.ts';
+import { recoveryRoutes, startResets } from './recovery.ts';
 import { authenticateSession, sessionRoutes } from './sessions/index.ts';
-import { type KeyRing, signingKeyOperatorRoutes, signingKeyRoutes } from './signing-keys/index.ts';
+import { type KeyRing, signingKeyOperatorRoutes, signingKeyRoutes } from './signing-keys.ts';
 import { createSliceDeps, type SliceDeps } from './slice-deps.ts';
 import { ssoRoutes } from './sso/index.ts';
 

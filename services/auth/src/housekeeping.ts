@@ -1,15 +1,15 @@
 import { pruneActs } from '@svc/database';
 import { type Clock, type Logger, type PeriodicWork, runPeriodically } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { deleteReportsBefore } from './app-reports/index.ts';
+import { deleteReportsBefore } from './app-reports.ts';
 import { deleteUnusedDocumentedApps } from './client-documents/index.ts';
 import { deleteAuditEntriesBefore, deleteGrantsExpiredBefore } from './connections/index.ts';
 import { deleteDeniedFormsBefore } from './consent/index.ts';
 import { deleteUnconfirmedTotpsBefore, deleteUsedChallengesExpiredBefore, UNCONFIRMED_MS } from './factors/index.ts';
 import type { FailingItems } from './failing-items.ts';
-import { deleteInvitationsExpiredBefore } from './invitations/index.ts';
+import { deleteInvitationsExpiredBefore } from './invitations.ts';
 import { deleteMailsBefore } from './mail/index.ts';
-import { deleteMailedTokensExpiredBefore } from './mailed-tokens/index.ts';
+import { deleteMailedTokensExpiredBefore } from './mailed-tokens.ts';
 import {
   deleteDeviceRequestsExpiredBefore,
   deleteExpiredRequestsAndProofs,

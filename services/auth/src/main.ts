@@ -23,7 +23,7 @@ import {
 } from '@svc/service-kit';
 import { createApp } from './app.ts';
 import { configSchema } from './config.ts';
-import { startKeyNoticeConsumer, startNoticeConsumer } from './notices/index.ts';
+import { startKeyNoticeConsumer, startNoticeConsumer } from './notices.ts';
 
 const NAME = 'auth';
 const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));

@@ -1,7 +1,15 @@
 import { newId } from '@svc/contracts';
 import { createPinnedAgent, createSystemLookup, type PinnedAgent, parseAllowTargets } from '@svc/destinations';
 import { withOutbox } from '@svc/messaging';
-import { openSecretKeys, requireSecretKeys } from '@svc/secrets';
+import {
+  createMacs,
+  createSealer,
+  type KeyedColumn,
+  openSecretKeys,
+  requireSecretKeys,
+  type SecretKeys,
+  type SecretUse,
+} from '@svc/secrets';
 import { accessTokenAudience, type Clock, createInternalClient } from '@svc/service-kit';
 import { createPasswordHasher, createPasswordRules, createSignUps } from './accounts/index.ts';
 import type { AppDeps } from './app.ts';
@@ -19,17 +27,54 @@ import {
 } from './consent/index.ts';
 import { createReadOffer } from './console-pages/index.ts';
 import { askedDeviceSchema } from './device-pages/index.ts';
-import { createPasskeyChallenges, relyingPartyOf } from './factors/index.ts';
+import { CHALLENGE_MAC_BYTES, createPasskeyChallenges, relyingPartyOf } from './factors/index.ts';
 import { createMailTransport } from './mail/index.ts';
 import { endActingWithoutFactor } from './members/index.ts';
-import { createKeyNames } from './notices/index.ts';
+import { createKeyNames } from './notices.ts';
 import { selectProveDomain } from './publishers/index.ts';
-import { createDevices } from './sessions/index.ts';
-import { openKeyRing } from './signing-keys/index.ts';
-import { openSecrets } from './stored-secrets.ts';
+import { createDevices, DEVICE_PROOF_BYTES } from './sessions/index.ts';
+import { openKeyRing } from './signing-keys.ts';
 import { createAttemptThrottle, createGuessLimit, createSourceLimit } from './throttling/index.ts';
 import { DAY_MS, SECOND_MS } from './time.ts';
 import type { Transact } from './transact.ts';
+
+/** Opens everything that AUTH_ENCRYPTION_KEY encrypts or signs, each with a derived key. */
+export const openSecrets = (keys: SecretKeys) => {
+  const signingKeySealer = createSealer(keys, 'signing-keys');
+  const mailSealer = createSealer(keys, 'mails');
+  const totpSealer = createSealer(keys, 'totp-secrets');
+  const secretUse: SecretUse = {
+    keys,
+    columns: [
+      columnOf({ table: 'signing_keys', column: 'sealed_private_key', id: 'kid' }, signingKeySealer.renew),
+      columnOf({ table: 'totp_factors', column: 'sealed_secret' }, totpSealer.renew),
+      columnOf({ table: 'mails', column: 'sealed_data' }, mailSealer.renew),
+      columnOf({ table: 'password_reset_requests', column: 'sealed_request', idType: 'uuid' }, mailSealer.renew),
+    ],
+  };
+  return {
+    secretUse,
+    signingKeySealer,
+    mailSealer,
+    totpSealer,
+    ssoCookieSealer: createSealer(keys, 'sso-attempts'),
+    deviceMacs: createMacs(keys, 'devices', DEVICE_PROOF_BYTES),
+    challengeMacs: createMacs(keys, 'passkey-challenges', CHALLENGE_MAC_BYTES),
+    formMacs: createMacs(keys, 'authorize-forms'),
+    deviceFormMacs: createMacs(keys, 'device-forms'),
+    pushedMarkMacs: createMacs(keys, 'pushed-marks'),
+    decisionMacs: createMacs(keys, 'decision-codes'),
+  };
+};
+
+/** Every value is sealed with the id of its row as the context. */
+const columnOf = (
+  place: Pick<KeyedColumn, 'table' | 'column'> & Partial<Pick<KeyedColumn, 'id' | 'idType'>>,
+  renew: (value: Buffer, context: string) => Buffer,
+): KeyedColumn => {
+  const { id = 'id' } = place;
+  return { idType: 'text', ...place, id, renew: (value, row) => renew(value, String(row[id])) };
+};
 
 /** The worker's module is next to this one, both in the source tree and in a bundle. */
 const WORKER_FILE = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url).href;

@@ -4,7 +4,7 @@ import { type TestNats, testNats } from '@svc/messaging/testing';
 import { createLogger } from '@svc/service-kit';
 import { internalCredential, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startKeyNoticeConsumer, startNoticeConsumer } from '../src/notices/index.ts';
+import { startKeyNoticeConsumer, startNoticeConsumer } from '../src/notices.ts';
 import { type AuthService, startAuthService } from './support/auth-service.ts';
 import { call, textAt } from './support/http.ts';
 import { type Mailbox, startMailbox } from './support/mailbox.ts';

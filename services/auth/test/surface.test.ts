@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { routesOf } from '@svc/contracts';
 import { dumpSchema } from '@svc/database';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SECTIONS } from '../src/personal-data/sections.ts';
+import { SECTIONS } from '../src/personal-data.ts';
 import { type AuthService, startAuthService } from './support/auth-service.ts';
 
 let service: AuthService;

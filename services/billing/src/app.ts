@@ -12,14 +12,14 @@ import {
   type InternalClient,
   systemClock,
 } from '@svc/service-kit';
-import { alertRoutes } from './alerts/index.ts';
-import { appBudgetRoutes } from './app-budgets/index.ts';
+import { alertRoutes } from './alerts.ts';
+import { appBudgetRoutes } from './app-budgets.ts';
 import { auditRoutes } from './audit-log.ts';
 import { createAuthClient } from './auth-client.ts';
-import { endingRoutes } from './endings/index.ts';
-import { extraUsageRoutes } from './extra-usage/index.ts';
-import { createHolderMeters, createHolderSweep, holderRoutes } from './holders/index.ts';
-import type { Job } from './jobs/index.ts';
+import { endingRoutes } from './endings.ts';
+import { extraUsageRoutes } from './extra-usage.ts';
+import { createHolderMeters, createHolderSweep, holderRoutes } from './holders.ts';
+import type { Job } from './jobs.ts';
 import {
   createLeaseMeters,
   endSilent,
@@ -30,9 +30,9 @@ import {
   sweepLeases,
 } from './leases/index.ts';
 import { finishRestore } from './payments/index.ts';
-import { personalDataRoutes } from './personal-data/index.ts';
+import { personalDataRoutes } from './personal-data.ts';
 import { planInternalRoutes, planRoutes } from './plans/index.ts';
-import { createReceiptSigning, receiptInternalRoutes, receiptRoutes } from './receipts/index.ts';
+import { createReceiptSigning, receiptInternalRoutes, receiptRoutes } from './receipts.ts';
 import {
   createReservationMeters,
   endRestoredRequests,
@@ -50,7 +50,7 @@ import {
   subscriptionRoutes,
 } from './subscriptions/index.ts';
 import { usageInternalRoutes, usageRoutes } from './usage/index.ts';
-import { walletRoutes } from './wallets/index.ts';
+import { walletRoutes } from './wallets.ts';
 import { type PaymentParts, wirePayments } from './wire-payments.ts';
 
 const SERVICE = 'billing';

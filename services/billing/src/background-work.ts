@@ -3,8 +3,8 @@ import { type Lifecycle, type Logger, runPeriodically } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { App } from './app.ts';
 import { pruneAuditLog } from './audit-log.ts';
-import { startEndingConsumer } from './endings/index.ts';
-import { HOLDER_SWEEP_INTERVAL_MS } from './holders/index.ts';
+import { startEndingConsumer } from './endings.ts';
+import { HOLDER_SWEEP_INTERVAL_MS } from './holders.ts';
 import { startUsageConsumer } from './reservations/index.ts';
 import { startMembershipConsumer } from './seats/index.ts';
 

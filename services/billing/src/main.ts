@@ -27,7 +27,7 @@ import {
 import { z } from 'zod';
 import { createApp } from './app.ts';
 import { startBackgroundWork } from './background-work.ts';
-import { checkBalances } from './balances/index.ts';
+import { checkBalances } from './balances.ts';
 import { configSchema, jwksUrlOf, planRulesOf } from './config.ts';
 import { keepRequestPartitions } from './keep-request-partitions.ts';
 import { createLeaseRecalls } from './leases/index.ts';

@@ -5,7 +5,7 @@ import { type TestNats, testNats } from '@svc/messaging/testing';
 import { createLogger } from '@svc/service-kit';
 import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startEndingConsumer } from '../src/endings/index.ts';
+import { startEndingConsumer } from '../src/endings.ts';
 import { type TestBilling, testBilling } from './support/billing.ts';
 import { stripeBilling } from './support/stripe-billing.ts';
 

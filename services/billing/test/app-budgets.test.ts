@@ -1,7 +1,7 @@
 import { newId } from '@svc/contracts';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { checkBalances } from '../src/balances/index.ts';
+import { checkBalances } from '../src/balances.ts';
 import { APP, type TestBilling, testBilling } from './support/billing.ts';
 
 let billing: TestBilling;

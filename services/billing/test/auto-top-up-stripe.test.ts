@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { events, restoreOperations } from '@svc/contracts';
 import { testNats } from '@svc/messaging/testing';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
-import { checkBalances } from '../src/balances/index.ts';
+import { checkBalances } from '../src/balances.ts';
 import { RETURNS } from './support/billing.ts';
 import { stripeBilling } from './support/stripe-billing.ts';
 

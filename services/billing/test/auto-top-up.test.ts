@@ -1,6 +1,6 @@
 import { events, newId } from '@svc/contracts';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { checkBalances } from '../src/balances/index.ts';
+import { checkBalances } from '../src/balances.ts';
 import { testBilling } from './support/billing.ts';
 import { gatewayAccounts } from './support/gateway-accounts.ts';
 

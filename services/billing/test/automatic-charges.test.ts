@@ -1,6 +1,6 @@
 import { newId, restoreOperations } from '@svc/contracts';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { checkBalances } from '../src/balances/index.ts';
+import { checkBalances } from '../src/balances.ts';
 import { RETURNS } from './support/billing.ts';
 import { stripeBilling } from './support/stripe-billing.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { checkBalances } from '../src/balances/index.ts';
+import { checkBalances } from '../src/balances.ts';
 import { APP, type TestBilling, testBilling } from './support/billing.ts';
 import { gatewayAccounts, HOLDER, reportOf } from './support/gateway-accounts.ts';
 

@@ -3,8 +3,8 @@ import type { DelegatedAdmissionRequest } from '@svc/contracts';
 import { createMetrics } from '@svc/service-kit';
 import { waitFor } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { checkBalances } from '../src/balances/index.ts';
-import { createHolderMeters, createHolderSweep } from '../src/holders/index.ts';
+import { checkBalances } from '../src/balances.ts';
+import { createHolderMeters, createHolderSweep } from '../src/holders.ts';
 import { createLeaseMeters } from '../src/leases/index.ts';
 import { delegatedRequest, type TestBilling, testBilling } from './support/billing.ts';
 

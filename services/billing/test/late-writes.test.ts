@@ -1,6 +1,6 @@
 import { newId } from '@svc/contracts';
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { checkBalances } from '../src/balances/index.ts';
+import { checkBalances } from '../src/balances.ts';
 import { RETURNS } from './support/billing.ts';
 import { organizations } from './support/organizations.ts';
 import { stripeBilling } from './support/stripe-billing.ts';

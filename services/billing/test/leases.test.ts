@@ -6,7 +6,7 @@ import { newId } from '@svc/contracts';
 import { createLogger } from '@svc/service-kit';
 import { internalCredential } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { checkBalances } from '../src/balances/index.ts';
+import { checkBalances } from '../src/balances.ts';
 import { createLeaseRecalls, settleKeyRequests } from '../src/leases/index.ts';
 import { type TestBilling, testBilling } from './support/billing.ts';
 import {

@@ -1,6 +1,6 @@
 import { newId } from '@svc/contracts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { admitDelegatedRequests } from '../src/reservations/admission-queries.ts';
+import { admitDelegatedRequests } from '../src/reservations/admit-request.ts';
 import { settleReservations } from '../src/reservations/settlement-queries.ts';
 import { delegatedRequest, type TestBilling, testBilling } from './support/billing.ts';
 

@@ -5,7 +5,7 @@ import { createLogger, createMetrics } from '@svc/service-kit';
 import fc from 'fast-check';
 import type { Knex } from 'knex';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { checkBalances } from '../src/balances/index.ts';
+import { checkBalances } from '../src/balances.ts';
 import { grantLeases, type LeaseDeps } from '../src/leases/ask-leases.ts';
 import { createLeaseMeters, settleKeyRequests } from '../src/leases/index.ts';
 import { type TestBilling, testBilling } from './support/billing.ts';

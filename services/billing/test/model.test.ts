@@ -2,7 +2,7 @@ import type { Admission } from '@svc/contracts';
 import { AppError, createLogger, createMetrics } from '@svc/service-kit';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checkBalances } from '../src/balances/index.ts';
+import { checkBalances } from '../src/balances.ts';
 import { createAdmission } from '../src/reservations/admit-request.ts';
 import { createReservationMeters } from '../src/reservations/index.ts';
 import { readStanding } from '../src/reservations/read-standing.ts';

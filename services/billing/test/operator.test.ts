@@ -1,6 +1,6 @@
 import { newId } from '@svc/contracts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { checkBalances } from '../src/balances/index.ts';
+import { checkBalances } from '../src/balances.ts';
 import { type TestBilling, testBilling } from './support/billing.ts';
 
 const START = '2026-10-01T12:00:00Z';

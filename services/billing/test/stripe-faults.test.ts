@@ -1,7 +1,7 @@
 import { newId } from '@svc/contracts';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { checkBalances } from '../src/balances/index.ts';
+import { checkBalances } from '../src/balances.ts';
 import { insertCustomer } from '../src/payments/stripe/queries.ts';
 import { openPlanOffer } from '../src/plans/index.ts';
 import { loadPlans } from '../src/plans/load-plans.ts';

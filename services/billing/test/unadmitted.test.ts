@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '@svc/contracts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checkBalances } from '../src/balances/index.ts';
+import { checkBalances } from '../src/balances.ts';
 import { outcomeOfFact, settleKeyRequests } from '../src/leases/index.ts';
 import { insertUnadmitted } from '../src/reservations/settlement-queries.ts';
 import { type TestBilling, testBilling } from './support/billing.ts';

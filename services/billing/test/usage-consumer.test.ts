@@ -4,7 +4,7 @@ import { type TestNats, testNats } from '@svc/messaging/testing';
 import { createLogger } from '@svc/service-kit';
 import { captureLogs, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkBalances } from '../src/balances/index.ts';
+import { checkBalances } from '../src/balances.ts';
 import { startUsageConsumer } from '../src/reservations/index.ts';
 import { APP, type TestBilling, testBilling } from './support/billing.ts';
 import { gatewayAccounts } from './support/gateway-accounts.ts';

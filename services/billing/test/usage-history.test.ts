@@ -1,6 +1,6 @@
 import { newId } from '@svc/contracts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { checkBalances } from '../src/balances/index.ts';
+import { checkBalances } from '../src/balances.ts';
 import { APP, type TestBilling, testBilling } from './support/billing.ts';
 
 let billing: TestBilling;

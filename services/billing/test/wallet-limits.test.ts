@@ -1,7 +1,7 @@
 import { type LeaseAnswer, newId } from '@svc/contracts';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { checkBalances } from '../src/balances/index.ts';
+import { checkBalances } from '../src/balances.ts';
 import { type TestBilling, testBilling } from './support/billing.ts';
 import { type GatewayAccount, gatewayAccounts, leaseAsk } from './support/gateway-accounts.ts';
 

@@ -1,7 +1,7 @@
 import { events, newId } from '@svc/contracts';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { checkBalances } from '../src/balances/index.ts';
+import { checkBalances } from '../src/balances.ts';
 import { settleKeyRequests } from '../src/leases/index.ts';
 import { type TestBilling, testBilling } from './support/billing.ts';
 import { gatewayAccounts } from './support/gateway-accounts.ts';

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { type TestDatabase, testDatabase } from '@svc/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { monthlyWindow, usedPercent, weeklyWindow } from '../src/reservations/windows.ts';
+import { monthlyWindow, usedPercent, weeklyWindow } from '../src/reservations/read-standing.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

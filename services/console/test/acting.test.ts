@@ -1,8 +1,8 @@
 import { newId, type Role } from '@svc/contracts';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ApiError } from '../src/web/api/api-error.ts';
-import { createClient } from '../src/web/api/create-client.ts';
 import type { Transport } from '../src/web/api/send-request.ts';
+import { createClient } from '../src/web/api/use-api.ts';
 import { createSession, tokensFor } from '../src/web/session/session.ts';
 
 const PERSON = newId('usr');

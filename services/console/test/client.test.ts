@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { type Listener, listen } from '@svc/service-kit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ApiError } from '../src/web/api/api-error.ts';
-import { createClient } from '../src/web/api/create-client.ts';
 import { createTransport, urlFor } from '../src/web/api/send-request.ts';
+import { createClient } from '../src/web/api/use-api.ts';
 import { createSession } from '../src/web/session/session.ts';
 import { createStepUp } from '../src/web/session/step-up.ts';
 

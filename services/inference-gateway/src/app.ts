@@ -39,15 +39,15 @@ import type { Config } from './config.ts';
 import { type Connections, openConnections } from './connections.ts';
 import { createActivityCounter, delegatedRoutes } from './delegated/index.ts';
 import { gatewayRoutes, priceInternalRoutes } from './gateway/routes.ts';
-import { createHolder, reachableUrl } from './holder/index.ts';
+import { createHolder, reachableUrl } from './holder.ts';
 import { createInFlight } from './in-flight.ts';
 import { type LeaseBook, leaseRoutes } from './leases/index.ts';
 import { openInference } from './open-inference.ts';
 import { openLeases } from './open-leases.ts';
 import { openSecrets } from './open-secrets.ts';
 import { openUsage } from './open-usage.ts';
-import { personalDataRoutes } from './personal-data/index.ts';
-import { provenanceOperatorRoutes, provenanceRoutes } from './provenance/index.ts';
+import { personalDataRoutes } from './personal-data.ts';
+import { provenanceOperatorRoutes, provenanceRoutes } from './provenance.ts';
 import {
   openRoutesFile,
   type ReadProviderKey,

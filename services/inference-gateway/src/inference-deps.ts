@@ -1,11 +1,11 @@
 import type { BillingClient } from './billing-client.ts';
 import type { CompletionMeters } from './completions/index.ts';
-import type { Holder } from './holder/index.ts';
+import type { Holder } from './holder.ts';
 import type { InFlight } from './in-flight.ts';
 import type { jsonTaskTable } from './json-task-table.ts';
 import type { JsonTasks, TextMemory } from './large-json/index.ts';
 import type { LeaseBook } from './leases/index.ts';
-import type { SignProvenance } from './provenance/index.ts';
+import type { SignProvenance } from './provenance.ts';
 import type { UpstreamDeps } from './providers/index.ts';
 import type { RouteTable } from './routes/index.ts';
 import type { OpenStreams, StreamLimits } from './streaming/index.ts';

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { dumpSchema } from '@svc/database';
 import { type TestDatabase, testDatabase } from '@svc/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SECTIONS } from '../src/personal-data/sections.ts';
+import { SECTIONS } from '../src/personal-data.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -41,7 +41,7 @@ import {
   signingSecretUse,
 } from './configurations/index.ts';
 import { startWorker } from './deliveries/index.ts';
-import { startLaneClearing } from './ended-lanes/index.ts';
+import { startLaneClearing } from './ended-lanes.ts';
 import {
   eventRoutes,
   type LocalWorker,
@@ -58,8 +58,8 @@ import {
   startSubscriptionConsumer,
   startWalletConsumer,
 } from './facts/index.ts';
-import { personalDataRoutes } from './personal-data/index.ts';
-import { createSecretBox, type SecretBox } from './signatures/index.ts';
+import { personalDataRoutes } from './personal-data.ts';
+import { createSecretBox, type SecretBox } from './signatures.ts';
 
 /** Dependencies of the application. Tests pass their own. */
 export interface AppDeps {

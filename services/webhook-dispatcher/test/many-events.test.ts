@@ -1,7 +1,7 @@
 import { idOf, newId } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { listLanesToPrune } from '../src/events/deletion-queries.ts';
+import { listLanesToPrune } from '../src/events/start-event-pruning.ts';
 import {
   call,
   type Dispatcher,

@@ -5,7 +5,7 @@ import { type TestDatabase, testDatabase } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LIST_APP_DAYS } from '../src/analytics/queries.ts';
 import { claimDueLanes, storeEvents } from '../src/events/index.ts';
-import { sectionsWith } from '../src/personal-data/sections.ts';
+import { sectionsWith } from '../src/personal-data.ts';
 import { MIGRATIONS } from './support/dispatcher.ts';
 
 let database: TestDatabase;

@@ -1,17 +1,54 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { newId, plansFileSchema } from '@svc/contracts';
 import { freePort } from '@svc/embedded-servers';
 import { StripeStandIn, startStripeServer } from '@svc/sandbox/stripe';
 import { createTestAuthority, type TestTokens, testTokens } from '@svc/testing';
 import pg from 'pg';
 import { parse } from 'yaml';
+import { z } from 'zod';
 import { CHAT_MODEL, startGateway, startProvider } from '../gateway-under-test.ts';
 import { type Client, openClient } from '../harness/http.ts';
 import { startOwnerStandIn } from '../harness/owner-stand-in.ts';
 import { type RunningService, type Stack, type StackChoices, startStack } from '../harness/stack.ts';
 import { type FactTeller, startFactTeller } from '../webhooks/dispatcher-under-test.ts';
-import { type Partner, startPartner } from './partner.ts';
+
+const eventSchema = z.object({
+  event_id: z.string(),
+  event: z.string(),
+  user: z.object({ svc_user_id: z.string() }),
+  data: z.looseObject({ status: z.string().optional(), revision: z.number().optional() }),
+});
+
+type PartnerEvent = z.infer<typeof eventSchema>;
+
+/** A partner that accepts every event and keeps a log, which outlives all restores. */
+interface Partner {
+  readonly port: number;
+  readonly log: readonly PartnerEvent[];
+  readonly stop: () => void;
+}
+
+const startPartner = async (identity: { key: string; cert: string }): Promise<Partner> => {
+  const log: PartnerEvent[] = [];
+  const server = createServer(identity, (req, res) => {
+    void text(req).then((body) => {
+      log.push(eventSchema.parse(JSON.parse(body)));
+      res.writeHead(204).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
+  // A server that listens on a port has an AddressInfo.
+  const { port } = server.address() as AddressInfo;
+  const stop = (): void => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { port, log, stop };
+};
 
 const BUYERS = Number(process.env['BENCH_BUYERS'] ?? 12);
 const KEYS = Number(process.env['BENCH_ACCOUNTS'] ?? 4);

@@ -4,9 +4,7 @@ import { type BrokerUser, renderAccounts } from '@svc/messaging/broker';
 import { ruleFiles } from '@svc/observability/rules';
 import { parse, stringify } from 'yaml';
 import { chartFiles } from '../chart/chart-files.ts';
-import { entranceServices } from '../ingress/entrance.ts';
-import { httpRouteManifests } from '../ingress/http-route-manifests.ts';
-import { ingressManifests } from '../ingress/ingress-manifests.ts';
+import { entranceServices, httpRouteManifests, ingressManifests } from '../ingress.ts';
 
 const INFRA = new URL('../../../', import.meta.url);
 /** kubectl reads YAML 1.1, in which an unquoted `off` is a boolean. */

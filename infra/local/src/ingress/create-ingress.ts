@@ -1,16 +1,77 @@
-import { Agent, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { Agent, createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorShape, isForWireClient, notServedMessage } from '@svc/contracts';
+import { html, pagePolicy, renderPage } from '@svc/pages';
 import { continueOnRead, findHeadFault, followsRefusedHead, toOriginForm } from '@svc/service-kit';
 import { answerError } from './answer-error.ts';
 import { clientAddressOf, setForwardedHeaders } from './forwarded-headers.ts';
 import type { IngressMatch, IngressOwner, IngressTable } from './ingress-table.ts';
 import { matchPage } from './match-page.ts';
-import { refuseUnreadable } from './refuse-unreadable.ts';
+import { PAGE_STYLE } from './page-style.ts';
 import { readRequestPath } from './request-path.ts';
 import { type ReadinessUrls, watchStopping } from './stopping-services.ts';
 import { createUpstream, type Upstream } from './upstream.ts';
-import { answerWelcome } from './welcome-page.ts';
+
+const LINKS: readonly (readonly [path: string, description: string])[] = [
+  ['/docs', 'guides for partners, gateway users and operators, and the API reference'],
+  ['/v1/openapi.json', 'the API as an OpenAPI 3.1 document'],
+  ['/.well-known/openid-configuration', 'OAuth endpoints, for a stock client library'],
+  ['/v1/subscriptions/plans', 'plans on offer'],
+];
+
+const PAGE = renderPage({
+  locale: 'en',
+  title: 'Welcome',
+  style: PAGE_STYLE,
+  body: html`<main>
+<h1>svc is running</h1>
+<p>Delegated inference and application integration. Start here:</p>
+<ul>
+${LINKS.map(([path, description]) => html`<li><a href="${path}">${path}</a>: ${description}</li>\n`)}</ul>
+<p>The README has a tour of three minutes.</p>
+</main>`,
+});
+
+/** Answers the root with links to the API: a page for browsers, JSON for clients that accept it. */
+const answerWelcome = (res: ServerResponse, accept: string | undefined): void => {
+  const wantsJson = (accept ?? '').includes('application/json');
+  const links = Object.fromEntries(LINKS.map(([path, description]) => [path, description]));
+  const body = wantsJson ? JSON.stringify({ name: 'svc', links }) : PAGE;
+  res.writeHead(200, {
+    'content-type': wantsJson ? 'application/json; charset=utf-8' : 'text/html; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    'content-security-policy': pagePolicy(PAGE_STYLE),
+    'x-content-type-options': 'nosniff',
+    vary: 'accept',
+  });
+  res.end(body);
+};
+
+/** Statuses with which Node answers parser errors. All others are 400. */
+const STATUSES: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+
+interface Unreadable {
+  readonly socket: Duplex;
+  readonly error: NodeJS.ErrnoException;
+  readonly requestId: string;
+  readonly answers: readonly ServerResponse[];
+}
+
+/** Answers as Node would, with a request id, and closes the connection. If an answer has begun, only closes it. */
+const refuseUnreadable = ({ socket, error, requestId, answers }: Unreadable): void => {
+  const hasBegun = answers.some(({ headersSent, writableFinished }) => headersSent && !writableFinished);
+  if (!socket.writable || hasBegun || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const status = STATUSES[error.code ?? ''] ?? 400;
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nx-request-id: ${requestId}\r\n`;
+  socket.end(`${head}content-length: 0\r\nconnection: close\r\n\r\n`, () => socket.destroy());
+};
 
 /** Methods for which http-proxy frames the body itself: a chunked one could smuggle a second request. */
 const METHODS_WITHOUT_CHUNKS = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE']);

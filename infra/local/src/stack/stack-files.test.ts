@@ -6,7 +6,7 @@ import { freePort, isPortFree } from '@svc/embedded-servers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { choosePorts } from './ports.ts';
 import { loadSecrets } from './secrets.ts';
-import { createStackFile } from './stack-file.ts';
+import { createStackFile } from './stack-context.ts';
 
 let directory: string;
 beforeEach(() => {

@@ -1,4 +1,4 @@
-import { BUDGET_LEFT } from '../objectives/burn-rate-rules.ts';
+import { BUDGET_LEFT } from '../objectives.ts';
 import type { Dashboard, Panel } from './dashboard.ts';
 
 /** Excludes probes and scrapes, which are not callers' requests. */

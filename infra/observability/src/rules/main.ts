@@ -1,6 +1,6 @@
 import { writeGenerated } from '@svc/contracts/write-generated';
 import { stringify } from 'yaml';
-import { type BurnRateGroup, burnRateGroups } from '../objectives/burn-rate-rules.ts';
+import { type BurnRateGroup, burnRateGroups } from '../objectives.ts';
 import { readAlertFiles } from './alert-groups.ts';
 
 /** Returns all rules that Prometheus loads: groups by file name. */

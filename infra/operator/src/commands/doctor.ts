@@ -7,9 +7,7 @@ import {
 } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
 import { type Command, type CommandContext, printTable } from '../command.ts';
-import { checkMachine } from '../doctor/check-machine.ts';
-import { checkLimits, type Reading, readMetrics } from '../doctor/check-metrics.ts';
-import { type Finding, finding } from '../doctor/finding.ts';
+import { checkLimits, checkMachine, type Finding, finding, type Reading, readMetrics } from '../doctor.ts';
 
 /** Below half of what tokens tolerate. */
 const CLOCK_MS_MAX = 5_000;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { listDiscrepancies } from '@svc/billing/src/balances/queries.ts';
+import { listDiscrepancies } from '@svc/billing/src/balances.ts';
 import knex, { type Knex } from 'knex';
 import type pg from 'pg';
 import type { SimulatedServer } from '../database/simulated-server.ts';

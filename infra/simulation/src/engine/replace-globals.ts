@@ -1,10 +1,31 @@
 import nodeCrypto from 'node:crypto';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import files from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import timersPromises from 'node:timers/promises';
 import type { Random } from './random.ts';
-import { replaceFiles } from './replace-files.ts';
 import { bindToProcess } from './simulated-process.ts';
 import type { TimedEvent, VirtualTime } from './virtual-time.ts';
+
+/**
+ * Replaces the functions that the services use on files by ones that work at once. Those of Node.js work in threads, whose
+ * order belongs to the machine. Must be followed by `syncBuiltinESMExports`.
+ */
+const replaceFiles = (): void => {
+  const replacements = {
+    readdir: atOnce(readdirSync),
+    readFile: atOnce(readFileSync),
+    rm: atOnce(rmSync),
+  };
+  // The arguments and results are those of the functions that they replace.
+  Object.assign(files, replacements);
+};
+
+/** Turns a synchronous function into one that returns a promise. */
+const atOnce =
+  <A extends unknown[], R>(work: (...args: A) => R) =>
+  async (...args: A): Promise<R> =>
+    work(...args);
 
 /** Callbacks of `setImmediate` that wait for their turn. */
 export interface ImmediateQueue {

@@ -1,10 +1,19 @@
 import type { SteppedConnection } from '../database/stepped-connection.ts';
 import type { Stepper } from '../database/stepper.ts';
-import { quiesce } from './quiesce.ts';
 import type { Random } from './random.ts';
+import { realTurn } from './real-time.ts';
 import type { ImmediateQueue } from './replace-globals.ts';
 import type { Trace } from './trace.ts';
 import type { VirtualTime } from './virtual-time.ts';
+
+/**
+ * Resolves when no code of the services can go on by itself: it waits for the database, the network or a timer, all of which
+ * belong to the scheduler. Files are read and written synchronously (`replaceFiles`).
+ */
+const quiesce = async (immediates: ImmediateQueue): Promise<void> => {
+  do await realTurn();
+  while (immediates.run());
+};
 
 /** A step that was made. */
 export interface Step {

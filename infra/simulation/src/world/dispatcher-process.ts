@@ -8,7 +8,7 @@ import { createDeliveryTargets } from '@svc/webhook-dispatcher/src/configuration
 import { startWorker } from '@svc/webhook-dispatcher/src/deliveries/index.ts';
 import { findLaneBlock, recoverEvent } from '@svc/webhook-dispatcher/src/events/index.ts';
 import { startConnectionConsumer, startSubscriptionConsumer } from '@svc/webhook-dispatcher/src/facts/index.ts';
-import { createSecretBox } from '@svc/webhook-dispatcher/src/signatures/index.ts';
+import { createSecretBox } from '@svc/webhook-dispatcher/src/signatures.ts';
 import { bindToProcess, createProcess, runIn, type SimulatedProcess } from '../engine/simulated-process.ts';
 import { connectToBroker } from '../network/broker-client.ts';
 import type { BillingProcess } from './billing-process.ts';

@@ -9,7 +9,7 @@ import {
 } from '@svc/contracts';
 import type { Settlement } from '@svc/inference-gateway/src/billing-client.ts';
 import { admitDelegated } from '@svc/inference-gateway/src/delegated/admit-delegated.ts';
-import { createHolder, type Holder } from '@svc/inference-gateway/src/holder/index.ts';
+import { createHolder, type Holder } from '@svc/inference-gateway/src/holder.ts';
 import type { InferenceDeps } from '@svc/inference-gateway/src/inference-deps.ts';
 import { createLeaseClock, LeaseBook } from '@svc/inference-gateway/src/leases/index.ts';
 import { openUsage } from '@svc/inference-gateway/src/open-usage.ts';

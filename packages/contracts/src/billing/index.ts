@@ -4,7 +4,6 @@ export * from './anniversary-period.ts';
 export * from './app-budgets.ts';
 export * from './events.ts';
 export * from './extra-usage.ts';
-export * from './holders.ts';
 export * from './internal.ts';
 export * from './invoices.ts';
 export * from './leases.ts';

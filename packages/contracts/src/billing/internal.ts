@@ -12,7 +12,6 @@ import {
   settlementsSchema,
 } from './admissions.ts';
 import { appTermsChangeSchema, appTermsListSchema, appTermsSchema, typicalUseSchema } from './app-budgets.ts';
-import { holderLeaseSchema, holderRenewalSchema } from './holders.ts';
 import { leasesRequestSchema, leasesSchema } from './leases.ts';
 import { seatHolderSchema } from './organizations.ts';
 import { planSchema, planServicesSchema } from './plans.ts';
@@ -20,6 +19,18 @@ import { keyReceiptRequestSchema, receiptSchema } from './receipts.ts';
 import { subscriptionSnapshotSchema } from './subscriptions.ts';
 import { accountUsageSchema, requestStateSchema } from './usage.ts';
 import { refundRequestSchema, refundSchema } from './wallets.ts';
+
+/** Lease of a holder. A holder that has not renewed for this long counts as dead. */
+export const HOLDER_LEASE_SECONDS = 10;
+
+/** Renewal of a gateway process's lease. */
+export const holderRenewalSchema = z.object({
+  internal_url: z.url().meta({ description: "The process's own internal listener, where billing recalls its leases." }),
+});
+
+export type HolderRenewal = z.infer<typeof holderRenewalSchema>;
+
+export const holderLeaseSchema = z.object({ lease_seconds: z.int().min(1) });
 
 const internal = { service: 'billing', caller: 'service', errorShape: 'detail', tag: 'Internal' } as const;
 const holderParams = z.object({ holder_id: z.uuid() });

@@ -1,5 +1,4 @@
 export * from './account-events.ts';
-export * from './analytics.ts';
 export * from './configurations.ts';
 export * from './routes.ts';
 export * from './webhook-events.ts';

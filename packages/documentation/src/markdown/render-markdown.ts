@@ -1,10 +1,115 @@
-import { escapeHtml, type Html, trustedHtml } from '@svc/pages';
-import { Marked, type Tokens } from 'marked';
+import { escapeHtml, type Html, html, trustedHtml } from '@svc/pages';
+import { Marked, type Token, type Tokens } from 'marked';
 import type { Language } from '../site/index.ts';
-import { codeTexts } from './code-block.ts';
-import { createCodeRenderer } from './code-renderer.ts';
-import { foldCodeTabs } from './code-tabs.ts';
-import { createSlugger } from './slug.ts';
+import { type CodeTexts, codeBlock, codeTexts } from './code-block.ts';
+import { type CodeTab, readCodeFence, TAB_LABELS } from './code-fence.ts';
+import { diagram } from './diagram.ts';
+
+/** Neighboring blocks of code in several languages. */
+interface CodeTabsToken extends Tokens.Generic {
+  readonly type: 'code-tabs';
+  readonly blocks: readonly Tokens.Code[];
+}
+
+/** Folds neighboring blocks of code that name a tab into one token each. */
+const foldCodeTabs = (tokens: readonly Token[]): Token[] => {
+  const folded: Token[] = [];
+  let group: Tokens.Code[] = [];
+  const close = (): void => {
+    if (group.length > 0) folded.push({ type: 'code-tabs', raw: '', blocks: group } satisfies CodeTabsToken);
+    group = [];
+  };
+  for (const token of tokens) {
+    if (isTabbed(token)) {
+      group.push(token);
+    } else if (token.type !== 'space' || group.length === 0) {
+      close();
+      folded.push(token);
+    }
+  }
+  close();
+  return folded;
+};
+
+const isTabbed = (token: Token): token is Tokens.Code =>
+  token.type === 'code' && readCodeFence(token['lang'] ?? '').tab !== undefined;
+
+interface CodeTabs {
+  /** Unique in the page. */
+  readonly name: string;
+  readonly panels: ReadonlyMap<CodeTab, Html>;
+  readonly texts: CodeTexts;
+}
+
+/**
+ * Renders radio buttons with one panel each. The style sheet shows the panel of the checked one, so that tabs work
+ * without a script; browsers without `:has()` show all panels with their titles.
+ */
+export const codeTabs = ({ name, panels, texts }: CodeTabs): Html => html`<fieldset class="tabs">
+<legend class="visually-hidden">${texts.languages}</legend>
+<div class="tab-strip">${[...panels.keys()].map(
+  (tab, index) =>
+    html`<label><input type="radio" name="${name}" value="${tab}" autocomplete="off"${index === 0 && html` checked`}>${TAB_LABELS[tab]}</label>`,
+)}</div>
+${[...panels].map(
+  ([tab, content]) => html`<div class="tab-panel" data-tab="${tab}"><p class="tab-title">${TAB_LABELS[tab]}</p>
+${content}</div>
+`,
+)}</fieldset>
+`;
+
+/** Renders the blocks of code of one page. */
+interface CodeRenderer {
+  readonly block: (token: Tokens.Code) => string;
+  readonly tabs: (blocks: readonly Tokens.Code[]) => string;
+}
+
+const createCodeRenderer = (texts: CodeTexts): CodeRenderer => {
+  let groups = 0;
+  let diagrams = 0;
+
+  const block = ({ text, lang }: Tokens.Code): Html => {
+    const fence = readCodeFence(lang ?? '');
+    if (fence.role?.kind !== 'diagram') return codeBlock(text, fence, texts);
+    diagrams += 1;
+    return diagram({ id: `diagram-${diagrams}`, title: fence.role.title, source: text, texts });
+  };
+
+  return {
+    block: (token) => block(token).markup,
+    tabs: (blocks) => {
+      groups += 1;
+      const panels = new Map<CodeTab, Html>();
+      for (const token of blocks) {
+        const { tab } = readCodeFence(token.lang ?? '');
+        if (tab === undefined) continue;
+        panels.set(tab, trustedHtml(`${panels.get(tab)?.markup ?? ''}${block(token).markup}`));
+      }
+      return codeTabs({ name: `tabs-${groups}`, panels, texts }).markup;
+    },
+  };
+};
+
+/** Creates anchors that are unique within a page, numbered as on GitHub. */
+const createSlugger = (): ((text: string) => string) => {
+  const taken = new Set<string>();
+  return (text) => {
+    const slug = toSlug(text);
+    let unique = slug;
+    for (let count = 1; taken.has(unique); count += 1) unique = `${slug}-${count}`;
+    taken.add(unique);
+    return unique;
+  };
+};
+
+/** Converts text to a part of an address, without accents. */
+export const toSlug = (text: string): string =>
+  text
+    .normalize('NFD')
+    .replaceAll(/\p{Mn}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '');
 
 /** A heading below the title. */
 export interface Heading {

@@ -1,4 +1,10 @@
-import { type ConsumerHealth, type ConsumingService, type DeadLetter, inboxOperations } from '@svc/contracts';
+import {
+  type ConsumerHealth,
+  type ConsumingService,
+  type DeadLetter,
+  type DeadLetterOutcome,
+  inboxOperations,
+} from '@svc/contracts';
 import { AppError, type Binding, bind } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { askBroker } from '../connection/ask-broker.ts';
@@ -6,11 +12,26 @@ import type { Messaging } from '../connection/connect-messaging.ts';
 import {
   countDeadLetters,
   findDeadLetterConsumer,
+  findDeadLetterForUpdate,
   listDeadLetters,
   type StoredDeadLetter,
+  updateDeadLetterResolved,
 } from '../inbox/dead-letter-queries.ts';
+import { insertInbox } from '../inbox/queries.ts';
 import type { Consumer } from '../inbox/start-consumer.ts';
-import { discardDeadLetter } from './discard-dead-letter.ts';
+
+/** Resolves a dead letter without handling it; its row stays. Returns undefined for an unknown id. */
+const discardDeadLetter = async (database: Knex, id: string): Promise<DeadLetterOutcome | undefined> => {
+  return await database.transaction(async (trx) => {
+    const letter = await findDeadLetterForUpdate(trx, id);
+    if (letter === undefined) return undefined;
+    if (letter.resolved_at !== null) return { id, outcome: 'already_resolved', error_code: null };
+    await updateDeadLetterResolved(trx, id);
+    // A consumer that reads its stream again passes it over.
+    if (letter.event_id !== null) await insertInbox(trx, letter.consumer, [letter.event_id]);
+    return { id, outcome: 'discarded', error_code: null };
+  });
+};
 
 const COUNTED_MAX = 100_000;
 

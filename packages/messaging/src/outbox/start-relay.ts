@@ -1,13 +1,85 @@
 import { type PublisherName, REVOCATIONS_STREAM, revocationPrefixes, streams } from '@svc/contracts';
-import type { DatabaseOptions, DatabaseSession } from '@svc/database';
+import { type DatabaseOptions, type DatabaseSession, openSession } from '@svc/database';
 import { runPeriodically } from '@svc/service-kit';
 import { askBroker } from '../connection/ask-broker.ts';
 import type { Messaging } from '../connection/connect-messaging.ts';
 import { findStream } from '../connection/find-stream.ts';
-import { shareHints } from '../hints/share-hints.ts';
-import { countRecentEpochs, deleteSentBefore, measureBacklog } from './queries.ts';
-import { runForLeadership } from './relay-leadership.ts';
+import type { MessagingLogger } from '../connection/logger.ts';
+import { shareHints } from '../share-hints.ts';
+import { commitWithoutWaiting, countRecentEpochs, deleteSentBefore, measureBacklog, tryRelayLock } from './queries.ts';
 import { createStreamRelay, type StreamRelay } from './stream-relay.ts';
+
+/** Election of one relay per service: the session that holds the advisory lock leads, for as long as it lives. */
+interface RelayLeadership {
+  /** The session that holds the lock, while this replica leads. */
+  readonly session: () => DatabaseSession | undefined;
+  /** Closes the session and runs for election again. */
+  readonly resign: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+interface RelayLeadershipOptions {
+  readonly databaseUrl: string;
+  readonly databaseCaFile: string | undefined;
+  readonly openStream: DatabaseOptions['openStream'];
+  readonly applicationName: string;
+  readonly logger: MessagingLogger;
+  readonly onChange: (isLeading: boolean) => void;
+}
+
+const ELECTION_INTERVAL_MS = 1_000;
+
+/** Runs for election, and again whenever the session is lost. */
+const runForLeadership = (options: RelayLeadershipOptions): RelayLeadership => {
+  const { databaseUrl, databaseCaFile, openStream, applicationName, onChange } = options;
+  let candidate: DatabaseSession | undefined;
+  let hasLock = false;
+  const leader = () => (hasLock && candidate?.isOpen() === true ? candidate : undefined);
+  const close = async (): Promise<void> => {
+    hasLock = false;
+    const session = candidate;
+    candidate = undefined;
+    await session?.close();
+  };
+  const elect = async (): Promise<void> => {
+    if (leader() !== undefined) return;
+    if (candidate?.isOpen() !== true) {
+      await close();
+      onChange(false);
+      candidate = await openSession(databaseUrl, { applicationName, caFile: databaseCaFile, openStream });
+    }
+    if (!(await tryRelayLock(candidate))) return;
+    await commitWithoutWaiting(candidate);
+    hasLock = true;
+    onChange(true);
+  };
+  const elections = runPeriodically({
+    name: 'outbox relay election',
+    intervalMs: ELECTION_INTERVAL_MS,
+    run: async () => {
+      try {
+        await elect();
+      } catch (error) {
+        // A connection that does not answer would delay every later try as well.
+        await close();
+        throw error;
+      }
+    },
+    logger: options.logger,
+  });
+  return {
+    session: leader,
+    async resign() {
+      await close();
+      elections.wake();
+    },
+    async stop() {
+      await elections.stop();
+      await close();
+      onChange(false);
+    },
+  };
+};
 
 export interface RelayOptions {
   /** The relay opens one connection outside the pool for the lock and all its statements. */

@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto';
 import {
   idTimeOf,
+  isMetadataUrl,
   keyVersionText,
   LOST_PREFIX,
   LOST_TOKENS_KEY,
@@ -7,7 +9,13 @@ import {
   revokedThroughSchema,
 } from '@svc/contracts';
 import type { Clock } from '@svc/service-kit';
-import { appRevocationKey } from './app-revocation-key.ts';
+
+/**
+ * Returns the key of the range that revokes the grants of an app. Keys of NATS hold few characters, so an address of a
+ * metadata document is hashed.
+ */
+export const appRevocationKey = (clientId: string): string =>
+  `app.${isMetadataUrl(clientId) ? `url_${hash('sha256', clientId, 'base64url')}` : clientId}`;
 
 const TTL_MS = REVOCATION_TTL_SECONDS * 1000;
 

@@ -1,10 +1,103 @@
-import { createSvcClient } from '../inference/index.ts';
+import { type ChatCompletion, createSvcClient, type SvcClient } from '../inference/index.ts';
 import type { AccessTokenSource } from '../tokens/index.ts';
-import { asModelV2 } from './as-model-v2.ts';
-import { generate } from './generate.ts';
+import { reasoningOf, toFinishReason, toResponseMetadata, toUsage } from './answer.ts';
+import { asCallError } from './call-error.ts';
 import { PROVIDER } from './provider-name.ts';
-import type { SvcModel, SvcModelV2 } from './specification.ts';
+import { toRequest } from './request.ts';
+import type {
+  CallOptions,
+  Content,
+  FinishReason,
+  FinishReasonV2,
+  GenerateResult,
+  StreamPart,
+  StreamPartV2,
+  SvcModel,
+  SvcModelV2,
+  Usage,
+  UsageV2,
+  Warning,
+  WarningV2,
+} from './specification.ts';
 import { stream } from './stream.ts';
+
+/** Translates a model's answers to version 2 of the specification. Calls are read in either version. */
+const asModelV2 = (model: SvcModel): SvcModelV2 => ({
+  ...model,
+  specificationVersion: 'v2',
+  doGenerate: async (call) => {
+    const { finishReason, usage, warnings, ...rest } = await model.doGenerate(call);
+    return {
+      ...rest,
+      finishReason: toFinishReasonV2(finishReason),
+      usage: toUsageV2(usage),
+      warnings: warnings.map(toWarningV2),
+    };
+  },
+  doStream: async (call) => {
+    const { stream, request } = await model.doStream(call);
+    const translate = new TransformStream<StreamPart, StreamPartV2>({
+      transform: (part, controller) => controller.enqueue(toPartV2(part)),
+    });
+    return { stream: stream.pipeThrough(translate), request };
+  },
+});
+
+const toPartV2 = (part: StreamPart): StreamPartV2 => {
+  switch (part.type) {
+    case 'stream-start':
+      return { type: part.type, warnings: part.warnings.map(toWarningV2) };
+    case 'finish':
+      return { type: part.type, finishReason: toFinishReasonV2(part.finishReason), usage: toUsageV2(part.usage) };
+    default:
+      return part;
+  }
+};
+
+const toFinishReasonV2 = ({ unified, raw }: FinishReason): FinishReasonV2 =>
+  unified === 'other' && raw === undefined ? 'unknown' : unified;
+
+const toUsageV2 = ({ inputTokens: input, outputTokens: output }: Usage): UsageV2 => ({
+  inputTokens: input.total,
+  outputTokens: output.total,
+  totalTokens: input.total === undefined || output.total === undefined ? undefined : input.total + output.total,
+  reasoningTokens: output.reasoning,
+  cachedInputTokens: input.cacheRead,
+});
+
+const toWarningV2 = ({ feature }: Warning): WarningV2 => ({ type: 'other', message: `${feature} is not supported` });
+
+/** Requests a whole completion. */
+const generate = async (client: SvcClient, call: CallOptions): Promise<GenerateResult> => {
+  const { request, warnings } = toRequest(call);
+  const completion = await client.chat(request, { signal: call.abortSignal }).catch((error: unknown) => {
+    throw asCallError(error);
+  });
+  const [choice] = completion.choices;
+  return {
+    content: choice === undefined ? [] : toContent(choice.message),
+    finishReason: toFinishReason(choice?.finish_reason),
+    usage: toUsage(completion.usage),
+    request: { body: request },
+    response: toResponseMetadata(completion),
+    warnings,
+  };
+};
+
+const toContent = (message: ChatCompletion['choices'][number]['message']): Content[] => {
+  const reasoning = reasoningOf(message);
+  const calls = message.tool_calls ?? [];
+  return [
+    ...(reasoning === '' ? [] : [{ type: 'reasoning' as const, text: reasoning }]),
+    ...(message.content ? [{ type: 'text' as const, text: message.content }] : []),
+    ...calls.map(({ id, function: called }) => ({
+      type: 'tool-call' as const,
+      toolCallId: id,
+      toolName: called?.name ?? '',
+      input: called?.arguments ?? '',
+    })),
+  ];
+};
 
 export interface SvcOptions {
   /** Base URL of the service, without `/v1`. */

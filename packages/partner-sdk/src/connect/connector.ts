@@ -1,12 +1,31 @@
+import { encodeBase64Url } from '../bytes.ts';
 import { DEFAULT_SCOPE, routePaths } from '../generated/contract.ts';
 import { accepts, object, text } from '../shape.ts';
 import { type BudgetProposal, toDetails } from './budget-proposal.ts';
 import { ConnectError, toConnectError } from './connect-error.ts';
-import { ConnectionEndedError } from './connection-ended-error.ts';
 import { addressOf, type OAuthTransport, postForm } from './oauth-request.ts';
-import { challengeOf, randomText } from './pkce.ts';
 import { clockOf, type OAuthClientOptions, requestTokens, toTransport } from './token-request.ts';
 import type { TokenSet } from './token-set.ts';
+
+const RANDOM_BYTES = 32;
+
+/** Returns 43 characters that carry 256 random bits: a `state` or a code verifier (RFC 7636 section 4.1). */
+const randomText = (): string => encodeBase64Url(crypto.getRandomValues(new Uint8Array(RANDOM_BYTES)));
+
+/** Returns the S256 challenge of a verifier (RFC 7636 section 4.2). */
+const challengeOf = async (codeVerifier: string): Promise<string> =>
+  encodeBase64Url(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(codeVerifier))));
+
+/** The user is not connected. Only a new connect flow brings tokens. */
+export class ConnectionEndedError extends Error {
+  override readonly name = 'ConnectionEndedError';
+  readonly svcUserId: string;
+
+  constructor(svcUserId: string, options: { cause?: unknown } = {}) {
+    super('The user is not connected. Start a new connect flow.', options);
+    this.svcUserId = svcUserId;
+  }
+}
 
 export interface ConnectorOptions extends OAuthClientOptions {
   /** One of the registered redirect URIs, character for character, without a query. */

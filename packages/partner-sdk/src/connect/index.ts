@@ -1,10 +1,10 @@
 export type { BudgetProposal } from './budget-proposal.ts';
 export { type ConnectDeviceOptions, connectDevice, type DevicePrompt } from './connect-device.ts';
 export { ConnectError, type ConnectErrorReason } from './connect-error.ts';
-export { ConnectionEndedError } from './connection-ended-error.ts';
 export {
   type BeginOptions,
   type ConnectedUser,
+  ConnectionEndedError,
   type Connector,
   type ConnectorOptions,
   type ConnectSession,

@@ -2,14 +2,19 @@ export { serviceErrorCodes } from '../generated/contract.ts';
 export type { ChatChunk, ChatCompletion, ChatMessage, ChatRequest, ContentPart } from './chat.ts';
 export type { ChatStream } from './chat-stream.ts';
 export type { SdkErrorCode, ServiceErrorCode, SvcErrorCode } from './error-codes.ts';
-export { paths } from './paths.ts';
+export type { Transcription, TranscriptionRequest } from './svc-client.ts';
 export {
   type BilledCallOptions,
   type CallOptions,
+  type Capabilities,
   type ChatCallOptions,
   createSvcClient,
+  paths,
+  type RequestUsage,
+  remainingBudgetMicros,
   type SvcClient,
   type SvcClientOptions,
+  type Usage,
   type WithRequestId,
 } from './svc-client.ts';
 export {
@@ -21,5 +26,3 @@ export {
   ValidationFailedError,
   type ValidationFault,
 } from './svc-error.ts';
-export type { Transcription, TranscriptionRequest } from './transcription.ts';
-export { type Capabilities, type RequestUsage, remainingBudgetMicros, type Usage } from './usage.ts';

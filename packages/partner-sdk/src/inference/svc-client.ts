@@ -1,18 +1,55 @@
-import { capabilitiesShape, receiptShape, requestUsageShape, usageShape } from '../generated/contract.ts';
+import { capabilitiesShape, receiptShape, requestUsageShape, routePaths, usageShape } from '../generated/contract.ts';
 import { readServerUrl } from '../server-url.ts';
-import type { Shape } from '../shape.ts';
+import { type Infer, list, number, openObject, optional, type Shape, text } from '../shape.ts';
 import type { AccessTokenSource } from '../tokens/index.ts';
 import { type ChatCompletion, type ChatRequest, chatCompletionShape } from './chat.ts';
 import { type ChatStream, createChatStream } from './chat-stream.ts';
-import { paths } from './paths.ts';
 import { type OutgoingRequest, requestJson, sendRequest, type Transport } from './send-request.ts';
-import {
-  type Transcription,
-  type TranscriptionRequest,
-  toTranscriptionForm,
-  transcriptionShape,
-} from './transcription.ts';
-import type { Capabilities, RequestUsage, Usage } from './usage.ts';
+
+/** A transcription request in the wire format. */
+export interface TranscriptionRequest {
+  /** One non-empty audio file of at most 25,000,000 bytes. `openAsBlob` of `node:fs` opens one without reading it. */
+  readonly file: Blob;
+  /** Its extension names the audio format. A `File` brings its own name. */
+  readonly filename?: string | undefined;
+  /** Two lower-case letters. */
+  readonly language?: string | null | undefined;
+  /** At most 4000 characters. */
+  readonly prompt?: string | null | undefined;
+  /** From 0 to 1. */
+  readonly temperature?: number | null | undefined;
+  readonly response_format?: 'json' | 'verbose_json' | undefined;
+}
+
+export const transcriptionShape = openObject({
+  text: text(),
+  language: optional(text()),
+  duration: optional(number()),
+  segments: optional(list(openObject({ start: number(), end: number(), text: text() }))),
+});
+
+/** A transcription. `verbose_json` adds language, duration in seconds, and segments. */
+export type Transcription = Infer<typeof transcriptionShape>;
+
+/** Builds the multipart form. Null and missing fields are left to the service. */
+const toTranscriptionForm = ({ file, filename, ...fields }: TranscriptionRequest): FormData => {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== null && value !== undefined) form.append(name, String(value));
+  }
+  const ownName = 'name' in file && typeof file.name === 'string' ? file.name : 'audio';
+  form.append('file', file, filename ?? ownName);
+  return form;
+};
+
+/** Paths of the called endpoints, relative to the base URL. */
+export const paths = {
+  ...routePaths,
+  requestUsage: (requestId: string): string =>
+    routePaths.requestUsage.replace('{request_id}', encodeURIComponent(requestId)),
+  requestReceipt: (requestId: string): string =>
+    routePaths.requestReceipt.replace('{request_id}', encodeURIComponent(requestId)),
+} as const;
 
 /** Read-only requests. */
 const READ_TIMEOUT_MS = 30_000;
@@ -138,3 +175,25 @@ const streamRequest = (body: ChatRequest, call: ChatCallOptions): OutgoingReques
 
 const isIdempotencyKey = (text: string): boolean =>
   text.length <= IDEMPOTENCY_KEY_CHARACTERS_MAX && /^[\x21-\x7e]+$/.test(text);
+
+/** Services that both the server and the user's plan offer. */
+export type Capabilities = Infer<typeof capabilitiesShape>;
+
+/**
+ * Limits and use of the user's subscription, shared by all apps. Money is in millionths of the currency. Fields of the
+ * subscription are null if there is none.
+ */
+export type Usage = Infer<typeof usageShape>;
+
+/**
+ * Returns what the user's limit for this app leaves, in millionths of the currency: neither used nor held for running
+ * requests. Returns undefined without a limit. Shared limits of the plan may stop the app earlier.
+ */
+export const remainingBudgetMicros = ({ app }: Usage): number | undefined =>
+  app.limit_micros === null ? undefined : Math.max(0, app.limit_micros - app.used_micros - app.held_micros);
+
+/**
+ * State of one request: `reserved` is still running, `settled` cost `cost_micros`, `released` cost nothing, and the
+ * cost of `uncertain` is not known yet.
+ */
+export type RequestUsage = Infer<typeof requestUsageShape>;

@@ -1,2 +1,2 @@
-export type { InboxMail } from './inbox.ts';
+export type { InboxMail } from './sandbox-mail.ts';
 export { type SandboxMail, startSandboxMail } from './sandbox-mail.ts';

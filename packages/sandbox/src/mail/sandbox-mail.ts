@@ -1,9 +1,165 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { answerInbox } from './answer-inbox.ts';
-import { createInbox, type Inbox } from './inbox.ts';
-import { createMailReceiver } from './receive-mail.ts';
+import { defineStyle, html, type Page, pagePolicy, renderPage, THEME } from '@svc/pages';
+import PostalMime from 'postal-mime';
+import { SMTPServer } from 'smtp-server';
+
+/** A mail that the server has taken, for one recipient. */
+export interface InboxMail {
+  readonly id: string;
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  readonly links: readonly string[];
+  readonly created_at: string;
+}
+
+/** Mails in memory; older ones are dropped. */
+const MAILS_MAX = 5_000;
+
+/** Keeps the mails that arrived, newest first. */
+interface Inbox {
+  /** Adds a mail, unless one with this id is there for the same recipient: mailboxes show a repeated `Message-ID` once. */
+  readonly add: (mail: InboxMail) => void;
+  /** Lists mails, newest first. */
+  readonly list: (filter: { to: string | undefined; limit: number }) => readonly InboxMail[];
+}
+
+const createInbox = (): Inbox => {
+  const mails = new Map<string, InboxMail>();
+  return {
+    add: (mail) => {
+      const key = `${mail.to} ${mail.id}`;
+      if (mails.has(key)) return;
+      mails.set(key, mail);
+      const [oldest] = mails.keys();
+      if (mails.size > MAILS_MAX && oldest !== undefined) mails.delete(oldest);
+    },
+    list: ({ to, limit }) => {
+      const address = to?.trim().toLowerCase();
+      const found = [...mails.values()].filter((mail) => address === undefined || mail.to === address);
+      return found.reverse().slice(0, limit);
+    },
+  };
+};
+
+const LINK = /https?:\/\/[^\s<>"]+/g;
+
+const MAIL_BYTES_MAX = 5 * 1024 ** 2;
+const CLIENTS_MAX = 50;
+const SOCKET_TIMEOUT_MS = 60_000;
+
+/** Creates an SMTP server (RFC 5321) that delivers every mail to the inbox and passes none on. */
+const createMailReceiver = (inbox: Inbox): SMTPServer => {
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    disableReverseLookup: true,
+    size: MAIL_BYTES_MAX,
+    maxClients: CLIENTS_MAX,
+    socketTimeout: SOCKET_TIMEOUT_MS,
+    onData: (stream, session, callback) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      stream.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        // The rest of a mail that is too large is read and dropped.
+        if (bytes <= MAIL_BYTES_MAX) chunks.push(chunk);
+      });
+      stream.on('end', () => {
+        if (stream.sizeExceeded) {
+          callback(Object.assign(new Error('The mail is too large'), { responseCode: 552 }));
+          return;
+        }
+        const recipients = session.envelope.rcptTo.map(({ address }) => address);
+        readMail(Buffer.concat(chunks), { recipients, id: randomUUID(), now: new Date() }).then((mails) => {
+          for (const mail of mails) inbox.add(mail);
+          callback();
+        }, callback);
+      });
+    },
+  });
+  // A client that goes away is no fault of the server.
+  server.on('error', () => undefined);
+  return server;
+};
+
+/** Parses a mail as it came over SMTP, once for each recipient. */
+const readMail = async (
+  raw: Uint8Array,
+  envelope: { recipients: readonly string[]; id: string; now: Date },
+): Promise<InboxMail[]> => {
+  const mail = await PostalMime.parse(raw);
+  const text = mail.text ?? '';
+  return envelope.recipients.map((recipient) => ({
+    id: mail.messageId?.replace(/^<|>$/g, '') ?? envelope.id,
+    to: recipient.toLowerCase(),
+    subject: mail.subject ?? '',
+    text,
+    html: mail.html ?? '',
+    links: [...new Set(text.match(LINK))],
+    created_at: envelope.now.toISOString(),
+  }));
+};
+
+const STYLE = defineStyle(
+  THEME,
+  `main { max-width: 48rem; margin: 0 auto; padding: 2rem 1rem }
+article { margin: 1rem 0; padding: 1rem; border: 1px solid currentColor; border-radius: .75rem; overflow-wrap: anywhere }
+pre { white-space: pre-wrap; font: inherit }
+small { opacity: .75 }`,
+);
+
+const MAILS_PER_ANSWER = 100;
+const ADDRESS_CHARACTERS_MAX = 254;
+
+/** Serves the inbox: a page at `/sandbox/mail`, and JSON at `/sandbox/mail/messages`. */
+const answerInbox = (inbox: Inbox, req: IncomingMessage, res: ServerResponse): void => {
+  const url = URL.parse(req.url ?? '', 'http://localhost');
+  const to = url?.searchParams.get('to')?.slice(0, ADDRESS_CHARACTERS_MAX) ?? undefined;
+  res.setHeader('cache-control', 'no-store');
+  res.setHeader('x-content-type-options', 'nosniff');
+  if (req.method !== 'GET' && req.method !== 'HEAD') {
+    answerJson(res, 405, { detail: { code: 'method_not_allowed', message: 'The inbox is only read.' } });
+  } else if (url?.pathname === '/sandbox/mail/messages') {
+    answerJson(res, 200, { data: inbox.list({ to, limit: MAILS_PER_ANSWER }) });
+  } else if (url?.pathname === '/sandbox/mail') {
+    const page = inboxPage(inbox.list({ to, limit: MAILS_PER_ANSWER }), to);
+    const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': pagePolicy(page.style) };
+    res.writeHead(200, headers).end(renderPage(page));
+  } else if (url?.pathname === '/healthz') {
+    answerJson(res, 200, { status: 'ok' });
+  } else {
+    answerJson(res, 404, { detail: { code: 'not_found', message: 'There is nothing at this address.' } });
+  }
+};
+
+const answerJson = (res: ServerResponse, status: number, body: object): void => {
+  res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+};
+
+/** Returns the page of the inbox. Mails appear as text, so that no mail can put markup into it. */
+const inboxPage = (mails: readonly InboxMail[], to: string | undefined): Page => ({
+  locale: 'en',
+  title: 'Sandbox mail',
+  style: STYLE,
+  body: html`<main>
+<h1>Sandbox mail</h1>
+<p>Mails of this machine${to !== undefined && html` to ${to}`}, newest first. None leaves it.</p>
+${mails.length === 0 && html`<p>No mail yet.</p>`}
+${mails.map(articleOf)}
+</main>`,
+});
+
+const articleOf = (mail: InboxMail) => html`<article>
+<h2>${mail.subject}</h2>
+<small>to <a href="/sandbox/mail?to=${encodeURIComponent(mail.to)}">${mail.to}</a>, ${mail.created_at}</small>
+<pre>${mail.text}</pre>
+${mail.links.map((link) => html`<p><a href="${link}">${link}</a></p>`)}
+</article>`;
 
 export interface SandboxMailOptions {
   readonly host: string;

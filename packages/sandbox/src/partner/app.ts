@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { readFonts } from '@svc/pages/read-fonts';
 import express, { type ErrorRequestHandler } from 'express';
-import { connectRoutes, type Partner } from './connect/index.ts';
+import { connectRoutes, type Partner } from './connect.ts';
 import { type Inbox, inboxRoutes, receiveWebhooks } from './inbox/index.ts';
 import { inferenceRoutes } from './inference/index.ts';
 import { describeError, type Log } from './log.ts';
-import { ownOriginOnly, pageHeaders, renderProblemPage } from './pages/index.ts';
-import { readSessionCookie, type SessionStore } from './sessions/index.ts';
+import { ownOriginOnly, pageHeaders, renderProblemPage } from './pages.ts';
+import { readSessionCookie, type SessionStore } from './sessions.ts';
 import { singlePageRoutes } from './single-page/index.ts';
 import { setLanguage, textsOf } from './texts/index.ts';
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createPages, createReceiver } from './app.ts';
 import { ensureLocalAuthority } from './authority/index.ts';
 import type { Config } from './config.ts';
-import { createPartner, type Partner } from './connect/index.ts';
+import { createPartner, type Partner } from './connect.ts';
 import { createInbox } from './inbox/index.ts';
 import { describeError, type Log } from './log.ts';
 import {
@@ -18,7 +18,7 @@ import {
   type Registration,
   register,
 } from './registration/index.ts';
-import { createSessionStore } from './sessions/index.ts';
+import { createSessionStore } from './sessions.ts';
 
 const SECRET_BYTES = 24;
 const newSecret = (): string => randomBytes(SECRET_BYTES).toString('base64url');

@@ -1,4 +1,4 @@
-import { sandboxRoutes } from '@svc/contracts';
+import { type SandboxCard, sandboxRoutes, toPayable } from '@svc/contracts';
 import { AppError, type Binding, bind } from '@svc/service-kit';
 import type { Account } from './account.ts';
 import { nowOf } from './advance-subscription.ts';
@@ -9,8 +9,52 @@ import type { Session } from './objects.ts';
 import { checkoutPage } from './pages/checkout-page.ts';
 import { languageOf } from './pages/page-language.ts';
 import { pageUrl, replyToLostForm, replyToMissing, seeOther } from './pages/page-replies.ts';
-import { type Promotion, toPromotion } from './promotion.ts';
-import { submitCheckout } from './submit-checkout.ts';
+
+/**
+ * Attempts a payment, or answers the bank's question about one. Returns true if the checkout is paid. Otherwise its page
+ * shows the reason.
+ */
+const submitCheckout = async (
+  account: Account,
+  session: Session,
+  { action, card }: { readonly action: 'pay' | 'confirm' | 'fail'; readonly card: SandboxCard },
+): Promise<boolean> => {
+  const { status, sandbox } = session;
+  const fail = (attempt: Pick<Session['sandbox'], 'is_challenged' | 'failure'>): false => {
+    account.objects.update(session.id, { sandbox: { ...sandbox, ...attempt } });
+    return false;
+  };
+  if (status !== 'open') return status === 'complete';
+  if (action === 'pay' && card === 'declines') return fail({ is_challenged: false, failure: 'declined' });
+  if (action === 'pay' && card === 'asks_to_confirm') return fail({ is_challenged: true, failure: null });
+  // Without a question there is nothing to answer.
+  if (action !== 'pay' && !sandbox.is_challenged) return false;
+  if (action === 'fail') return fail({ is_challenged: false, failure: 'not_confirmed' });
+  paySession(account, session, { card: action === 'confirm' ? 'asks_to_confirm' : card, at: nowOf(account) });
+  await account.announce();
+  return true;
+};
+
+/** Promotion codes of the sandbox, and the percentage of the first payment that each takes off. */
+const PERCENT_OFF: Readonly<Record<string, number>> = { WELCOME20: 20, FIRSTFREE: 100 };
+
+/** A promotion code, and what it takes off a price. */
+interface Promotion {
+  readonly code: string;
+  readonly discountMicros: number;
+}
+
+/** Applies a code as it was typed. Returns undefined for an unknown one. */
+const toPromotion = (
+  typed: string,
+  { amountMicros, currency }: { readonly amountMicros: number; readonly currency: string },
+): Promotion | undefined => {
+  const code = typed.trim().toUpperCase();
+  const percent = Object.hasOwn(PERCENT_OFF, code) ? PERCENT_OFF[code] : undefined;
+  return percent === undefined
+    ? undefined
+    : { code, discountMicros: toPayable((amountMicros * percent) / 100, currency) };
+};
 
 /** Routes of the checkout page. */
 export const checkoutRoutes = (account: Account): Binding[] => [

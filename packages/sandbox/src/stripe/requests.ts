@@ -1,12 +1,35 @@
 import type { Account } from './account.ts';
-import { quantityOf, updateQuantity } from './change-quantity.ts';
+import { nowOf } from './advance-subscription.ts';
 import { findSession, makeSession } from './checkout-sessions.ts';
+import { paysUnattended } from './fall-due.ts';
+import { clockOf } from './hosted-subscription.ts';
+import { findPrice, invoiceSubscription } from './invoice-change.ts';
 import { addInvoiceItem, changeInvoice, draftInvoice } from './invoices.ts';
 import { listPage, pageOf } from './lists.ts';
-import type { Fields, Kinds } from './objects.ts';
+import type { Fields, Kinds, Subscription } from './objects.ts';
 import { cancelPayment, chargeSaved, refund } from './payments.ts';
-import { Outage, Refusal } from './refusals.ts';
-import { cancelSubscription, changeSubscription } from './subscriptions.ts';
+import { changeQuantity } from './plan-change.ts';
+import { CardError, Outage, Refusal } from './refusals.ts';
+import { cancelSubscription, changeSubscription, saveHosted, toHosted } from './subscriptions.ts';
+
+/** Returns the quantity that an update of a subscription asks for; undefined if it asks for none. */
+const quantityOf = ({ items }: Fields): number | undefined => {
+  // Parsed from a form: items have the members that the request names.
+  const [item] = (Array.isArray(items) ? items : []) as { readonly quantity?: string }[];
+  return item?.quantity === undefined ? undefined : Number(item.quantity);
+};
+
+/** Changes the quantity of a subscription, and charges the saved card for more. Throws CardError if the card declines. */
+const updateQuantity = (account: Account, subscription: Subscription, quantity: number): void => {
+  const before = toHosted(account, subscription);
+  const price = findPrice(account, { ...before, quantity: 1 });
+  if (price === undefined) throw new Refusal('resource_missing', 'items[0][price]');
+  const at = clockOf(before, nowOf(account));
+  const { changed, dueMicros } = changeQuantity(before, { quantity, price }, at);
+  if (dueMicros > 0 && !paysUnattended(before.card)) throw new CardError('card_declined', subscription);
+  saveHosted(account, changed);
+  if (dueMicros > 0) invoiceSubscription(account, changed, { ...price, amountMicros: dueMicros, start: at, at });
+};
 
 /** Kinds of object by the path that lists them. */
 const LISTED: Readonly<Record<string, keyof Kinds>> = {

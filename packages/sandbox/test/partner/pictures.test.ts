@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { findChromium } from '@svc/testing';
 import { usePictureBook } from '@svc/testing/pictures';
 import { describe, test } from 'vitest';
-import { renderInboxPage } from '../../src/partner/inbox/inbox-page.ts';
+import { renderInboxPage } from '../../src/partner/inbox/inbox-routes.ts';
 import { renderHomePage, renderWelcomePage } from '../../src/partner/inference/home-page.ts';
 import { usageView } from '../../src/partner/inference/usage-view.ts';
 import { en, it, type Texts } from '../../src/partner/texts/index.ts';

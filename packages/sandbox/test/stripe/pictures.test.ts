@@ -8,9 +8,9 @@ import type { HostedSession } from '../../src/stripe/hosted-session.ts';
 import type { HostedSubscription } from '../../src/stripe/hosted-subscription.ts';
 import { type HostedInvoice, taxOf } from '../../src/stripe/invoice.ts';
 import { checkoutPage } from '../../src/stripe/pages/checkout-page.ts';
-import { invoicePage } from '../../src/stripe/pages/invoice-page.ts';
 import { type Locale, languageIn } from '../../src/stripe/pages/page-language.ts';
 import { portalPage } from '../../src/stripe/pages/portal-page.ts';
+import { invoicePage } from '../../src/stripe/stripe-server.ts';
 
 const NOW = new Date('2026-11-26T10:00:00Z');
 const PERIOD_END = new Date('2026-12-16T08:00:00Z');

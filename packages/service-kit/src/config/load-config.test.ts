@@ -5,8 +5,8 @@ import { rootCertificates } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { brokerSettings, commonSettings, databaseSettings } from './common-settings.ts';
-import { describeSettings, renderEnvExample, renderSettingsTable, summarizeConfig } from './describe-config.ts';
 import { ConfigError, loadConfig } from './load-config.ts';
+import { describeSettings, renderEnvExample, renderSettingsTable, summarizeConfig } from './log-start.ts';
 import { setting } from './setting.ts';
 import { whenValid } from './when-valid.ts';
 

@@ -1,6 +1,56 @@
 import type { z } from 'zod';
 import type { Logger } from '../logging/create-logger.ts';
-import { summarizeConfig } from './describe-config.ts';
+import { type SettingMetadata, settingMetadata } from './setting.ts';
+
+/** One variable of a service, as shown in documents. */
+export interface SettingDescription extends SettingMetadata {
+  readonly name: string;
+}
+
+/**
+ * Lists the variables of a schema in order. Throws if one was not made by `setting`, since it would be undocumented.
+ */
+export const describeSettings = (schema: z.ZodObject): SettingDescription[] =>
+  Object.entries(schema.shape).map(([name, member]) => {
+    const metadata = settingMetadata(member);
+    if (metadata === undefined) throw new Error(`${name} has no metadata: make it with setting.*`);
+    return { name, ...metadata };
+  });
+
+/** Renders `.env.example`. Required variables are empty; the others are commented out with their defaults. */
+export const renderEnvExample = (schema: z.ZodObject): string => {
+  const blocks = describeSettings(schema).map((item) => {
+    const notes = [item.expected, item.required ? 'required' : 'optional', ...(item.secret ? ['secret'] : [])];
+    const line = item.required ? `${item.name}=` : `# ${item.name}=${item.default ?? ''}`;
+    return `# ${item.description}\n# (${notes.join('; ')})\n${line}\n`;
+  });
+  return `# Generated from the configuration schema; not edited by hand.\n\n${blocks.join('\n')}`;
+};
+
+/** Renders the configuration table of a service's README as Markdown. */
+export const renderSettingsTable = (schema: z.ZodObject): string => {
+  const rows = describeSettings(schema).map((item) => {
+    const fallback = item.default === undefined ? (item.required ? 'required' : '') : `\`${item.default}\``;
+    const cells = [`\`${item.name}\``, item.description, item.expected, fallback, item.secret ? 'yes' : ''];
+    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  });
+  return ['| variable | meaning | value | default | secret |', '| --- | --- | --- | --- | --- |', ...rows, ''].join(
+    '\n',
+  );
+};
+
+/** Returns a loggable summary of the configuration: secrets only as set or unset, URLs without credentials. */
+export const summarizeConfig = <S extends z.ZodObject>(schema: S, config: z.infer<S>): Record<string, string> => {
+  const values: Record<string, unknown> = config;
+  const entries = describeSettings(schema).map(({ name, secret }): [string, string] => {
+    const value = values[name];
+    if (value === undefined) return [name, '(unset)'];
+    return [name, secret ? '(set)' : withoutUserinfo(Array.isArray(value) ? value.join(',') : String(value))];
+  });
+  return Object.fromEntries(entries);
+};
+
+const withoutUserinfo = (text: string): string => text.replace(/\/\/[^/@\s]*@/g, '//');
 
 /** Shorter names resemble too many others. */
 const NAME_CHARACTERS_MIN = 6;

@@ -9,13 +9,28 @@ import type { Binding, ReplyContent } from './binding.ts';
 import { areCrossOrigin, isPreflight, preflightHeaders } from './cross-origin.ts';
 import { findHeadFault, followsRefusedHead } from './head-fault.ts';
 import { createRequestOpener, type OpenRequestOptions } from './open-request.ts';
-import { toOriginForm } from './origin-form.ts';
 import { type RequestState, stateOf } from './request-state.ts';
 import { createRouteMatcher, type RouteMatch } from './route-matcher.ts';
 import { allowedMethods, createRouteTable, entriesNear, type PathEntry, shapeNear } from './route-table.ts';
 import { sendReply } from './send-reply.ts';
 import { type ServeRouteOptions, serveRoute } from './serve-route.ts';
 import { traceRequest } from './trace-request.ts';
+
+/** RFC 9112 section 3.2.2: scheme, authority, and the rest of the target. Only the authority may be without a path. */
+const ABSOLUTE_FORM = /^https?:\/\/([^/?#@]+)(?=[/?]|$)(.*)$/is;
+
+/**
+ * Rewrites a target in absolute form to origin form, in place. The authority of the target replaces the `Host` header.
+ * Other targets stay as they are.
+ */
+export const toOriginForm = (req: IncomingMessage): void => {
+  const { url = '' } = req;
+  if (url.startsWith('/')) return;
+  const [, authority, rest = ''] = ABSOLUTE_FORM.exec(url) ?? [];
+  if (authority === undefined) return;
+  req.url = rest.startsWith('/') ? rest : `/${rest}`;
+  req.headers.host = authority;
+};
 
 export interface AppOptions extends OpenRequestOptions, ServeRouteOptions {
   readonly contract: readonly RouteDefinition[];

@@ -1,7 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../app-error.ts';
-import { freeBuffer } from './free-buffer.ts';
+
+/**
+ * Frees the memory of an unused buffer, unless the memory is shared. The garbage collector would otherwise let tens of
+ * megabytes accumulate and then collect the whole heap.
+ */
+export const freeBuffer = ({ buffer, length }: Buffer): void => {
+  if (length > 0 && buffer instanceof ArrayBuffer && buffer.byteLength === length) buffer.transfer(0);
+};
 
 /** Returns true if the request announces a body (RFC 9112 section 6.3). */
 export const hasBody = (req: IncomingMessage): boolean =>

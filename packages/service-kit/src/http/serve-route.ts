@@ -1,17 +1,95 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { RouteDefinition } from '@svc/contracts';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { ResponseDefinition, RouteDefinition } from '@svc/contracts';
 import { AppError, invalidRequest } from '../app-error.ts';
 import { type Act, actOf } from './act.ts';
 import { auditRequest } from './audit-request.ts';
 import { type AuthorizeOptions, authorize } from './authorize.ts';
 import { type Binding, HANDLED, type Reply, type ReplyContent } from './binding.ts';
-import { checkReply } from './check-reply.ts';
-import { compressReply } from './compress-reply.ts';
 import { HandledRequest } from './handled-request.ts';
 import { parseBody } from './parse-body.ts';
 import type { RequestState } from './request-state.ts';
 import { sendReply } from './send-reply.ts';
 import { checkParts } from './validate.ts';
+
+/** Returns the encodings that a client names and does not refuse, in lower case (RFC 9110 §12.5.3, weights ignored). */
+export const acceptedEncodings = (header: string | undefined): ReadonlySet<string> =>
+  new Set(
+    (header ?? '')
+      .split(',')
+      .map((item) => item.trim().toLowerCase())
+      .filter((item) => !/;\s*q=0(\.0*)?$/.test(item))
+      .map((item) => item.split(';', 1)[0] ?? ''),
+  );
+
+const compress = promisify(gzip);
+
+/** Smaller bodies fit into one packet, compressed or not. */
+const BODY_CHARACTERS_MIN = 1_400;
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Compresses the bodies that browsers read, on a thread of the pool. Returns every other reply unchanged. */
+const compressReply = async (
+  reply: ReplyContent,
+  { route, req }: { readonly route: RouteDefinition; readonly req: IncomingMessage },
+): Promise<ReplyContent> => {
+  if (!isForBrowsers(route)) return reply;
+  const { status, body, contentType = JSON_TYPE, headers = {} } = reply;
+  const text = reply.contentType === undefined ? JSON.stringify(body) : body;
+  if (typeof text !== 'string' || text.length < BODY_CHARACTERS_MIN) return reply;
+  const varying = { ...headers, vary: [headers['vary'], 'Accept-Encoding'].filter(Boolean).join(', ') };
+  if (!acceptedEncodings(req.headers['accept-encoding']).has('gzip')) return { ...reply, headers: varying };
+  const bytes = await compress(text);
+  return { status, contentType, body: bytes, headers: { ...varying, 'content-encoding': 'gzip' } };
+};
+
+/**
+ * Returns true for what browsers read by the session's token or without any credential. The authorize page stays
+ * uncompressed: it repeats the app's request beside the person's address, which its length would then betray (BREACH).
+ * So do programs' replies, for which a byte less is not worth the time.
+ */
+const isForBrowsers = ({ method, caller }: RouteDefinition): boolean =>
+  method === 'GET' && (caller === 'console_session' || caller === 'public');
+
+/** A response that breaks its contract. The message names the offending fields, never their values. */
+class BrokenReply extends Error {
+  readonly code = 'reply_breaks_contract';
+
+  constructor(route: RouteDefinition, violations: readonly string[]) {
+    super(`the response of ${route.operationId} breaks its contract: ${violations.join('; ')}`);
+    this.name = 'BrokenReply';
+  }
+}
+
+/**
+ * Checks the serialized response against the contract, and that the act of the request was recorded. Throws
+ * `internal_error` caused by BrokenReply.
+ */
+const checkReply = (route: RouteDefinition, reply: ReplyContent, act?: Act): void => {
+  const violations = [...violationsOf(route, reply), ...unrecordedAct(reply, act)];
+  if (violations.length > 0)
+    throw new AppError('internal_error', undefined, { cause: new BrokenReply(route, violations) });
+};
+
+const unrecordedAct = ({ status }: ReplyContent, act: Act | undefined): string[] =>
+  act !== undefined && !act.isRecorded && status < 400 ? [`${act.action} is not in the audit log`] : [];
+
+const violationsOf = (route: RouteDefinition, reply: ReplyContent): string[] => {
+  const response = route.responses[reply.status];
+  if (response === undefined) return [`status ${reply.status} is not in it`];
+  if (response.schema === undefined) return reply.body === undefined ? [] : [`status ${reply.status} has no body`];
+  if (reply.contentType !== undefined && !reply.contentType.startsWith('application/json')) return [];
+  if (reply.body === undefined) return [`status ${reply.status} has a body`];
+  const wire: unknown = JSON.parse(JSON.stringify(reply.body));
+  const result = jsonSchemaOf(response, response.schema).safeParse(wire);
+  if (result.success) return [];
+  return result.error.issues.map((issue) => `${issue.path.map(String).join('.') || '(root)'}: ${issue.code}`);
+};
+
+/** A status that usually returns a page may also have a JSON alternative. */
+const jsonSchemaOf = <S>({ alternatives }: ResponseDefinition, schema: S) =>
+  alternatives?.['application/json'] ?? schema;
 
 export interface ServeRouteOptions extends AuthorizeOptions {
   readonly responseValidation: boolean;

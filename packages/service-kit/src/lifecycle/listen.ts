@@ -1,8 +1,91 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import { continueOnRead } from '../http/expect-continue.ts';
-import { boundPipelining } from './bound-pipelining.ts';
-import { type Drain, makeDrainable } from './drain.ts';
+import { whenClosed } from '../http/when-closed.ts';
+import { UnorderedSet } from '../unordered-set.ts';
+
+/**
+ * Refuses new connections and waits for open responses; aborts the rest after `graceMs`. Returns true if none was
+ * aborted.
+ */
+export type Drain = (graceMs: number) => Promise<boolean>;
+
+const POLL_MS = 50;
+/** Time for which idle connections stay open after a stop begins: a request may be in transit on each of them. */
+const IDLE_LEFT_OPEN_MS = 100;
+
+/**
+ * Makes a server drainable. The last response on a keep-alive connection carries `connection: close`; a busy client
+ * would otherwise go on until the grace period ends and be cut off mid-request.
+ */
+export const makeDrainable = (server: Server): Drain => {
+  const open = new UnorderedSet<ServerResponse>();
+  server.prependListener('request', (_req, res: ServerResponse) => {
+    whenClosed(res, open.add(res));
+    // Tells the client that this response is the last on its connection.
+    if (!server.listening) res.setHeader('connection', 'close');
+  });
+  return (graceMs) => drain({ server, open }, graceMs);
+};
+
+interface Watched {
+  readonly server: Server;
+  readonly open: UnorderedSet<ServerResponse>;
+}
+
+const drain = ({ server, open }: Watched, graceMs: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    let isWhole = true;
+    const idleUntilMs = performance.now() + IDLE_LEFT_OPEN_MS;
+    // Not the `close` of an HTTP server, which ends idle connections at once.
+    NetServer.prototype.close.call(server, () => {
+      clearInterval(poll);
+      clearTimeout(deadline);
+      resolve(isWhole);
+    });
+    for (const res of open) closeAfter(res);
+    const poll = setInterval(() => {
+      if (performance.now() >= idleUntilMs) server.closeIdleConnections();
+    }, POLL_MS);
+    const deadline = setTimeout(() => {
+      isWhole = open.size === 0;
+      server.closeAllConnections();
+    }, graceMs);
+  });
+
+/** Closes the connection after this response, so that no client reuses it. */
+const closeAfter = (res: ServerResponse): void => {
+  if (!res.headersSent) {
+    res.setHeader('connection', 'close');
+    return;
+  }
+  const { socket } = res;
+  res.once('finish', () => socket?.destroySoon());
+};
+
+/** Maximum unanswered requests per connection. Proxies and nearly all clients send one at a time. */
+const UNANSWERED_MAX = 32;
+
+/**
+ * Closes connections that pipeline too many requests (RFC 9112 section 9.3.2). Node emits all requests of one read in
+ * the same turn of the event loop, and 64 KiB hold a thousand of them.
+ */
+const boundPipelining = (handler: RequestListener): RequestListener => {
+  const unanswered = new WeakMap<Socket, number>();
+  const countOf = (socket: Socket): number => unanswered.get(socket) ?? 0;
+  return (req, res) => {
+    const { socket } = req;
+    // Node emits the rest of a read even after the connection is closed.
+    if (socket.destroyed) return;
+    if (countOf(socket) === UNANSWERED_MAX) {
+      socket.destroy();
+      return;
+    }
+    unanswered.set(socket, countOf(socket) + 1);
+    whenClosed(res, () => unanswered.set(socket, countOf(socket) - 1));
+    handler(req, res);
+  };
+};
 
 export interface ListenOptions {
   readonly port: number;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createLogger } from './create-logger.ts';
+import { createLogger, reduceError } from './create-logger.ts';
 import type { LogFields } from './log-fields.ts';
-import { reduceError } from './reduce-error.ts';
 
 const collect = () => {
   const lines: Record<string, unknown>[] = [];

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PNG } from 'pngjs';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { comparePicture } from './compare-picture.ts';
-import { encodePalette } from './encode-palette.ts';
+import { comparePicture, encodePalette } from './compare-picture.ts';
 
 const SIZE = 100;
 

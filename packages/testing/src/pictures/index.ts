@@ -1,3 +1,2 @@
 export { comparePicture } from './compare-picture.ts';
-export { type PictureBook, usePictureBook } from './picture-book.ts';
-export { LOOKS, type Look, takePicture, wear } from './take-picture.ts';
+export { LOOKS, type Look, type PictureBook, takePicture, usePictureBook, wear } from './picture-book.ts';

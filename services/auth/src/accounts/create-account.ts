@@ -1,17 +1,53 @@
-import type { AccountType, Locale } from '@svc/contracts';
+import { type AccountType, authEvents, type Locale, type newId } from '@svc/contracts';
 import { isUniqueViolation } from '@svc/database';
+import { appendToOutbox } from '@svc/messaging';
 import { AppError } from '@svc/service-kit';
+import { type BoundedQueue, createBoundedQueue } from '../bounded-queue.ts';
 import { enqueueMail } from '../mail/index.ts';
-import { issueMailedToken } from '../mailed-tokens/index.ts';
-import type { AttemptThrottle } from '../throttling/index.ts';
-import type { Executor } from '../transact.ts';
+import { isAddressHeld, issueMailedToken } from '../mailed-tokens.ts';
+import { foundersMembership, insertMembership } from '../memberships.ts';
+import type { AttemptThrottle, SourceLimit } from '../throttling/index.ts';
+import type { Executor, Transaction } from '../transact.ts';
 import { type AccountRecord, normalizeEmail } from './account.ts';
-import { isAddressFree } from './is-address-free.ts';
-import { EMAIL_KEY, openAccount } from './open-account.ts';
+import { createPasswordHasher, type PasswordHasher } from './password-hasher.ts';
 import type { PasswordRules } from './password-rules.ts';
-import { findAccountByEmail } from './queries.ts';
-import type { SignUps } from './sign-ups.ts';
+import { findAccountByEmail, insertAccount } from './queries.ts';
 import { mailVerification, type VerificationDeps } from './verify-email.ts';
+
+/** Constraint violated by a second account with the same address. */
+export const EMAIL_KEY = 'accounts_email_key';
+
+/**
+ * Stores a new account, with or without a password, and appends the fact `auth.account.created`. A business account is the
+ * first owner of itself. Violates EMAIL_KEY.
+ */
+export const openAccount = async (
+  deps: { readonly newId: typeof newId },
+  trx: Transaction,
+  { account, passwordHash }: { account: AccountRecord; passwordHash: string | null },
+): Promise<void> => {
+  await insertAccount(trx, account, passwordHash);
+  if (account.accountType === 'business') {
+    await insertMembership(trx, foundersMembership(deps, account.id, account.createdAt));
+  }
+  await appendToOutbox(trx, {
+    subject: authEvents.accountCreated.subject,
+    aggregate: `account:${account.id}`,
+    version: 1,
+    data: { svc_user_id: account.id, account_type: account.accountType },
+  });
+};
+
+/** Returns true if no other account has this address or may still return to it. */
+export const isAddressFree = async (
+  executor: Executor,
+  email: string,
+  { now, userId }: { now: Date; userId: string },
+): Promise<boolean> => {
+  const holder = await findAccountByEmail(executor, email);
+  if (holder !== undefined && holder.account.id !== userId) return false;
+  return !(await isAddressHeld(executor, email, { now, exceptUserId: userId }));
+};
 
 export interface CreateAccountDeps extends VerificationDeps {
   readonly database: Executor;
@@ -131,3 +167,26 @@ const pretendToOpen = async (
   });
   return account;
 };
+
+/** Waiting sign-ups: about ten seconds of work. */
+const WAITING_MAX = 256;
+
+/** Separates sign-ups from sign-ins, so that a burst of sign-ups does not delay people who sign in. */
+export interface SignUps {
+  readonly limit: SourceLimit;
+  /** Runs one sign-up at a time, from first to last query. */
+  readonly queue: BoundedQueue;
+  /** Hashes on a thread that sign-ins do not use. */
+  readonly passwords: PasswordHasher;
+}
+
+/** Creates the queue and hasher of sign-ups. */
+export const createSignUps = async (limit: SourceLimit): Promise<SignUps> => ({
+  limit,
+  queue: createBoundedQueue({
+    runningMax: 1,
+    waitingMax: WAITING_MAX,
+    refusal: 'Too many people are signing up. Try again in a moment.',
+  }),
+  passwords: await createPasswordHasher(1),
+});

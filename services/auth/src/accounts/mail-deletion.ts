@@ -1,6 +1,6 @@
 import { formatDay } from '../format-amount.ts';
 import { enqueueMail, type MailOutboxDeps } from '../mail/index.ts';
-import { issueMailedToken } from '../mailed-tokens/index.ts';
+import { issueMailedToken } from '../mailed-tokens.ts';
 import type { Transaction } from '../transact.ts';
 import type { AccountRecord } from './account.ts';
 

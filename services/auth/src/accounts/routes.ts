@@ -1,8 +1,34 @@
-import { routes } from '@svc/contracts';
+import { type Account, routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
+import { findActingMembership, toOrganizationJson } from '../memberships.ts';
+import type { Executor } from '../transact.ts';
+import { type AccountRecord, toAccountJson } from './account.ts';
 import { type CreateAccountDeps, createAccount } from './create-account.ts';
-import { describeAccount, describeNewAccount } from './describe-account.ts';
 import { confirmVerification, requestVerification } from './verify-email.ts';
+
+/**
+ * Maps an account to the JSON that its owner sees, with the present role in the organization that they act for. Without
+ * one named, a business account acts for itself.
+ */
+export const describeAccount = async (
+  executor: Executor,
+  account: AccountRecord,
+  organizationId: string | null = account.accountType === 'business' ? account.id : null,
+): Promise<Account> => {
+  const key = organizationId === null ? undefined : { organizationId, userId: account.id };
+  const acting = key === undefined ? undefined : await findActingMembership(executor, key);
+  return toAccountJson(account, toOrganizationJson(acting ?? null));
+};
+
+/**
+ * Maps an account as it is after the sign-up. Reads nothing: the answer to a taken address describes an account that does
+ * not exist.
+ */
+const describeNewAccount = (account: AccountRecord): Account =>
+  toAccountJson(
+    account,
+    account.accountType === 'business' ? { id: account.id, name: account.businessName ?? '', role: 'owner' } : null,
+  );
 
 /** Binds the routes of sign-up and address confirmation. */
 export const accountRoutes = (deps: CreateAccountDeps): Binding[] => [

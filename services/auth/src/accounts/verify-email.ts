@@ -1,11 +1,33 @@
 import { appendToOutbox } from '@svc/messaging';
 import { AppError, type Clock } from '@svc/service-kit';
 import { enqueueMail, type MailOutboxDeps } from '../mail/index.ts';
-import { issueMailedToken } from '../mailed-tokens/index.ts';
+import {
+  deleteMailedToken,
+  findMailedToken,
+  issueMailedToken,
+  type MailedTokenQuery,
+  type MailedTokenRecord,
+} from '../mailed-tokens.ts';
 import type { Transact, Transaction } from '../transact.ts';
 import type { AccountRecord } from './account.ts';
-import { lockAccount, updateCredentials } from './queries.ts';
-import { redeemMailedToken } from './redeem-mailed-token.ts';
+import { type AccountWithPassword, lockAccount, updateCredentials } from './queries.ts';
+
+/** A used token, with the current state of its account. */
+export interface RedeemedToken extends AccountWithPassword {
+  readonly token: MailedTokenRecord;
+}
+
+/**
+ * Locks the account of a token, then uses the token up. All changes of an account lock in this order. Throws
+ * `token_invalid`.
+ */
+export const redeemMailedToken = async (trx: Transaction, query: MailedTokenQuery): Promise<RedeemedToken> => {
+  const found = await findMailedToken(trx, query);
+  const locked = found === undefined ? undefined : await lockAccount(trx, found.userId);
+  if (found === undefined || locked === undefined) throw new AppError('token_invalid');
+  if (!(await deleteMailedToken(trx, query))) throw new AppError('token_invalid');
+  return { ...locked, token: found };
+};
 
 export interface VerificationDeps extends MailOutboxDeps {
   readonly transact: Transact;

@@ -3,7 +3,7 @@ export { type AppFinder, createAppFinder } from './app-finder.ts';
 export { isLiveSecret } from './client-secret.ts';
 export { deleteAppsOfOwner, endSecretsOfOwner, suspendAppsOfOwner } from './end-apps-of-owner.ts';
 export { findConnectedApps } from './find-connected-apps.ts';
-export type { Icon } from './icon.ts';
+export type { Icon } from './icons.ts';
 export { getIcon } from './icons.ts';
 export { appInternalRoutes } from './internal-routes.ts';
 export { type OauthClient, type OauthClientJson, oauthClientJson, toOauthClient } from './oauth-client.ts';

@@ -1,10 +1,10 @@
 export {
   type ClientDocuments,
   createClientDocuments,
+  createFetchDocument,
   type FetchSource,
   type FindAskingApp,
   withDocuments,
 } from './client-documents.ts';
-export { createFetchDocument } from './fetch-document.ts';
 export { documentOperatorRoutes } from './operator-routes.ts';
 export { deleteUnusedDocumentedApps } from './queries.ts';

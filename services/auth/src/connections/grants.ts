@@ -2,9 +2,16 @@ import type { Grant, newId } from '@svc/contracts';
 import { AppError, type Clock } from '@svc/service-kit';
 import type { Executor, Transact } from '../transact.ts';
 import type { Origin } from './audit.ts';
+import { isStanding } from './connection.ts';
 import { endGrant } from './end-grants.ts';
-import { findGrant, listGrantsOfConnection } from './grant-queries.ts';
-import { isConnected } from './is-connected.ts';
+import { findCutoff, findGrant, listGrantsOfConnection } from './grant-queries.ts';
+import { findConnection } from './queries.ts';
+
+/** Returns true if a user is connected to an app now. */
+export const isConnected = async (executor: Executor, key: { userId: string; clientId: string }): Promise<boolean> => {
+  const connection = await findConnection(executor, key);
+  return connection !== undefined && isStanding(connection, await findCutoff(executor, key.clientId));
+};
 
 interface ConnectionKey {
   readonly userId: string;

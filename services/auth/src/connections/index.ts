@@ -14,9 +14,8 @@ export { endGrant } from './end-grants.ts';
 export { endGrantsSince } from './end-recent-grants.ts';
 export { endConnectionsOfUser } from './end-user-connections.ts';
 export { deleteGrantsExpiredBefore, findGrantIdAfter, type GrantJson, grantJson } from './grant-queries.ts';
-export { isConnected } from './is-connected.ts';
-export { openGrant } from './open-grant.ts';
-export { planTerms } from './plan-terms.ts';
+export { isConnected } from './grants.ts';
+export { openGrant, planTerms } from './open-grant.ts';
 export {
   type BudgetJson,
   budgetJson,

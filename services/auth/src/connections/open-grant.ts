@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { authEvents, type BudgetLimit, connectionAggregate, type newId } from '@svc/contracts';
+import { type AppTermsChange, authEvents, type BudgetLimit, connectionAggregate, type newId } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
 import { later } from '../time.ts';
-import type { Transaction } from '../transact.ts';
+import type { Executor, Transaction } from '../transact.ts';
 import { auditRecord, type Origin, OWN_ORIGIN } from './audit.ts';
 import { insertAuditEntries } from './audit-queries.ts';
 import {
@@ -16,9 +16,42 @@ import {
 } from './connection.ts';
 import { endGrants, laterOf } from './end-grants.ts';
 import { findCutoff, insertGrant, listOldestGrantIds } from './grant-queries.ts';
-import { judgeTerms, type PlannedTerms } from './plan-terms.ts';
-import { insertConnection, lockConnection, updateConnection } from './queries.ts';
+import { findConnection, insertConnection, lockConnection, updateConnection } from './queries.ts';
 import { TermsMoved } from './terms-turns.ts';
+
+/** The change that a consent sends to billing, and the version of the terms for which it was judged. */
+interface PlannedTerms {
+  readonly version: number;
+  /** Undefined if billing need not know of the consent. */
+  readonly change: AppTermsChange | undefined;
+}
+
+/** Plans the change of a consent. The consent itself judges again and throws TermsMoved if it differs. */
+export const planTerms = async (
+  executor: Executor,
+  { userId, clientId, budget }: { userId: string; clientId: string; budget: BudgetLimit | null | undefined },
+): Promise<PlannedTerms> => {
+  const known = await findConnection(executor, { userId, clientId });
+  return judgeTerms({ known, cutoff: await findCutoff(executor, clientId), budget });
+};
+
+/** Judges the change of a consent, given the connection and the last suspension of its app. */
+const judgeTerms = ({
+  known,
+  cutoff,
+  budget,
+}: {
+  readonly known: ConnectionRecord | undefined;
+  readonly cutoff: string | undefined;
+  readonly budget: BudgetLimit | null | undefined;
+}): PlannedTerms => {
+  if (known === undefined) return { version: 0, change: budget == null ? undefined : { budget } };
+  // Billing need not know of a limit that did not exist and is not set.
+  const isSet = budget !== undefined && (budget !== null || known.budgetLimitMicros !== null);
+  const isResumed = known.isPaused && !isStanding(known, cutoff);
+  const change = { ...(isSet ? { budget } : {}), ...(isResumed ? { paused: false } : {}) };
+  return { version: known.termsVersion, change: isSet || isResumed ? change : undefined };
+};
 
 export interface Consent {
   readonly userId: string;

@@ -1,15 +1,62 @@
-import { type newId, routes } from '@svc/contracts';
-import { type Binding, bind, type Clock } from '@svc/service-kit';
-import type { Transact } from '../transact.ts';
-import { originOf } from './audit.ts';
+import { type ConnectionAuditEntry, type EndedConnection, type newId, routes } from '@svc/contracts';
+import { AppError, type Binding, bind, type Clock } from '@svc/service-kit';
+import type { Executor, Transact } from '../transact.ts';
+import { type AuditRecord, originOf } from './audit.ts';
+import { listAuditEntries } from './audit-queries.ts';
 import { changeTerms } from './change-terms.ts';
 import { requireLiveBudget } from './connection.ts';
+import { type DescribeConnectionsDeps, toConnectedAppJson } from './describe-connections.ts';
 import { endConnection } from './end-connection.ts';
 import { endGrantOfUser, listGrants } from './grants.ts';
-import { listConnectionAudit } from './list-connection-audit.ts';
 import { getConnection, type ListConnectionsDeps, listConnections } from './list-connections.ts';
-import { listEndedConnections } from './list-ended-connections.ts';
+import { listEndedConnectionRecords } from './queries.ts';
 import type { TermsTurns } from './terms-turns.ts';
+
+const CONNECTIONS_MAX = 100;
+
+interface ListEndedConnectionsDeps extends Pick<DescribeConnectionsDeps, 'findConnectedApps'> {
+  readonly database: Executor;
+}
+
+/** Lists the apps that a user is no longer connected to, the newest end first. Deleted apps are left out. */
+const listEndedConnections = async (
+  { database, findConnectedApps }: ListEndedConnectionsDeps,
+  userId: string,
+): Promise<EndedConnection[]> => {
+  const connections = await listEndedConnectionRecords(database, userId, CONNECTIONS_MAX);
+  const apps = await findConnectedApps(connections.map(({ clientId }) => clientId));
+  return connections.flatMap(({ clientId, connectedAt, lastUsedAt, endedAt }) => {
+    const app = apps.get(clientId);
+    if (app === undefined || endedAt === null) return [];
+    return {
+      client_id: clientId,
+      app: toConnectedAppJson(app),
+      connected_at: connectedAt.toISOString(),
+      last_used_at: lastUsedAt?.toISOString() ?? null,
+      ended_at: endedAt.toISOString(),
+    };
+  });
+};
+
+/** Returns a page of the audit trail of a user and an app. Throws `not_found` if it is empty. */
+const listConnectionAudit = async (
+  deps: { database: Executor },
+  page: { userId: string; clientId: string; limit: number; after: string | undefined },
+): Promise<{ data: ConnectionAuditEntry[]; has_more: boolean }> => {
+  // One more than requested shows if there are more.
+  const found = await listAuditEntries(deps.database, { ...page, limit: page.limit + 1 });
+  if (found.length === 0 && page.after === undefined) throw new AppError('not_found');
+  return { data: found.slice(0, page.limit).map(toJson), has_more: found.length > page.limit };
+};
+
+const toJson = (entry: AuditRecord): ConnectionAuditEntry => ({
+  id: entry.id,
+  action: entry.action,
+  scope: entry.scope,
+  network: entry.network,
+  client_kind: entry.clientKind,
+  happened_at: entry.happenedAt.toISOString(),
+});
 
 export interface ConnectionRoutesDeps extends ListConnectionsDeps {
   readonly transact: Transact;

@@ -3,8 +3,94 @@ import { estimatePlanUse, SHORT_CHAT } from '@svc/contracts/estimate-plan-use';
 import { type Html, html, type Publication, pagePolicy, renderSite, siteStyle } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
 import { formatAmount } from '../format-amount.ts';
-import { PRICES_TEXTS, type PricesText } from './prices-text.ts';
 import type { Offer } from './read-offer.ts';
+
+/** Texts of the page of prices. */
+const en = {
+  title: 'Plans and prices',
+  description: 'What a plan costs and what it pays for, and the price of every model for API keys.',
+  lead: 'A plan pays for everything that your connected apps do. API keys are paid from a prepaid wallet, by use.',
+  plans: 'Plans',
+  perMonth: 'a month',
+  perYear: 'a year',
+  yearly: (amount: string) => `${amount} a month, paid by the year`,
+  choose: (name: string) => `Choose ${name}`,
+  about: (amounts: string) => `About ${amounts} a month`,
+  or: 'or',
+  chats: (count: string) => `${count} short chats`,
+  hours: (count: string) => `${count} hours of audio`,
+  minutes: (count: string) => `${count} minutes of audio`,
+  limits: (week: string, month: string) =>
+    `Apps may use up to ${week} a week and ${month} a month, at the prices below.`,
+  noAudio: 'Without audio transcription',
+  noChat: 'Without chat',
+  estimate: (input: string, output: string) =>
+    `Numbers of chats and hours are estimates, each alone: a short chat has ${input} tokens in and ${output} out (a token is about three quarters of a word). Long conversations and attached files take more.`,
+  delegated: 'What an app takes from your plan',
+  chat: 'Chat',
+  audio: 'Audio transcription',
+  perMillion: (input: string, output: string) => `${input} per million tokens in, ${output} per million out`,
+  perMinute: (amount: string) => `${amount} a minute`,
+  models: 'Models for API keys',
+  modelsLead: 'Prices per million tokens. You top up the wallet first, and each request takes exactly what it costs.',
+  columns: {
+    model: 'Model',
+    service: 'Service',
+    input: 'Input',
+    cached: 'Cached input',
+    output: 'Output',
+    context: 'Context',
+  },
+  services: { chat: 'Chat', completions: 'Completions', embeddings: 'Embeddings' },
+  none: '–',
+  unavailable: 'Prices cannot be shown right now. Try again in a minute.',
+  forPrograms: 'The same for programs:',
+};
+
+type PricesText = typeof en;
+
+const it: PricesText = {
+  title: 'Piani e prezzi',
+  description: 'Quanto costa un piano e che cosa paga, e il prezzo di ogni modello per le chiavi API.',
+  lead: 'Un piano paga tutto quello che fanno le app collegate. Le chiavi API si pagano a consumo, da un portafoglio prepagato.',
+  plans: 'Piani',
+  perMonth: 'al mese',
+  perYear: 'all’anno',
+  yearly: (amount) => `${amount} al mese, pagati una volta all’anno`,
+  choose: (name) => `Scegli ${name}`,
+  about: (amounts) => `Circa ${amounts} al mese`,
+  or: 'o',
+  chats: (count) => `${count} chat brevi`,
+  hours: (count) => `${count} ore di audio`,
+  minutes: (count) => `${count} minuti di audio`,
+  limits: (week, month) => `Le app possono usare fino a ${week} a settimana e ${month} al mese, ai prezzi qui sotto.`,
+  noAudio: 'Senza trascrizione audio',
+  noChat: 'Senza chat',
+  estimate: (input, output) =>
+    `Il numero di chat e di ore è una stima, ciascuna da sola: una chat breve ha ${input} token in ingresso e ${output} in uscita (un token è circa tre quarti di parola). Conversazioni lunghe e file allegati consumano di più.`,
+  delegated: 'Quanto prende un’app dal tuo piano',
+  chat: 'Chat',
+  audio: 'Trascrizione audio',
+  perMillion: (input, output) => `${input} per milione di token in ingresso, ${output} per milione in uscita`,
+  perMinute: (amount) => `${amount} al minuto`,
+  models: 'Modelli per le chiavi API',
+  modelsLead:
+    'Prezzi per milione di token. Prima ricarichi il portafoglio, poi ogni richiesta prende esattamente quello che costa.',
+  columns: {
+    model: 'Modello',
+    service: 'Servizio',
+    input: 'Ingresso',
+    cached: 'Ingresso in cache',
+    output: 'Uscita',
+    context: 'Contesto',
+  },
+  services: { chat: 'Chat', completions: 'Completamenti', embeddings: 'Embedding' },
+  none: '–',
+  unavailable: 'In questo momento i prezzi non si possono mostrare. Riprova tra un minuto.',
+  forPrograms: 'Lo stesso per i programmi:',
+};
+
+const PRICES_TEXTS = { en, it } as const;
 
 const STYLE = siteStyle(`
 .hero{display:grid;gap:1rem;padding-top:2rem}

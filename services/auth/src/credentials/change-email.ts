@@ -15,7 +15,7 @@ import {
 } from '../accounts/index.ts';
 import { originOf } from '../connections/index.ts';
 import { enqueueMail } from '../mail/index.ts';
-import { issueMailedToken, voidMailedTokens } from '../mailed-tokens/index.ts';
+import { issueMailedToken, voidMailedTokens } from '../mailed-tokens.ts';
 import type { Transaction } from '../transact.ts';
 import { distrustedSinceChange, endAccess } from './end-access.ts';
 import { type OwnerClaim, type ProveOwnerDeps, proveOwner } from './prove-owner.ts';

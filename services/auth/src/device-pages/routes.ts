@@ -1,15 +1,37 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Locale, routes } from '@svc/contracts';
-import { type Binding, bind, type ReplyContent } from '@svc/service-kit';
+import { AppError, type Binding, bind, type ReplyContent } from '@svc/service-kit';
 import type { VerificationDeps } from '../accounts/index.ts';
 import { ensureBrowserId, preferredLocale } from '../consent/index.ts';
-import { findDeviceRequest } from '../oidc/index.ts';
+import { type DeviceRequestRecord, findDeviceRequest, findDeviceRequestByUserCode } from '../oidc/index.ts';
 import { clearedSessionCookies, endSession, findBrowserSession, readPagesCookie } from '../sessions/index.ts';
+import { normalizeUserCode } from './asked-device.ts';
 import { type DevicePagesDeps, readDeviceForm, toSignIn } from './device-frame.ts';
-import { codePage, confirmPage, wrongCodePage } from './device-page.ts';
-import { findNamedRequest } from './find-device-request.ts';
+import { codePage, confirmPage, tooManyCodesPage, wrongCodePage } from './device-page.ts';
 import { showDeviceConsent } from './show-device-consent.ts';
 import { submitDeviceDecision } from './submit-device-decision.ts';
+
+/** Eight letters without vowels, so that they form no words (RFC 8628 section 6.1). */
+const USER_CODE = /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/;
+
+type NamedRequest = { readonly found: DeviceRequestRecord | undefined } | { readonly reply: ReplyContent };
+
+/** Finds the pending request that a person names by its code. A wrong code counts as a guess of this source. */
+const findNamedRequest = async (
+  deps: Pick<DevicePagesDeps, 'database' | 'guessLimit'>,
+  { typed, source, locale }: { typed: string; source: string; locale: Locale },
+): Promise<NamedRequest> => {
+  const userCode = normalizeUserCode(typed);
+  try {
+    const found = await deps.guessLimit.look(source, async () =>
+      USER_CODE.test(userCode) ? await findDeviceRequestByUserCode(deps.database, userCode) : undefined,
+    );
+    return { found };
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'too_many_attempts') throw error;
+    return { reply: tooManyCodesPage(locale, Number(error.headers['retry-after'])) };
+  }
+};
 
 interface PageRequest {
   readonly req: IncomingMessage;

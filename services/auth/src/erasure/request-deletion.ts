@@ -3,7 +3,7 @@ import { findCredentialsById } from '../accounts/index.ts';
 import { originOf } from '../connections/index.ts';
 import { type OwnerClaim, type ProveOwnerDeps, proveOwnerAfterStepUp } from '../credentials/index.ts';
 import { requireOwnersElsewhere } from '../members/index.ts';
-import { findActingMembership, toActingFor } from '../memberships/index.ts';
+import { findActingMembership, toActingFor } from '../memberships.ts';
 import type { Transaction } from '../transact.ts';
 import { type ScheduleErasureDeps, scheduleErasure } from './schedule-erasure.ts';
 

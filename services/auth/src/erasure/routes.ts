@@ -1,8 +1,27 @@
 import { routes } from '@svc/contracts';
-import { type Binding, bind } from '@svc/service-kit';
+import { appendToOutbox } from '@svc/messaging';
+import { AppError, type Binding, bind, type Clock } from '@svc/service-kit';
+import { redeemMailedToken, updateErasure } from '../accounts/index.ts';
+import { voidMailedTokens } from '../mailed-tokens.ts';
 import { clearedSessionCookies, signInOriginOf } from '../sessions/index.ts';
-import { cancelDeletion } from './cancel-deletion.ts';
+import type { Transact } from '../transact.ts';
+import { nextDeletion } from './deletion-fact.ts';
 import { type RequestDeletionDeps, requestDeletion } from './request-deletion.ts';
+
+/** Cancels the deletion of an account. Its apps stay deactivated. Throws `token_invalid`. */
+const cancelDeletion = async (
+  deps: { readonly transact: Transact; readonly clock: Clock },
+  token: string,
+): Promise<void> => {
+  await deps.transact(async (trx) => {
+    const { account } = await redeemMailedToken(trx, { purpose: 'cancel_deletion', token, now: deps.clock() });
+    if (account.eraseAt === null) throw new AppError('token_invalid');
+    const fact = nextDeletion(account);
+    await updateErasure(trx, account.id, { eraseAt: null, deletionVersion: fact.version });
+    await voidMailedTokens(trx, account.id, { purposes: ['cancel_deletion'] });
+    await appendToOutbox(trx, fact.cancelled);
+  });
+};
 
 /** Binds the routes of account deletion. */
 export const erasureRoutes = (deps: RequestDeletionDeps & { readonly publicBaseUrl: string }): Binding[] => [

@@ -4,7 +4,7 @@ import { type Clock, type Logger, type PeriodicWork, runPeriodically } from '@sv
 import { deleteAccount, listDueErasures, lockAccount } from '../accounts/index.ts';
 import { deleteAppsOfOwner } from '../apps/index.ts';
 import type { FailingItems } from '../failing-items.ts';
-import { voidMailedTokens } from '../mailed-tokens/index.ts';
+import { voidMailedTokens } from '../mailed-tokens.ts';
 import { endMembershipsOfErased } from '../members/index.ts';
 import { SECOND_MS } from '../time.ts';
 import type { Executor, Transact } from '../transact.ts';

@@ -1,5 +1,3 @@
-export { UNCONFIRMED_MS } from './confirm-totp.ts';
-export { endFactors } from './end-factors.ts';
 export { toFactorJson } from './factor.ts';
 export type { FactorsDeps } from './factors-deps.ts';
 export { type FactorClaim, findFactorProof } from './find-factor-proof.ts';
@@ -13,5 +11,5 @@ export { CHALLENGE_MAC_BYTES, createPasskeyChallenges } from './passkey-challeng
 export { deleteUsedChallengesExpiredBefore } from './passkey-queries.ts';
 export { countRecoveryCodes, deleteUnconfirmedTotpsBefore, listFactorsOfUser } from './queries.ts';
 export { relyingPartyOf } from './relying-party.ts';
-export { resetFactors } from './reset-factors.ts';
-export { factorRoutes } from './routes.ts';
+export { endFactors, resetFactors } from './reset-factors.ts';
+export { factorRoutes, UNCONFIRMED_MS } from './routes.ts';

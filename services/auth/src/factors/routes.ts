@@ -1,13 +1,62 @@
 import { routes } from '@svc/contracts';
-import { type Binding, bind } from '@svc/service-kit';
+import { AppError, type Binding, bind } from '@svc/service-kit';
+import { updateCredentials } from '../accounts/index.ts';
+import { HOUR_MS, later } from '../time.ts';
 import { addPasskey, createPasskeyOptions } from './add-passkey.ts';
 import { addTotp } from './add-totp.ts';
-import { confirmTotp } from './confirm-totp.ts';
+import { changeFactors, makeRecoveryCodes, settleFactors } from './change-factors.ts';
 import { toFactorJson } from './factor.ts';
 import type { FactorsDeps } from './factors-deps.ts';
-import { countRecoveryCodes, listFactorsOfUser } from './queries.ts';
-import { removeFactor } from './remove-factor.ts';
-import { renewRecoveryCodes } from './renew-recovery-codes.ts';
+import { notifyOwner } from './notify-owner.ts';
+import {
+  confirmTotpById,
+  countRecoveryCodes,
+  deleteFactorById,
+  findUnconfirmedTotp,
+  listFactorsOfUser,
+} from './queries.ts';
+import { findTotpStep } from './totp.ts';
+
+/** A factor that is not confirmed within this time must be added again. */
+export const UNCONFIRMED_MS = HOUR_MS;
+
+/**
+ * Activates a TOTP factor with one of its codes, which is used up. Returns new recovery codes. Throws `not_found` and
+ * `wrong_code`.
+ */
+const confirmTotp = (
+  deps: FactorsDeps,
+  { userId, id, code }: { userId: string; id: string; code: string },
+): Promise<string[]> =>
+  changeFactors(deps, userId, async (trx, account) => {
+    const now = deps.clock();
+    const totp = await findUnconfirmedTotp(trx, { id, userId, since: later(now, -UNCONFIRMED_MS) });
+    if (totp === undefined) throw new AppError('not_found');
+    const step = findTotpStep(deps.totpSealer.unseal(totp.sealedSecret, id), code, now);
+    if (step === undefined) throw new AppError('wrong_code');
+    await confirmTotpById(trx, id, { step, now });
+    await updateCredentials(trx, userId, { hasSecondFactor: true });
+    await notifyOwner(deps, trx, { account, change: 'added', name: totp.name });
+    return await makeRecoveryCodes(deps, trx, userId);
+  });
+
+/** Deletes a factor, and with the last one the recovery codes. Throws `not_found`. */
+const removeFactor = (deps: FactorsDeps, { userId, id }: { userId: string; id: string }): Promise<void> =>
+  changeFactors(deps, userId, async (trx, account) => {
+    const removed = await deleteFactorById(trx, { id, userId });
+    if (removed === undefined) throw new AppError('not_found');
+    if (!removed.isInUse) return;
+    if (await settleFactors(trx, userId)) await deps.endActingWithoutFactor(trx, userId);
+    await notifyOwner(deps, trx, { account, change: 'removed', name: removed.name });
+  });
+
+/** Replaces the recovery codes of an account. Throws `second_factor_missing`. */
+const renewRecoveryCodes = (deps: FactorsDeps, userId: string): Promise<string[]> =>
+  changeFactors(deps, userId, async (trx, account) => {
+    if (!account.hasSecondFactor) throw new AppError('second_factor_missing');
+    await notifyOwner(deps, trx, { account, change: 'recovery_codes_renewed', name: '' });
+    return await makeRecoveryCodes(deps, trx, userId);
+  });
 
 /** Binds the routes of an account's second factors. */
 export const factorRoutes = (deps: FactorsDeps): Binding[] => [

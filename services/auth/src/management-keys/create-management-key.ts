@@ -10,7 +10,7 @@ import {
 } from '@svc/service-kit';
 import { type AccountRecord, lockAccount } from '../accounts/index.ts';
 import { enqueueMail, type MailOutboxDeps } from '../mail/index.ts';
-import { findActingMembership, toActingFor } from '../memberships/index.ts';
+import { findActingMembership, toActingFor } from '../memberships.ts';
 import { holdSession } from '../sessions/index.ts';
 import type { Transact, Transaction } from '../transact.ts';
 import type { ManagementKeyRecord } from './management-key.ts';

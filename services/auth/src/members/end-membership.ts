@@ -2,7 +2,7 @@ import { authEvents, keyVersionText, type Role } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
 import { AppError } from '@svc/service-kit';
 import { endManagementKeysOfCreator } from '../management-keys/index.ts';
-import { countOwners, deleteMembership, type MembershipRecord, updateRole } from '../memberships/index.ts';
+import { countOwners, deleteMembership, type MembershipRecord, updateRole } from '../memberships.ts';
 import { endActingSessions } from '../sessions/index.ts';
 import type { Transaction } from '../transact.ts';
 

@@ -7,7 +7,7 @@ import {
   listMembershipsElsewhere,
   listMembershipsOfOrganization,
   type MembershipRecord,
-} from '../memberships/index.ts';
+} from '../memberships.ts';
 import type { Transaction } from '../transact.ts';
 import { changeRole, endMembership, requireAnotherOwner } from './end-membership.ts';
 

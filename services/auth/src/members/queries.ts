@@ -1,5 +1,5 @@
 import { camelKeys, type SnakeKeys } from '../key-case.ts';
-import type { MembershipKey, MembershipRecord } from '../memberships/index.ts';
+import type { MembershipKey, MembershipRecord } from '../memberships.ts';
 import type { Executor, Transaction } from '../transact.ts';
 
 /** A membership, with what others see of the person. */

@@ -1,6 +1,6 @@
 import { AppError, requireRole } from '@svc/service-kit';
 import { type AccountRecord, lockAccount } from '../accounts/index.ts';
-import { type ActingMembership, findActingMembership, toActingFor } from '../memberships/index.ts';
+import { type ActingMembership, findActingMembership, toActingFor } from '../memberships.ts';
 import type { Transaction } from '../transact.ts';
 
 /** A person who acts for an organization. */

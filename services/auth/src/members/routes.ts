@@ -2,7 +2,7 @@ import { internalRoutes, routes } from '@svc/contracts';
 import { type Binding, bind, type ConsoleSessionCaller, requireRole } from '@svc/service-kit';
 import { findAccountById } from '../accounts/index.ts';
 import type { BillingClient } from '../billing-client.ts';
-import { findMembershipsByIds, toMembershipJson } from '../memberships/index.ts';
+import { findMembershipsByIds, toMembershipJson } from '../memberships.ts';
 import type { Executor, Transact } from '../transact.ts';
 import { toMemberJson, toSeatlessMemberJson } from './member-json.ts';
 import { listMembersOfOrganization } from './queries.ts';

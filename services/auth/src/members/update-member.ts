@@ -1,7 +1,7 @@
 import type { Role } from '@svc/contracts';
 import { recordAct } from '@svc/database';
 import { type Act, AppError } from '@svc/service-kit';
-import { findMembership } from '../memberships/index.ts';
+import { findMembership } from '../memberships.ts';
 import type { Transact } from '../transact.ts';
 import { changeRole, endMembership, requireAnotherOwner } from './end-membership.ts';
 import { findMember, type MemberRecord } from './queries.ts';

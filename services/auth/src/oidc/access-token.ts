@@ -3,7 +3,7 @@ import { ACCESS_TOKEN_TYPE, accessTokenAudience, type Clock } from '@svc/service
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import type { GrantRecord } from '../connections/index.ts';
-import { type KeyRing, SIGNING_ALGORITHM } from '../signing-keys/index.ts';
+import { type KeyRing, SIGNING_ALGORITHM } from '../signing-keys.ts';
 import { toUnixSeconds } from '../time.ts';
 import { ACCESS_TOKEN_SECONDS } from './lifetimes.ts';
 

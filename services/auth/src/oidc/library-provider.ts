@@ -10,7 +10,7 @@ import {
   Provider,
 } from 'oidc-provider';
 import { isRegisteredRedirectUri } from '../apps/index.ts';
-import { SIGNING_ALGORITHM } from '../signing-keys/index.ts';
+import { SIGNING_ALGORITHM } from '../signing-keys.ts';
 import { type AdapterDeps, createAdapterFactory } from './adapter.ts';
 import { EXTRA_CLIENT_METADATA, isClientSecret, type SecretMetadata } from './client-metadata.ts';
 import { DEVICE_CODE_SECONDS } from './lifetimes.ts';

@@ -1,12 +1,28 @@
 import { isUniqueViolation, recordAct } from '@svc/database';
 import { type Act, AppError } from '@svc/service-kit';
-import type { MailOutboxDeps } from '../mail/index.ts';
+import { findAccountById } from '../accounts/index.ts';
+import { enqueueMail, type MailOutboxDeps } from '../mail/index.ts';
 import { later, SECOND_MS } from '../time.ts';
-import type { Transact } from '../transact.ts';
-import { mailMissingProof } from './mail-missing-proof.ts';
+import type { Transact, Transaction } from '../transact.ts';
 import type { ProveDomain } from './prove-domain.ts';
 import { afterCheck, type DomainRecord } from './publisher-domain.ts';
 import { lockDomain, updateDomain } from './queries.ts';
+
+/** Mails the owner of a verified domain when its proof is first missing, and when it lapses. */
+const mailMissingProof = async (
+  deps: MailOutboxDeps,
+  trx: Transaction,
+  { before, after }: { before: DomainRecord; after: DomainRecord },
+): Promise<void> => {
+  const hasLapsed = before.status === 'verified' && after.status === 'lapsed';
+  const isFirstFailure = before.failingSince === null && after.failingSince !== null;
+  if (!hasLapsed && !isFirstFailure) return;
+  const owner = await findAccountById(trx, after.userId);
+  if (owner === undefined) return;
+  const { id: userId, email: to, locale } = owner;
+  const data = { domain: after.domain, hasLapsed };
+  await enqueueMail(deps, trx, { kind: 'domain_proof_missing', userId, to, locale, data });
+};
 
 export interface CheckDomainDeps extends MailOutboxDeps {
   readonly transact: Transact;

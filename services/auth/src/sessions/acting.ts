@@ -1,5 +1,5 @@
 import type { AccountRecord } from '../accounts/index.ts';
-import { type ActingMembership, findActingMembership } from '../memberships/index.ts';
+import { type ActingMembership, findActingMembership } from '../memberships.ts';
 import type { Executor } from '../transact.ts';
 import type { SessionRecord } from './session.ts';
 

@@ -1,6 +1,6 @@
 import { AppError, type ConsoleSessionCaller } from '@svc/service-kit';
 import { type AccountRecord, findAccountById } from '../accounts/index.ts';
-import { toActingFor } from '../memberships/index.ts';
+import { toActingFor } from '../memberships.ts';
 import { later, MINUTE_MS, SECOND_MS, toUnixSeconds } from '../time.ts';
 import type { Executor } from '../transact.ts';
 import { findActing } from './acting.ts';

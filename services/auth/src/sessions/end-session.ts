@@ -1,6 +1,6 @@
 import { appendToOutbox } from '@svc/messaging';
 import { AppError } from '@svc/service-kit';
-import type { MembershipKey } from '../memberships/index.ts';
+import type { MembershipKey } from '../memberships.ts';
 import type { Transact, Transaction } from '../transact.ts';
 import { deleteActingSessions, deleteSession, deleteSessionsExcept, findSessionById, lockSessions } from './queries.ts';
 

@@ -19,8 +19,14 @@ export {
   holdSessionRow,
   updateAuthenticatedAt,
 } from './queries.ts';
-export { type RenewedSession, renewSession } from './renew-session.ts';
-export { sessionRoutes } from './routes.ts';
+export {
+  type RenewedSession,
+  renewSession,
+  secondsLeft,
+  sessionRoutes,
+  signInWithPasskey,
+  toSessionJson,
+} from './routes.ts';
 export { NEVER, newSessionId } from './session.ts';
 export {
   clearedSessionCookies,
@@ -28,10 +34,8 @@ export {
   renewedSessionCookies,
   sessionCookies,
 } from './session-cookies.ts';
-export { secondsLeft, toSessionJson } from './session-json.ts';
 export type { SessionTokenDeps, SignedSessionToken } from './session-token.ts';
 export { type SignInOrigin, signInOriginOf } from './sign-in-origin.ts';
-export { signInWithPasskey } from './sign-in-with-passkey.ts';
 export {
   type BeginSessionDeps,
   insertNewSession,

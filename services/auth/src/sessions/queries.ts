@@ -1,6 +1,6 @@
 import { idTimeAt } from '@svc/contracts';
 import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
-import type { MembershipKey } from '../memberships/index.ts';
+import type { MembershipKey } from '../memberships.ts';
 import type { Executor, Transaction } from '../transact.ts';
 import type { ChallengeRecord } from './challenge.ts';
 import { type SessionRecord, signInOf } from './session.ts';

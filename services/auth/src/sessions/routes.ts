@@ -1,18 +1,94 @@
-import { routes, type secondFactorRequestSchema } from '@svc/contracts';
+import { type PasskeyAssertion, routes, type secondFactorRequestSchema } from '@svc/contracts';
 import { AppError, type Binding, bind } from '@svc/service-kit';
 import type { z } from 'zod';
-import { describeAccount, findAccountById } from '../accounts/index.ts';
-import { createSignInOptions, type FactorClaim } from '../factors/index.ts';
-import { findStoredSession } from './authenticate-session.ts';
+import { type AccountRecord, describeAccount, findAccountById, toAccountJson } from '../accounts/index.ts';
+import { createSignInOptions, type FactorClaim, findAssertionProof } from '../factors/index.ts';
+import { toOrganizationJson } from '../memberships.ts';
+import { isOwnOrigin } from '../own-origins.ts';
+import { SECOND_MS } from '../time.ts';
+import type { Executor } from '../transact.ts';
+import { findActing } from './acting.ts';
+import { type AuthenticateSessionDeps, findStoredSession } from './authenticate-session.ts';
 import { endOtherSessions, endSession, endSessionOfUser } from './end-session.ts';
 import { finishSignIn } from './finish-sign-in.ts';
 import { listSessions } from './list-sessions.ts';
-import { resumeSession } from './resume-session.ts';
+import type { SessionRecord } from './session.ts';
 import { clearedSessionCookies, readConsoleCookie, sessionCookies } from './session-cookies.ts';
-import { toSessionJson } from './session-json.ts';
-import { signInOriginOf } from './sign-in-origin.ts';
-import { signInWithPasskey } from './sign-in-with-passkey.ts';
-import { type StartSessionDeps, signIn } from './start-session.ts';
+import { type SessionTokenDeps, signSessionToken } from './session-token.ts';
+import { type SignInOrigin, signInOriginOf } from './sign-in-origin.ts';
+import { type StartedSession, type StartSessionDeps, signIn, startSessionIn } from './start-session.ts';
+
+/**
+ * Signs in the owner of a passkey, without address and password. Uses up the assertion in the same transaction as the
+ * session starts. Throws `invalid_passkey`, and `too_many_attempts` if the source keeps failing.
+ */
+export const signInWithPasskey = async (
+  deps: StartSessionDeps,
+  assertion: PasskeyAssertion,
+  origin: SignInOrigin,
+): Promise<StartedSession> => {
+  const attempt = await deps.throttle.begin({ source: origin.source });
+  const proof = await findAssertionProof(deps, assertion, { purpose: 'sign_in', userId: undefined });
+  const account = proof === undefined ? undefined : await findAccountById(deps.database, proof.userId);
+  if (proof === undefined || account === undefined) {
+    await attempt.fail();
+    throw new AppError('invalid_passkey');
+  }
+  await attempt.succeed();
+  return await deps.transact(async (trx) => {
+    if (!(await proof.use(trx))) throw new AppError('invalid_passkey');
+    return await startSessionIn(deps, trx, { account, origin });
+  });
+};
+
+/** A session with a new token. */
+export type RenewedSession = Omit<StartedSession, 'deviceToken'>;
+
+/**
+ * Signs a new token for a session, with the current claims of the account and the current role. Throws `invalid_token` if
+ * the person may no longer act for the organization.
+ */
+export const renewSession = async (
+  deps: SessionTokenDeps & { readonly database: Executor },
+  session: SessionRecord,
+  account: AccountRecord,
+): Promise<RenewedSession> => {
+  const acting = await findActing(deps.database, session, account);
+  if (acting === undefined) throw new AppError('invalid_token');
+  return { session, account, acting, ...(await signSessionToken(deps, session, { account, acting })) };
+};
+
+/**
+ * Resumes the console's session with a token that ends with it. Throws `not_authenticated` without a cookie or for
+ * another origin, and `invalid_token` if the session has ended.
+ */
+const resumeSession = async (
+  deps: AuthenticateSessionDeps,
+  request: { token: string | undefined; origin: string | undefined },
+): Promise<RenewedSession> => {
+  if (request.token === undefined || !isOwnOrigin(request.origin, deps.publicBaseUrl))
+    throw new AppError('not_authenticated');
+  const session = await findStoredSession(deps, request.token);
+  const account = session === undefined ? undefined : await findAccountById(deps.database, session.userId);
+  if (session === undefined || account === undefined) throw new AppError('invalid_token');
+  return await renewSession(deps, session, account);
+};
+
+/** Maps a session to the JSON that its owner sees, with its tokens. */
+export const toSessionJson = (
+  { token, tokenExpiresAt, account, acting, deviceToken }: RenewedSession & { deviceToken?: string },
+  now: Date,
+) => ({
+  session_token: token,
+  token_type: 'Bearer',
+  expires_in: secondsLeft(tokenExpiresAt, now),
+  account: toAccountJson(account, toOrganizationJson(acting)),
+  ...(deviceToken === undefined ? {} : { device_token: deviceToken }),
+});
+
+/** Returns the whole seconds until the given time. */
+export const secondsLeft = (until: Date, now: Date): number =>
+  Math.floor((until.getTime() - now.getTime()) / SECOND_MS);
 
 /** Binds the routes of sign-in, the current session and sign-out. */
 export const sessionRoutes = (deps: StartSessionDeps): Binding[] => [

@@ -3,8 +3,8 @@ import { AppError, type Clock, CONSOLE_SESSION_TOKEN_TYPE, consoleAudience } fro
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import type { AccountRecord } from '../accounts/index.ts';
-import type { ActingMembership } from '../memberships/index.ts';
-import { type KeyRing, SIGNING_ALGORITHM } from '../signing-keys/index.ts';
+import type { ActingMembership } from '../memberships.ts';
+import { type KeyRing, SIGNING_ALGORITHM } from '../signing-keys.ts';
 import { toUnixSeconds } from '../time.ts';
 import { SESSION_SECONDS, type SessionRecord, tokenExpiryOf } from './session.ts';
 

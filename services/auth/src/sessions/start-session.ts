@@ -10,7 +10,7 @@ import {
 import type { FactorsDeps } from '../factors/index.ts';
 import { formatInstant } from '../format-instant.ts';
 import { enqueueMail, type MailOutboxDeps } from '../mail/index.ts';
-import type { ActingMembership } from '../memberships/index.ts';
+import type { ActingMembership } from '../memberships.ts';
 import { coarseNetwork } from '../network-address.ts';
 import type { AttemptSubject, AttemptThrottle } from '../throttling/index.ts';
 import { later } from '../time.ts';

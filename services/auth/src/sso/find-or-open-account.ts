@@ -13,8 +13,8 @@ import {
 import { lockAppsOfOwner } from '../apps/index.ts';
 import { originOf } from '../connections/index.ts';
 import { endAccess } from '../credentials/index.ts';
-import { findUserIdByIdentity, type IdentityDeps, IdentityTaken, insertIdentity } from '../identities/index.ts';
-import { isAddressHeld } from '../mailed-tokens/index.ts';
+import { findUserIdByIdentity, type IdentityDeps, IdentityTaken, insertIdentity } from '../identities.ts';
+import { isAddressHeld } from '../mailed-tokens.ts';
 import type { Executor, Transact, Transaction } from '../transact.ts';
 import type { UpstreamIdentity } from './upstream-provider.ts';
 

@@ -1,5 +1,5 @@
 import { AppError } from '@svc/service-kit';
-import { IdentityTaken } from '../identities/index.ts';
+import { IdentityTaken } from '../identities.ts';
 import {
   NEVER,
   openChallenge,

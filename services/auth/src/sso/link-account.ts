@@ -1,8 +1,8 @@
 import { AppError } from '@svc/service-kit';
 import { type AccountRecord, findCredentialsById, lockAccount, redeemMailedToken } from '../accounts/index.ts';
-import { type IdentityDeps, type IdentityKey, linkIdentity } from '../identities/index.ts';
+import { type IdentityDeps, type IdentityKey, linkIdentity } from '../identities.ts';
 import { enqueueMail } from '../mail/index.ts';
-import { issueMailedToken } from '../mailed-tokens/index.ts';
+import { issueMailedToken } from '../mailed-tokens.ts';
 import {
   findSessionById,
   holdSession,

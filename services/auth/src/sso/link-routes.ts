@@ -11,7 +11,7 @@ import {
   seeOther,
 } from '../consent/index.ts';
 import type { ConsoleFrameDeps } from '../console-pages/index.ts';
-import { IdentityTaken } from '../identities/index.ts';
+import { IdentityTaken } from '../identities.ts';
 import { isOwnOrigin } from '../own-origins.ts';
 import { type StartedSession, type StartSessionDeps, sessionCookies, signInOriginOf } from '../sessions/index.ts';
 import {

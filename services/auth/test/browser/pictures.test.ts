@@ -4,7 +4,7 @@ import type { ReplyContent } from '@svc/service-kit';
 import { usePictureBook } from '@svc/testing/pictures';
 import { describe, test } from 'vitest';
 import type { AccountRecord } from '../../src/accounts/index.ts';
-import { drawMonogram } from '../../src/apps/icon.ts';
+import { drawMonogram } from '../../src/apps/icons.ts';
 import type { AppRecord } from '../../src/apps/index.ts';
 import { authorizeConsentFrame, consentPage } from '../../src/consent/pages/consent-page.ts';
 import { faultPage } from '../../src/consent/pages/message-pages.ts';

@@ -6,7 +6,7 @@ import { freePort, internalCredential, internalCredentials, type TestDatabase, t
 import type { Knex } from 'knex';
 import { type App, type AppDeps, createApp } from '../../src/app.ts';
 import { type Config, configSchema } from '../../src/config.ts';
-import { openSecrets } from '../../src/stored-secrets.ts';
+import { openSecrets } from '../../src/slice-deps.ts';
 
 /** A moving clock: real time plus what a test adds. */
 export interface ShiftedClock {

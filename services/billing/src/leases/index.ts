@@ -1,8 +1,12 @@
-export { type LeaseDeps, recallWallet } from './ask-leases.ts';
-export { type KeyOutcome, outcomeOfCall, outcomeOfFact } from './key-outcome.ts';
+export {
+  createLeaseRecalls,
+  type LeaseDeps,
+  type LeaseRecalls,
+  type RecallLeases,
+  recallWallet,
+} from './ask-leases.ts';
 export { createLeaseMeters, type LeaseMeters } from './meters.ts';
 export type { LeaseHolder } from './queries.ts';
-export { createLeaseRecalls, type LeaseRecalls, type RecallLeases } from './recall-leases.ts';
 export {
   type KeyRequestRecord,
   listKeyRequestRecords,
@@ -11,5 +15,11 @@ export {
   listUncertainKeyRequests,
 } from './request-queries.ts';
 export { leaseRoutes, memberLimitRoutes } from './routes.ts';
-export { type SettledKeyRequest, settleKeyRequests } from './settle-key-requests.ts';
+export {
+  type KeyOutcome,
+  outcomeOfCall,
+  outcomeOfFact,
+  type SettledKeyRequest,
+  settleKeyRequests,
+} from './settle-key-requests.ts';
 export { endSilent, type LeaseSweepDeps, sweepLeases } from './sweep-leases.ts';

@@ -1,6 +1,6 @@
 import type { AutoTopUp } from '@svc/contracts';
 import type { Knex } from 'knex';
-import { type Work, whereDue } from '../jobs/index.ts';
+import { type Work, whereDue } from '../jobs.ts';
 
 interface AutoTopUpRow {
   is_enabled: boolean;

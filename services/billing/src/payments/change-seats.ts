@@ -1,6 +1,6 @@
 import { recordAct } from '@svc/database';
 import { AppError } from '@svc/service-kit';
-import { type JobDeps, runItems } from '../jobs/index.ts';
+import { type JobDeps, runItems } from '../jobs.ts';
 import {
   countSeats,
   findLiveOrder,

@@ -1,4 +1,4 @@
-import { type JobDeps, runItems } from '../jobs/index.ts';
+import { type JobDeps, runItems } from '../jobs.ts';
 import { listChargesWithoutInvoice, updateInvoiced } from './auto-top-up-queries.ts';
 import { findCheckoutSession } from './queries.ts';
 import { invoiceCharge, type StripeDeps } from './stripe/index.ts';

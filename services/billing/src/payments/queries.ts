@@ -1,6 +1,6 @@
 import { recordColumns } from '@svc/database';
 import type { Knex } from 'knex';
-import { whereDue } from '../jobs/index.ts';
+import { whereDue } from '../jobs.ts';
 import type { CheckoutSession } from './checkout-session.ts';
 import type { Payment } from './stripe/index.ts';
 

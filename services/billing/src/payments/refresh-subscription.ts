@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { UnreadableObject } from '../jobs/index.ts';
+import { UnreadableObject } from '../jobs.ts';
 import { findOrderByProvider } from '../seats/index.ts';
 import { findSubscriptionByProvider, isEnded, nextProviderTicket, readNow } from '../subscriptions/index.ts';
 import { findCheckoutSession, isMismatchedSubscription, listOpenSubscriptionCheckouts } from './queries.ts';

@@ -1,7 +1,7 @@
 import type { Refund } from '@svc/contracts';
 import { recordColumns } from '@svc/database';
 import type { Knex } from 'knex';
-import { whereDue } from '../jobs/index.ts';
+import { whereDue } from '../jobs.ts';
 
 export interface TopUpRefund {
   readonly id: string;

@@ -1,8 +1,8 @@
 import type { Refund } from '@svc/contracts';
 import { AppError, invalidField } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { type JobDeps, runItems } from '../jobs/index.ts';
-import { creditRefusedRefund, debitRefund } from '../wallets/index.ts';
+import { type JobDeps, runItems } from '../jobs.ts';
+import { creditRefusedRefund, debitRefund } from '../wallets.ts';
 import { checkStep } from './payable.ts';
 import { findCheckoutSession, lockCheckoutSession } from './queries.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { type JobDeps, runItems } from '../jobs/index.ts';
+import { type JobDeps, runItems } from '../jobs.ts';
 import {
   isRestoreUnfinished,
   listDueAutoTopUps,

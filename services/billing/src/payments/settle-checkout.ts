@@ -1,4 +1,5 @@
-import { withOutbox } from '@svc/messaging';
+import { events } from '@svc/contracts';
+import { appendToOutbox, withOutbox } from '@svc/messaging';
 import type { Logger } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import {
@@ -7,12 +8,13 @@ import {
   type ProviderSubscription,
   type ReducerDeps,
 } from '../subscriptions/index.ts';
-import { creditWallet } from '../wallets/index.ts';
+import { creditWallet } from '../wallets.ts';
+import { disableAutoTopUp } from './auto-top-up-queries.ts';
 import type { CheckoutSession } from './checkout-session.ts';
-import { failAutoTopUp } from './fail-auto-top-up.ts';
 import { lockCheckoutSession, updateProviderSession, updateSessionMismatched, updateSessionStatus } from './queries.ts';
 import { applyReport, type LivePurchase, refreshLive } from './refresh-live.ts';
 import {
+  type ChargeFailure,
   type ChargeState,
   type CheckoutState,
   chargeSaved,
@@ -24,6 +26,26 @@ import {
   type SavedCharge,
   type StripeDeps,
 } from './stripe/index.ts';
+
+/** Ends an automatic charge that failed, turns automatic top-ups off and publishes that, once. */
+const failAutoTopUp = async (
+  deps: { readonly database: Knex; readonly relay: { readonly hint: () => void }; readonly currency: string },
+  { id, userId, amountMicros }: CheckoutSession,
+  reason: ChargeFailure,
+): Promise<void> => {
+  await withOutbox(deps, async (trx) => {
+    const session = await lockCheckoutSession(trx, id);
+    if (session?.status !== 'open') return;
+    await updateSessionStatus(trx, id, { status: 'expired' });
+    await disableAutoTopUp(trx, userId);
+    await appendToOutbox(trx, {
+      subject: events.autoTopUpFailed.subject,
+      aggregate: `auto_top_up:${id}`,
+      version: 1,
+      data: { svc_user_id: userId, amount_micros: amountMicros ?? 0, currency: deps.currency, reason },
+    });
+  });
+};
 
 export interface SettleCheckoutDeps extends ReducerDeps, StripeDeps {
   readonly relay: { hint: () => void };

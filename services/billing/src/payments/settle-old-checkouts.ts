@@ -1,4 +1,4 @@
-import { type JobDeps, listDeferredItems, runItems } from '../jobs/index.ts';
+import { type JobDeps, listDeferredItems, runItems } from '../jobs.ts';
 import { findCheckoutSession, listOverdueCheckouts, updateSessionStatus } from './queries.ts';
 import { readState, type SettleCheckoutDeps, settleCheckout } from './settle-checkout.ts';
 

@@ -1,12 +1,17 @@
-export { type AccountEntitlement, entitleAccount } from './account-queries.ts';
 export type { AdmissionDeps } from './admit-request.ts';
 export { startUsageConsumer } from './consumer.ts';
 export { listForReceipts } from './detail-queries.ts';
-export { endHeldRequests, endRestoredRequests, HELD_BATCH } from './end-held-requests.ts';
-export { listHolders } from './held-queries.ts';
+export { endHeldRequests, endRestoredRequests, HELD_BATCH, listHolders } from './end-held-requests.ts';
 export { createReservationMeters, type ReservationMeters } from './meters.ts';
 export { reservationOperatorRoutes } from './operator-routes.ts';
-export { type AccountStanding, NO_SERVICES, readStanding, type WindowUse } from './read-standing.ts';
+export {
+  type AccountEntitlement,
+  type AccountStanding,
+  entitleAccount,
+  NO_SERVICES,
+  readStanding,
+  type WindowUse,
+} from './read-standing.ts';
 export { type DayUse, findRequestByOwner, listDayUse } from './request-queries.ts';
 export type { RequestRecord, SettledReservation } from './reservation.ts';
 export { reservationRoutes } from './routes.ts';

@@ -1,9 +1,64 @@
-import { unadmittedOperations } from '@svc/contracts';
+import { type UsageFact, unadmittedOperations } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { outcomeOfFact } from '../leases/index.ts';
 import { applyKeyOutcomes, type SettlementDeps } from './settle-requests.ts';
-import { listUnadmitted, lockUnadmitted, resolveUnadmitted, type UnadmittedUsage } from './unadmitted-queries.ts';
+
+/** Usage of a request that was never admitted. */
+interface UnadmittedUsage {
+  readonly requestId: string;
+  readonly eventId: string;
+  readonly fact: UsageFact;
+  readonly receivedAt: Date;
+}
+
+type Resolution = 'charged' | 'discarded';
+
+interface UnadmittedRow {
+  readonly request_id: string;
+  readonly event_id: string;
+  readonly fact: UsageFact;
+  readonly received_at: Date;
+}
+
+const selectWaiting = (database: Knex, since: Date) =>
+  database<UnadmittedRow>('unadmitted_usage').whereNull('resolved_at').where('received_at', '>=', since);
+
+const toUsage = ({ request_id, event_id, fact, received_at }: UnadmittedRow): UnadmittedUsage => ({
+  requestId: request_id,
+  eventId: event_id,
+  fact,
+  receivedAt: received_at,
+});
+
+/** Lists unadmitted usage that no operator has resolved, in the order of request ids. */
+const listUnadmitted = async (
+  database: Knex,
+  { since, after, limit }: { readonly since: Date; readonly after: string | undefined; readonly limit: number },
+): Promise<UnadmittedUsage[]> => {
+  const waiting = selectWaiting(database, since).orderBy(['request_id', 'event_id']).limit(limit);
+  return (await (after === undefined ? waiting : waiting.where('request_id', '>', after))).map(toUsage);
+};
+
+/** Locks some unresolved usage until the transaction ends. */
+const lockUnadmitted = async (
+  trx: Knex.Transaction,
+  { since, limit }: { readonly since: Date; readonly limit: number },
+): Promise<UnadmittedUsage[]> =>
+  (await selectWaiting(trx, since).orderBy(['request_id', 'event_id']).limit(limit).forUpdate()).map(toUsage);
+
+const resolveUnadmitted = async (
+  trx: Knex.Transaction,
+  usage: readonly UnadmittedUsage[],
+  resolution: Resolution,
+): Promise<void> => {
+  await trx.raw(
+    `UPDATE unadmitted_usage AS u SET resolved_at = billing_now(), resolution = ?
+     FROM unnest(?::text[], ?::uuid[]) AS t (request_id, event_id)
+     WHERE (u.request_id, u.event_id) = (t.request_id, t.event_id)`,
+    [resolution, usage.map(({ requestId }) => requestId), usage.map(({ eventId }) => eventId)],
+  );
+};
 
 /** Requests resolved by one call. Their wallets stay locked until it ends. */
 const BATCH = 500;

@@ -1,7 +1,7 @@
 export { applyOrderState, type OrderOutcome } from './apply-order-state.ts';
 export type { SeatDeps } from './assign-seat.ts';
+export { followOrder } from './assign-seat.ts';
 export { endSeatOfErased, startMembershipConsumer } from './end-memberships.ts';
-export { followOrder } from './follow-order.ts';
 export {
   countSeats,
   findLiveOrder,

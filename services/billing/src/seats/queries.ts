@@ -1,6 +1,6 @@
 import { recordColumns } from '@svc/database';
 import type { Knex } from 'knex';
-import { whereDue } from '../jobs/index.ts';
+import { whereDue } from '../jobs.ts';
 import type { Seat, SeatOrder, StoredOrder } from './seat-order.ts';
 
 const ORDER = {

@@ -2,7 +2,7 @@ import { isConnectionFailure } from '@svc/database';
 import { withOutbox } from '@svc/messaging';
 import type { Logger } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { reasonOf } from '../jobs/index.ts';
+import { reasonOf } from '../jobs.ts';
 import {
   findCurrentSubscription,
   listUnannouncedCustomers,

@@ -1,6 +1,12 @@
 export { announcePresent } from './announce-present.ts';
-export { applyProviderState, asPaid, type ReducerDeps, type ReportedState } from './apply-provider-state.ts';
-export { isDisputeLost, upsertDispute } from './dispute-queries.ts';
+export {
+  applyProviderState,
+  asPaid,
+  isDisputeLost,
+  type ReducerDeps,
+  type ReportedState,
+  upsertDispute,
+} from './apply-provider-state.ts';
 export {
   countCustomers,
   findLiveSubscription,
@@ -13,10 +19,9 @@ export {
   nextProviderTicket,
   readNow,
 } from './queries.ts';
-export { raisePlanNotice } from './raise-plan-notice.ts';
 export { readSubscription, type SubscriptionDeps } from './read-subscription.ts';
 export { subscriptionInternalRoutes, subscriptionRoutes } from './routes.ts';
-export { type StoreDeps, storeState } from './store-state.ts';
+export { raisePlanNotice, type StoreDeps, storeState } from './store-state.ts';
 export {
   isEnded,
   isPaidByOwner,

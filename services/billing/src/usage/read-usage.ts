@@ -7,8 +7,8 @@ import {
   type Usage,
 } from '@svc/contracts';
 import type { Knex } from 'knex';
-import { type AppStanding, findAppStanding } from '../app-budgets/index.ts';
-import { findExtraStanding } from '../extra-usage/index.ts';
+import { type AppStanding, findAppStanding } from '../app-budgets.ts';
+import { findExtraStanding } from '../extra-usage.ts';
 import { NO_SERVICES, readStanding, type WindowUse } from '../reservations/index.ts';
 
 export interface UsageDeps {

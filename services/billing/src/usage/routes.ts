@@ -1,10 +1,21 @@
 import { internalRoutes, routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
+import type { Knex } from 'knex';
+import { findTypicalUse } from '../reservations/index.ts';
 import { readRequestStates, readRequestUsage } from './read-request-usage.ts';
-import { readTypicalUse } from './read-typical-use.ts';
 import { readAccountUsage, readEntitlements, readIntegrationUsage, readUsage, type UsageDeps } from './read-usage.ts';
 import { readUsageHistory } from './read-usage-history.ts';
 import { type MemberUsageDeps, summarizeMemberUsage } from './summarize-member-usage.ts';
+
+/** Below this, a median could say too much about single people. */
+const USERS_MIN = 20;
+
+/** Reads how much of a week's plan an app typically uses, in whole percent. Null if too few people use it. */
+const readTypicalUse = async (database: Knex, clientId: string): Promise<{ week_share_percent: number | null }> => {
+  const { users, medianShare } = await findTypicalUse(database, clientId);
+  const isKnown = users >= USERS_MIN && medianShare !== null;
+  return { week_share_percent: isKnown ? Math.round(medianShare * 100) : null };
+};
 
 /** Binds the public routes of usage. */
 export const usageRoutes = (deps: UsageDeps & MemberUsageDeps): Binding[] => [

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { SIGNED_IN_COOKIE } from '@svc/contracts/signed-in-cookie';
 import type { Publication } from '@svc/pages';
 import type { Asset } from './asset-store.ts';
-import { landingPage, missingPage } from './landing/index.ts';
+import { landingPage, missingPage } from './landing.ts';
 
 /** Pages of the single-page application, which leads to the sign-in where that is needed. */
 const CONSOLE_PAGES =

@@ -9,7 +9,7 @@ import {
   toOriginForm,
 } from '@svc/service-kit';
 import { type Asset, type AssetStore, type Encoding, INDEX_PATH } from './asset-store.ts';
-import { SITE_POLICY } from './landing/index.ts';
+import { SITE_POLICY } from './landing.ts';
 import type { FindPublicPage, PublicPage } from './public-pages.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { createContext, type ReactElement, type ReactNode, use, useEffect, useState } from 'react';
 import { Router, useLocation } from 'wouter';
 import { useCoreI18n } from './i18n/index.ts';
-import { useIsGuarded } from './leave-guard/index.ts';
+import { useIsGuarded } from './leave-guard.tsx';
 import { basePathOf, linkTo, organizationIn } from './organization-address.ts';
 import { accountOf, foreignOrganizationOf, useSession, useSessionState } from './session/index.ts';
 import { SignedOutLayout } from './shell/index.ts';

@@ -1,8 +1,8 @@
 export { type ApiKey, apiKeyText } from './api-key.ts';
 export type { ApiKeyDeps } from './api-key-deps.ts';
+export { createCreatorNames } from './api-key-deps.ts';
 export { batchKeyFinds } from './batch-key-finds.ts';
 export { startAccessConsumer, startErasureConsumer, startMembershipConsumer } from './consumer.ts';
-export { createCreatorNames } from './create-creator-names.ts';
 export { createKeyAuthenticator } from './create-key-authenticator.ts';
 export { createLastUseTracker, type LastUseTracker } from './create-last-use-tracker.ts';
 export { createLimitReporter, type LimitReporterDeps } from './create-limit-reporter.ts';

@@ -1,7 +1,7 @@
 import { AUDIO_FILE_BYTES_MAX, costOfAudio, type routes } from '@svc/contracts';
 import { AppError, HANDLED, type Reply, type RequestContext, STATUS_CALLER_GONE } from '@svc/service-kit';
 import { type AudioMeter, createAudioMeter } from '../audio/index.ts';
-import { recordedRequestId } from '../compliance/index.ts';
+import { recordedRequestId } from '../compliance.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { collectAnswer, type HeldText } from '../large-json/index.ts';
 import type { AudioRoute } from '../routes/index.ts';

@@ -6,9 +6,34 @@ import {
   transcriptionFieldsSchema,
   type ValidationErrorType,
 } from '@svc/contracts';
-import { AppError, invalidField, parseOrThrow } from '@svc/service-kit';
-import { boundaryOf, createMultipartParser, MultipartError, type PartHeaders } from '../multipart/index.ts';
-import { readPieces } from './read-pieces.ts';
+import { AppError, invalidField, parseOrThrow, RequestTimeout } from '@svc/service-kit';
+import { boundaryOf, createMultipartParser, MultipartError, type PartHeaders } from '../multipart.ts';
+
+/**
+ * Reads a body piece by piece. Stopping early keeps the connection open for the answer. Throws `request_timeout` if the
+ * caller stops sending.
+ */
+async function* readPieces(req: IncomingMessage, idleTimeoutMs: number): AsyncGenerator<Buffer> {
+  const pieces = req.iterator({ destroyOnReturn: false });
+  try {
+    for (;;) {
+      const piece = await within(idleTimeoutMs, pieces.next());
+      if (piece.done === true) return;
+      yield piece.value;
+    }
+  } finally {
+    // Detaches from the request, so that the rest can be discarded. Not awaited: it would wait for the pending read.
+    void pieces.return?.()?.catch(() => {});
+  }
+}
+
+const within = async <T>(timeoutMs: number, promise: Promise<T>): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new RequestTimeout()), timeoutMs);
+  });
+  return await Promise.race([promise, late]).finally(() => clearTimeout(timer));
+};
 
 /** The text fields of the form. */
 export type TranscriptionTexts = ReadonlyMap<string, string>;

@@ -1,10 +1,24 @@
 import { routes } from '@svc/contracts';
-import { type Binding, bind } from '@svc/service-kit';
+import { type Binding, bind, type Reply, type RequestContext } from '@svc/service-kit';
 import type { InferenceDeps } from '../inference-deps.ts';
 import type { ActivityCounter } from './activity-counter.ts';
 import { createChatCompletion } from './create-chat-completion.ts';
 import { createTranscription } from './create-transcription.ts';
-import { getCapabilities } from './get-capabilities.ts';
+
+/** Returns the services that both the server and the user's paid period allow now. */
+const getCapabilities = async (
+  deps: InferenceDeps,
+  { caller, requestId }: RequestContext<typeof routes.getCapabilities>,
+): Promise<Reply> => {
+  const table = deps.routes();
+  const nowMs = deps.clock();
+  const plan = await deps.billing.entitlements(caller.userId, requestId);
+  const services = {
+    chat: plan.chat && table.delegatedChat(nowMs).length > 0,
+    audio_transcription: plan.audio_transcription && table.delegatedTranscription(nowMs).length > 0,
+  };
+  return { status: 200, body: { object: 'capabilities', services } };
+};
 
 export interface DelegatedRoutesDeps extends InferenceDeps {
   readonly activity: Pick<ActivityCounter, 'follow'>;

@@ -1,6 +1,6 @@
 import { AppError } from '@svc/service-kit';
 import { type AnswerShape, type CompletionRequest, ownOutputLimit } from '../completions/index.ts';
-import { type ComplianceMode, complianceHeadersOf, stampBody } from '../compliance/index.ts';
+import { type ComplianceMode, complianceHeadersOf, stampBody } from '../compliance.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { jsonAnswerLimits, toText } from '../large-json/index.ts';
 import { createChunkStamper } from './create-chunk-stamper.ts';

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { ComplianceMetadata } from '@svc/contracts';
-import { type ComplianceMode, complianceHeadersOf } from '../compliance/index.ts';
+import { type ComplianceMode, complianceHeadersOf } from '../compliance.ts';
 import { DONE, type Edited, type StreamEditor } from '../streaming/index.ts';
 import {
   type Chunk,

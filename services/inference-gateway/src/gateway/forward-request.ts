@@ -9,7 +9,7 @@ import {
   type RequestSource,
   serveCompletion,
 } from '../completions/index.ts';
-import { type ComplianceMode, complianceModeOf } from '../compliance/index.ts';
+import { type ComplianceMode, complianceModeOf } from '../compliance.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import type { TokenRoute } from '../routes/index.ts';
 import type { UpstreamFailure } from '../upstream-failure.ts';

@@ -1,6 +1,6 @@
 import type { ComplianceMetadata } from '@svc/contracts';
 import type { RoutedAnswer, UpstreamNames } from '../completions/index.ts';
-import { attribute, coversModel } from '../compliance/index.ts';
+import { attribute, coversModel } from '../compliance.ts';
 import type { InferenceDeps } from '../inference-deps.ts';
 import { MessageDigest } from '../wire/index.ts';
 import { type Attribution, createAttribution } from './stream-attribution.ts';

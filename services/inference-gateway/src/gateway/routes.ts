@@ -1,10 +1,22 @@
 import { internalRoutes, routes } from '@svc/contracts';
-import { type Binding, bind } from '@svc/service-kit';
+import { type Binding, bind, type Reply, type RequestContext } from '@svc/service-kit';
 import type { InferenceDeps } from '../inference-deps.ts';
+import { checkModel } from './allowed-models.ts';
 import { endpoints } from './endpoints.ts';
 import { forwardRequest } from './forward-request.ts';
-import { getModel } from './get-model.ts';
-import { listModels, listPrices } from './list-models.ts';
+import { listModels, listPrices, wireModels } from './list-models.ts';
+import { modelNotFound } from './model-not-found.ts';
+
+/** Returns a model with a certified route. Throws `model_not_found` or `model_not_allowed`. */
+const getModel = async (
+  deps: InferenceDeps,
+  { params, caller }: RequestContext<typeof routes.getModel>,
+): Promise<Reply> => {
+  const model = wireModels(deps).find(({ id }) => id === params.model);
+  if (model === undefined) throw modelNotFound(deps, caller, params.model);
+  checkModel(caller, model.id);
+  return { status: 200, body: model };
+};
 
 /** Binds the routes of the API-key gateway. */
 export const gatewayRoutes = (deps: InferenceDeps): readonly Binding[] => [

@@ -1,9 +1,8 @@
 export { operationName } from './gen-ai.ts';
 export { keepUsagePartitions } from './partitions.ts';
 export { replayUsage } from './replay-usage.ts';
-export { endUnsent, openRequestBook, type RequestBook } from './request-book.ts';
+export { endUnsent, openRequestBook, type RequestBook, servedBy, tokenEnd } from './request-book.ts';
 export { usageRoutes } from './routes.ts';
-export { servedBy, tokenEnd } from './token-end.ts';
 export { type RequestEnd, type RequestIdentity, releasedEnd, type UsageRecord } from './usage-record.ts';
 export { createUsageWriter, type UsageWriter } from './usage-writer.ts';
 export { createUsageMeters, type WriteUsageDeps } from './write-usage-records.ts';

@@ -1,4 +1,3 @@
-export { type CallIndexes, placeCall } from './call-indexes.ts';
 export { createChunkPattern, SAMPLE_TEXT } from './chunk-pattern.ts';
 export { cutFaultyLists } from './cut-faulty-lists.ts';
 export { digestRequest, type RequestDigest, type RequestKind, type RequestReading } from './digest-request.ts';
@@ -21,13 +20,21 @@ export {
 } from './json-members.ts';
 export { findStringEnd, UNENDED_IN_ESCAPE } from './json-string.ts';
 export { isRecord, isSet, parseRecord, recordableName } from './json-value.ts';
-export { MessageDigest } from './message-digest.ts';
-export { type MessagePiece, readDeltas, readMessages } from './message-piece.ts';
-export { contentText, createArgumentsReader, type ReadArguments } from './message-text.ts';
+export { type CallIndexes, MessageDigest, placeCall } from './message-digest.ts';
+export {
+  contentText,
+  createArgumentsReader,
+  findElements,
+  findValue,
+  type MessagePiece,
+  type ReadArguments,
+  readDeltas,
+  readMessages,
+  rootStart,
+  textOfValue,
+} from './message-piece.ts';
 export type { OutputBounds } from './output-bounds.ts';
 export { outputBytesOf } from './output-bytes.ts';
-export { findElements, findValue, rootStart, textOfValue } from './raw-value.ts';
-export { reportsError } from './reports-error.ts';
 export {
   ANSWER_KEYS,
   type AnswerSpan,
@@ -48,6 +55,7 @@ export {
   isComplete,
   parseChunk,
   readChunk,
+  reportsError,
   type StreamTally,
 } from './stream-tally.ts';
 export { type ReportedUsage, readUsage, type TokenUsage } from './token-usage.ts';

@@ -1,8 +1,14 @@
 import { UpstreamFailure } from '../upstream-failure.ts';
 import { isRecord, isSet, parseJson, recordableName } from './json-value.ts';
 import { outputBytesOf } from './output-bytes.ts';
-import { reportsError } from './reports-error.ts';
 import { type ReportedUsage, readUsage } from './token-usage.ts';
+
+/**
+ * Returns true for an error in an answer with status 200: nested as most providers send it, or flat as older vLLM and its
+ * derivatives do.
+ */
+export const reportsError = ({ error, object }: { readonly error?: unknown; readonly object?: unknown }): boolean =>
+  (isSet(error) && error !== false) || object === 'error';
 
 /** A chunk of a chat or legacy completions stream. */
 export interface Chunk {

@@ -10,7 +10,7 @@ import { type Act, type Clock, invalidField } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { recordWebhookAct } from '../audit-log.ts';
 import { beginGeneration } from '../events/index.ts';
-import { newSigningSecret, type SecretBox } from '../signatures/index.ts';
+import { newSigningSecret, type SecretBox } from '../signatures.ts';
 import { type Configuration, NO_PREVIOUS_SECRET, type WebhookOwner } from './configuration.ts';
 import { upsertConfiguration } from './queries.ts';
 

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { SecretBox } from '../signatures/index.ts';
+import type { SecretBox } from '../signatures.ts';
 import { listConfigurations, type VersionedConfiguration } from './queries.ts';
 
 /** The destination of an owner's events and the secrets that sign them. */

@@ -2,7 +2,7 @@ import { type Act, AppError, type Clock } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { recordWebhookAct } from '../audit-log.ts';
 import { raiseSecretVersion } from '../events/index.ts';
-import { newSigningSecret, type SecretBox } from '../signatures/index.ts';
+import { newSigningSecret, type SecretBox } from '../signatures.ts';
 import { findConfigurationByOwnerId, updateConfiguration } from './queries.ts';
 
 export interface RotateDeps {

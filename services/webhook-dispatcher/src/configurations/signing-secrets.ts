@@ -1,5 +1,5 @@
 import type { KeyedColumn, SecretKeys, SecretUse } from '@svc/secrets';
-import { createSecretBox } from '../signatures/index.ts';
+import { createSecretBox } from '../signatures.ts';
 
 /** The stored signing secrets, which can move to another key. */
 export const signingSecretUse = (keys: SecretKeys): SecretUse => {

@@ -9,7 +9,7 @@ import {
 } from '@svc/destinations';
 import type { Clock } from '@svc/service-kit';
 import type { DeliveryTarget } from '../configurations/index.ts';
-import { signDelivery } from '../signatures/index.ts';
+import { signDelivery } from '../signatures.ts';
 import { parseRetryAfter } from './retry-schedule.ts';
 
 const CAUSES: Readonly<Record<string, string>> = {

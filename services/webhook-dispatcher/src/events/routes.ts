@@ -5,19 +5,113 @@ import {
   type OwnWebhookEvent,
   routes,
   type WebhookEvent,
+  type WebhookEventDetail,
 } from '@svc/contracts';
-import { type Act, type Binding, bind } from '@svc/service-kit';
+import { type Act, AppError, type Binding, bind, invalidField } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { z } from 'zod';
+import { recordWebhookAct } from '../audit-log.ts';
 import type { AuthClient } from '../auth-client.ts';
-import { deliverNow } from './deliver-now.ts';
-import type { EventName } from './event.ts';
-import { getEvent } from './get-event.ts';
-import { listEvents } from './list-events.ts';
-import { listEventBodies } from './queries.ts';
-import { queueTestEvent } from './queue-test-event.ts';
+import { type EventName, isAccount } from './event.ts';
+import { findGeneration, hastenLane, lockLanes } from './lane-queries.ts';
+import {
+  type EventFilter,
+  type EventRecord,
+  findEventBody,
+  findEventState,
+  listAttempts,
+  listEventBodies,
+  listEventRecords,
+} from './queries.ts';
 import { recoverEvent } from './recover-event.ts';
-import type { LocalWorker, StoreDeps } from './store-events.ts';
+import { type LocalWorker, type StoreDeps, storeEvents } from './store-events.ts';
+
+interface EventPage<Name extends EventName> {
+  readonly data: EventRecord<Name>[];
+  readonly has_more: boolean;
+  readonly generation: number | null;
+}
+
+/** Selection of a page of an owner's events. */
+interface EventSelection extends Omit<EventFilter, 'eventId'> {
+  /** Id of the last event of the page before. */
+  readonly after?: string | undefined;
+}
+
+/** Returns a page of the owner's events, newest first, from behind the event `after`. Throws a 422 fault if there is no such event. */
+const listEvents = async <Name extends EventName>(
+  database: Knex,
+  { after, ...filter }: EventSelection,
+): Promise<EventPage<Name>> => {
+  const { ownerId, limit, belowSequence = Number.MAX_SAFE_INTEGER } = filter;
+  const last = after === undefined ? undefined : await findEventState(database, ownerId, after);
+  if (after !== undefined && last === undefined) {
+    throw invalidField(['query', 'after'], 'value_error', 'Value error, there is no such event');
+  }
+  const below = Math.min(belowSequence, last?.sequence ?? belowSequence);
+  const [records, generation = null] = await Promise.all([
+    listEventRecords<Name>(database, { ...filter, belowSequence: below, limit: limit + 1 }),
+    findGeneration(database, ownerId),
+  ]);
+  return { data: records.slice(0, limit), has_more: records.length > limit, generation };
+};
+
+const APP_TEST = {
+  event: 'integration.test',
+  data: { message: 'This is a test event. It was sent because the owner of the app asked for it.' },
+} as const;
+const ACCOUNT_TEST = { event: 'account.test', data: {} } as const;
+
+/** Events that may wait when a test joins them. Real events have no limit, because none may be lost. */
+const WAITING_MAX = 1_000;
+
+/** Queues a test event behind the open ones and returns its id. Throws `webhook_not_configured` or `webhook_queue_full`. */
+const queueTestEvent = async (
+  database: Knex,
+  { ownerId, userId, act }: { ownerId: string; userId: string; act: Act },
+  deps: StoreDeps,
+): Promise<string> => {
+  const draft = { ownerId, userId, factId: null, ...(isAccount(ownerId) ? ACCOUNT_TEST : APP_TEST) };
+  return await database.transaction(async (trx) => {
+    const [lane] = await lockLanes(trx, [ownerId]);
+    if (lane !== undefined && lane.waiting >= WAITING_MAX) throw new AppError('webhook_queue_full');
+    const [event] = await storeEvents(trx, [draft], deps);
+    if (event === undefined) throw new AppError('webhook_not_configured');
+    await recordWebhookAct(trx, act, ownerId);
+    return event.eventId;
+  });
+};
+
+/**
+ * Makes the lane of a queued event due at once, so that it follows in its order. An event that is being delivered stays as it
+ * is. Throws `not_found` for an event of another owner, and `event_not_queued` for one in another state or behind a failed one.
+ */
+const deliverNow = async <Name extends EventName>(
+  database: Knex,
+  { ownerId, eventId, act }: { ownerId: string; eventId: string; act: Act },
+): Promise<EventRecord<Name>> =>
+  await database.transaction(async (trx) => {
+    await lockLanes(trx, [ownerId]);
+    const event = await findEventState(trx, ownerId, eventId);
+    if (event === undefined) throw new AppError('not_found');
+    if (event.status !== 'queued' || !(await hastenLane(trx, ownerId))) throw new AppError('event_not_queued');
+    await recordWebhookAct(trx, act, ownerId);
+    const [record] = await listEventRecords<Name>(trx, { ownerId, eventId, limit: 1 });
+    if (record === undefined) throw new AppError('not_found');
+    return record;
+  });
+
+/** Returns an event of an owner with its body and every attempt, oldest first. Throws `not_found`. */
+const getEvent = async <Name extends EventName>(
+  database: Knex,
+  { ownerId, eventId }: { ownerId: string; eventId: string },
+): Promise<EventRecord<Name> & Pick<WebhookEventDetail, 'payload' | 'attempt_log'>> => {
+  const [record] = await listEventRecords<Name>(database, { ownerId, eventId, limit: 1 });
+  const body = await findEventBody(database, ownerId, eventId);
+  if (record === undefined || body === undefined) throw new AppError('not_found');
+  const attempts = await listAttempts(database, ownerId, record.sequence);
+  return { ...record, payload: body.toString(), attempt_log: attempts };
+};
 
 export interface EventRoutesDeps extends StoreDeps {
   readonly database: Knex;

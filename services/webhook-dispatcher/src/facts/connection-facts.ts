@@ -11,13 +11,8 @@ import {
 } from '@svc/messaging';
 import type { Knex } from 'knex';
 import type { BillingClient } from '../billing-client.ts';
-import {
-  type Connection,
-  type ConnectionKey,
-  updateConnectionsEnded,
-  upsertConnections,
-} from '../connections/index.ts';
-import { endLane } from '../ended-lanes/index.ts';
+import { type Connection, type ConnectionKey, updateConnectionsEnded, upsertConnections } from '../connections.ts';
+import { endLane } from '../ended-lanes.ts';
 import { type EventDraft, storeEvents } from '../events/index.ts';
 import type { FactDeps } from './fact-deps.ts';
 import { lockSubscriptions, readUserSubscriptions, type UserSubscriptions } from './user-subscriptions.ts';

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { connectionAggregate, events } from '@svc/contracts';
 import { type Consumer, type DeliveryMeta, type EventOf, startBatchConsumer, takeTurns } from '@svc/messaging';
 import type { Knex } from 'knex';
-import { updateConnectionsEnded } from '../connections/index.ts';
+import { updateConnectionsEnded } from '../connections.ts';
 import { type EventDraft, storeEvents } from '../events/index.ts';
 import { CONNECTION_TURNS, type ConnectionFactDeps } from './connection-facts.ts';
 import type { FactDeps } from './fact-deps.ts';

@@ -1,8 +1,8 @@
 import { events } from '@svc/contracts';
 import { type Consumer, startConsumer } from '@svc/messaging';
 import { AppError } from '@svc/service-kit';
-import { deleteEndedConnectionsOfUser, lockUsers } from '../connections/index.ts';
-import { endLane } from '../ended-lanes/index.ts';
+import { deleteEndedConnectionsOfUser, lockUsers } from '../connections.ts';
+import { endLane } from '../ended-lanes.ts';
 import type { FactDeps } from './fact-deps.ts';
 
 /** Starts the consumer that ends the webhooks of erased accounts, and forgets their connections once the apps know their ends. */

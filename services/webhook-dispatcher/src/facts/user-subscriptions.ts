@@ -9,7 +9,7 @@ import {
 } from '@svc/messaging';
 import type { Knex } from 'knex';
 import type { BillingClient } from '../billing-client.ts';
-import { lockUsers, updateToldRevision } from '../connections/index.ts';
+import { lockUsers, updateToldRevision } from '../connections.ts';
 import { type EventDraft, storeEvents } from '../events/index.ts';
 import type { FactDeps } from './fact-deps.ts';
 

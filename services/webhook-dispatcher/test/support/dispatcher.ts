@@ -20,7 +20,7 @@ import type { Knex } from 'knex';
 import { createApp } from '../../src/app.ts';
 import { configSchema } from '../../src/config.ts';
 import { storeEvents } from '../../src/events/index.ts';
-import { createSecretBox, newSigningSecret } from '../../src/signatures/index.ts';
+import { createSecretBox, newSigningSecret } from '../../src/signatures.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { SERVICE_TOKEN, type StandIns, startStandIns } from './stand-ins.ts';
 

@@ -1,7 +1,7 @@
 import { type Html, html } from '@svc/pages';
 import type { ChatMessage } from '@svc/partner-sdk';
-import { problemView, renderPage } from '../pages/index.ts';
-import type { Session } from '../sessions/index.ts';
+import { problemView, renderPage } from '../pages.ts';
+import type { Session } from '../sessions.ts';
 import type { Texts, View } from '../texts/index.ts';
 
 export interface HomePage {

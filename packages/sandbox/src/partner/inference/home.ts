@@ -1,9 +1,9 @@
 import { type Html, html } from '@svc/pages';
 import { ConnectionEndedError } from '@svc/partner-sdk';
 import type { Response } from 'express';
-import type { Partner } from '../connect/index.ts';
-import { describeProblem, problemView } from '../pages/index.ts';
-import type { Session } from '../sessions/index.ts';
+import type { Partner } from '../connect.ts';
+import { describeProblem, problemView } from '../pages.ts';
+import type { Session } from '../sessions.ts';
 import type { View } from '../texts/index.ts';
 import { renderHomePage, renderWelcomePage } from './home-page.ts';
 import { usageView } from './usage-view.ts';

@@ -1,7 +1,7 @@
 import { Readable, Transform } from 'node:stream';
 import { html } from '@svc/pages';
 import type { Request, Response } from 'express';
-import { describeProblem, problemView } from '../pages/index.ts';
+import { describeProblem, problemView } from '../pages.ts';
 import type { View } from '../texts/index.ts';
 import { type ConnectedVisitor, sendHome } from './home.ts';
 

@@ -1,7 +1,73 @@
-import { type Html, html, pagePolicy, productMark, renderPage } from '@svc/pages';
+import { defineStyle, type Html, html, pagePolicy, productMark, renderPage, THEME } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
 import type { PageLanguage } from './page-language.ts';
-import { PAGE_STYLE } from './page-style.ts';
+
+/** The style of the sandbox's pages. */
+const PAGE_STYLE = defineStyle(
+  THEME,
+  `
+body>*{width:min(60rem,100%);margin-inline:auto;padding-inline:1rem}
+header{padding-block:1.25rem}
+header .tag{margin-left:.25rem}
+footer{margin-top:auto;padding-block:1.25rem;display:flex;flex-wrap:wrap;gap:.25rem 1rem;justify-content:space-between;color:var(--text-soft);font-size:.875rem}
+main{padding-bottom:2rem;display:grid;gap:1.25rem;align-content:start;grid-template-columns:minmax(0,1fr)}
+main.narrow{width:min(37.5rem,100%)}
+main.dialog{width:min(28rem,100%);margin-block:auto}
+header:has(+.narrow),.narrow+footer{width:min(37.5rem,100%)}
+header:has(+.dialog),.dialog+footer{width:min(28rem,100%)}
+@media (min-width:48rem){main.split{grid-template-columns:minmax(0,1fr) minmax(0,1fr);gap:4rem;padding-top:2.5rem;align-items:start}}
+section{background:var(--surface);border:1px solid var(--line);border-radius:1rem;padding:1.5rem;box-shadow:var(--shadow);display:grid;gap:1rem;align-content:start}
+@media (max-width:26rem){section{padding:1.125rem}}
+.split h1{font-size:1.0625rem;font-weight:600;color:var(--text-soft);letter-spacing:0}
+h2{font-size:1.0625rem;line-height:1.35;margin:0;display:flex;flex-wrap:wrap;gap:.25rem .625rem;align-items:center}
+p{margin:0;overflow-wrap:anywhere}
+.amount{font-size:2.5rem;font-weight:700;line-height:1.15;letter-spacing:-.025em;margin:.25rem 0 1.25rem}
+section .amount{font-size:1.75rem;margin:0}
+.amount span{font-size:1rem;font-weight:400;letter-spacing:0;color:var(--text-soft)}
+.note{color:var(--text-soft);font-size:.9375rem}
+.tag{border-radius:1rem;padding:.0625rem .625rem;font-size:.8125rem;font-weight:600;background:var(--surface-sunken);color:var(--text-soft);border:1px solid var(--line)}
+.tag.good{background:var(--good-soft);color:var(--good);border-color:transparent}
+.tag.bad{background:var(--bad-soft);color:var(--bad);border-color:transparent}
+ul{list-style:none;margin:0 0 1.25rem;padding:0;display:grid;gap:.375rem;font-size:.9375rem}
+li{display:grid;grid-template-columns:1.25rem 1fr;gap:.5rem}
+li svg{width:1.25rem;height:1.25rem;margin-top:.125rem;color:var(--good)}
+dl{margin:0;border-block:1px solid var(--line)}
+dl div{display:flex;justify-content:space-between;gap:1rem;padding-block:.625rem}
+dl div+div{border-top:1px solid var(--line)}
+dt{color:var(--text-soft)}
+dd{margin:0;text-align:right;overflow-wrap:anywhere}
+dl .total :is(dt,dd){font-weight:650;color:var(--text)}
+form{display:grid;gap:.75rem}
+fieldset{border:0;padding:0;margin:0;min-width:0;display:grid;gap:.5rem}
+.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+label,.held{display:grid;grid-template-columns:auto 2.25rem 1fr;gap:0 .75rem;align-items:center;padding:.75rem;border:1px solid var(--line);border-radius:.625rem}
+.held{grid-template-columns:2.25rem 1fr;background:var(--surface-sunken)}
+label.plain{grid-template-columns:auto 1fr}
+label.field{grid-template-columns:1fr;gap:.25rem;border:0;padding:.25rem 0;cursor:default;font-size:.9375rem}
+label.field input{width:100%;height:auto;font:inherit;color:inherit;background:var(--surface);padding:.625rem .75rem;border:1px solid var(--line-strong);border-radius:.625rem}
+label{cursor:pointer}
+label:hover{border-color:var(--line-strong)}
+label:has(:checked){border-color:var(--accent);background:var(--accent-soft)}
+label:has(:focus-visible){outline:3px solid var(--accent);outline-offset:2px}
+label :focus-visible{outline:none}
+label input{margin:0;width:1.125rem;height:1.125rem;accent-color:var(--accent)}
+label small,.held small{display:block;color:var(--text-soft);font-size:.875rem}
+.card{width:2.25rem;height:1.5rem;color:var(--text-soft)}
+button.link{justify-self:center;padding:.25rem;font-weight:500}
+button.link:hover{background:none;text-decoration:underline}
+.back button.link{display:inline-flex;gap:.375rem;align-items:center;justify-self:start;padding-inline:0}
+.back svg{width:1rem;height:1rem}
+details{border-top:1px solid var(--line);padding-top:1rem}
+details[open] summary{margin-bottom:1rem}
+details.code{border:0;padding-top:.75rem}
+.split div>form button.link{justify-self:start;padding:.75rem 0 0}
+.code button{justify-self:start}
+summary{color:var(--accent);font-weight:600;cursor:pointer;width:fit-content;border-radius:.25rem}
+.bank{display:flex;align-items:center;gap:.625rem;color:var(--text-soft);font-weight:600;padding-bottom:1rem;border-bottom:1px solid var(--line)}
+.bank svg{width:1.5rem;height:1.5rem}
+@media (forced-colors:active){.held,.tag{border:1px solid}}
+`,
+);
 
 /** A page of the sandbox. */
 export interface Page {

@@ -1,4 +1,4 @@
-import { type JobDeps, putBack, UnreadableObject, type Work } from '../../jobs/index.ts';
+import { type JobDeps, putBack, UnreadableObject, type Work } from '../../jobs.ts';
 import { findCheckoutSession, updateProviderSession } from '../queries.ts';
 import { refreshReversals } from '../refresh-reversals.ts';
 import { refreshSubscription } from '../refresh-subscription.ts';

@@ -1,5 +1,5 @@
 import type { Stripe } from 'stripe';
-import { type JobDeps, listDeferredItems, runItems } from '../../jobs/index.ts';
+import { type JobDeps, listDeferredItems, runItems } from '../../jobs.ts';
 import { askForOne, askStripe, type ProviderMeters } from '../stripe/index.ts';
 import { DELIVERY_SECONDS_MAX, HANDLED_EVENTS, handleEvent, type StripeListener } from './receive-event.ts';
 

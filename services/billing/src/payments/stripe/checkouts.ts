@@ -1,6 +1,6 @@
 import { type ConfiguredPlan, type Locale, stripePriceOf } from '@svc/contracts';
 import type { Stripe } from 'stripe';
-import { UnreadableObject } from '../../jobs/index.ts';
+import { UnreadableObject } from '../../jobs.ts';
 import type { ProviderSubscription } from '../../subscriptions/index.ts';
 import { withCustomer } from './customers.ts';
 import { idOf } from './id-of.ts';

@@ -21,14 +21,13 @@ export {
 } from './checkouts.ts';
 export { withCustomer } from './customers.ts';
 export { type WithheldRequest, withoutWrites } from './dry-run.ts';
-export { endSubscription, forgetCustomer, setCancelAtPeriodEnd } from './endings.ts';
 export { idOf } from './id-of.ts';
 export { invoiceCharge, listInvoices } from './invoices.ts';
 export { type Payment, requireMinorUnit, toPayment } from './minor-units.ts';
 export { createProviderMeters, type ProviderMeters } from './provider-meters.ts';
 export { findCustomerId, insertCustomer } from './queries.ts';
 export { REFUND_KEY, refundPayment, revertSubscription } from './refunds.ts';
-export { setQuantity } from './seat-quantity.ts';
+export { endSubscription, forgetCustomer, setCancelAtPeriodEnd, setQuantity } from './seat-quantity.ts';
 export {
   askForOne,
   askStripe,

@@ -2,7 +2,7 @@ import { type SubscriptionStatus, subscriptionStatusSchema } from '@svc/contract
 import type { Knex } from 'knex';
 import type { Stripe } from 'stripe';
 import { z } from 'zod';
-import { UnreadableObject } from '../../jobs/index.ts';
+import { UnreadableObject } from '../../jobs.ts';
 import { findPlanById, findPlanIdByStripe, upsertStripeProduct } from '../../plans/index.ts';
 import { findSubscriptionByProvider, type ProviderSubscription } from '../../subscriptions/index.ts';
 import { referenceSchema } from './id-of.ts';

@@ -1,4 +1,2 @@
 export type { PagePath } from './page-operations.ts';
-export { useMayOpen } from './pages.ts';
-export { Permitted, PermittedPage } from './permitted.tsx';
-export { useMay } from './use-may.ts';
+export { Permitted, PermittedPage, useMay, useMayOpen } from './permitted.tsx';

@@ -1,3 +1,2 @@
-export { AccountPage } from './account-page.tsx';
+export { AccountPage, DeleteAccountCard, OwnDataCard } from './account-page.tsx';
 export { DeletedPage } from './deleted-page.tsx';
-export { DeleteAccountCard, OwnDataCard } from './own-data-cards.tsx';

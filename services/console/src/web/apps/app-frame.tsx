@@ -2,9 +2,9 @@ import type { App } from '@svc/contracts';
 import type { ReactElement, ReactNode } from 'react';
 import { useParams } from 'wouter';
 import { useApiQuery } from '../api/index.ts';
+import { BlockedBadge } from '../blocked-badge.tsx';
 import { useI18n } from '../i18n/index.ts';
 import { AppIcon, AppState, ButtonLink, EmptyState, Loaded, NavLink, Page } from '../ui/index.ts';
-import { BlockedBadge } from '../webhook-health/index.ts';
 import { ClientId } from './client-id.tsx';
 
 /** Renders the frame of an app's pages: its name and sections. */

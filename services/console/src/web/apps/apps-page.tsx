@@ -3,9 +3,9 @@ import type { ReactElement } from 'react';
 import { Link } from 'wouter';
 import { Permitted } from '../access/index.ts';
 import { useApiQuery } from '../api/index.ts';
+import { BlockedBadge } from '../blocked-badge.tsx';
 import { docsPath, useI18n } from '../i18n/index.ts';
 import { AppIcon, AppState, ButtonLink, EmptyState, Loaded, Page } from '../ui/index.ts';
-import { BlockedBadge } from '../webhook-health/index.ts';
 import { DomainsCard } from './domains-card.tsx';
 
 /** Lists the apps of a business. */

@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 import { useLocation } from 'wouter';
 import { useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { useShowOnce } from '../leave-guard/index.ts';
+import { useShowOnce } from '../leave-guard.tsx';
 import { useToast } from '../toasts/index.ts';
 import { Button, ChoiceField, Form, Page, useForm } from '../ui/index.ts';
 import { AppFields } from './app-fields.tsx';

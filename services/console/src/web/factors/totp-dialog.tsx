@@ -1,7 +1,7 @@
 import { lazy, type ReactElement, Suspense } from 'react';
 import { type Answer, useApiMutation } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { useShowOnce } from '../leave-guard/index.ts';
+import { useShowOnce } from '../leave-guard.tsx';
 import { Dialog, DialogActions } from '../overlays/index.ts';
 import { useAccount } from '../session/index.ts';
 import { Button, checkText, Form, fault, Loading, Secret, TextField, useForm } from '../ui/index.ts';

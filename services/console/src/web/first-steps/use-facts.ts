@@ -1,5 +1,5 @@
 import { type Answer, type ItemOf, isAwaited, useApiQuery } from '../api/index.ts';
-import { hasEnded } from '../subscription/index.ts';
+import { hasEnded } from '../subscription.tsx';
 import type { Facts, Path } from './paths.ts';
 
 /** Interval of checks for a first use while the page is open. */

@@ -4,7 +4,7 @@ import type { ItemOf } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { ActionMenu } from '../overlays/index.ts';
 import { foreignOrganizationOf, useAccount } from '../session/index.ts';
-import { usePlans } from '../subscription/index.ts';
+import { usePlans } from '../subscription.tsx';
 import { Badge, Table, Time } from '../ui/index.ts';
 
 type Member = ItemOf<'listMembers'>;

@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 import { type ItemOf, useApiMutation, useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { Dialog, DialogActions } from '../overlays/index.ts';
-import { usePlans } from '../subscription/index.ts';
+import { usePlans } from '../subscription.tsx';
 import { useToast } from '../toasts/index.ts';
 import { Button, ButtonLink, Form, Loaded, SelectField, useForm } from '../ui/index.ts';
 

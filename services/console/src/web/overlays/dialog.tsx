@@ -1,7 +1,7 @@
 import { Dialog as BaseDialog } from '@base-ui/react/dialog';
 import { createContext, type KeyboardEvent, type ReactElement, type ReactNode, use, useMemo, useRef } from 'react';
 import { useCoreI18n } from '../i18n/index.ts';
-import { useLeaveGuard } from '../leave-guard/index.ts';
+import { useLeaveGuard } from '../leave-guard.tsx';
 import { Button, Icon, useFocusAfterwards } from '../ui/index.ts';
 import { useWork } from './use-work.ts';
 

@@ -1,6 +1,6 @@
 import { type Mutation, type MutationCache, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useState, useSyncExternalStore } from 'react';
-import { useLeaveGuard } from '../leave-guard/index.ts';
+import { useLeaveGuard } from '../leave-guard.tsx';
 
 const pendingIn = (cache: MutationCache): Mutation[] => cache.findAll({ status: 'pending' });
 

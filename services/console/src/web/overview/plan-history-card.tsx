@@ -4,7 +4,7 @@ import { useMayOpen } from '../access/index.ts';
 import { useApiQuery } from '../api/index.ts';
 import { Chart } from '../charts/index.ts';
 import { useCoreI18n } from '../i18n/index.ts';
-import { currencyOf, usePlans } from '../subscription/index.ts';
+import { currencyOf, usePlans } from '../subscription.tsx';
 import { ButtonLink, Card, EmptyState, Loaded, Money, SelectField, Table } from '../ui/index.ts';
 import {
   type DailyUse,

@@ -13,7 +13,7 @@ import {
   toneOf,
   UsageMeters,
   usePlans,
-} from '../subscription/index.ts';
+} from '../subscription.tsx';
 import { ButtonLink, Card, EmptyState, Loaded, Notice, useNow } from '../ui/index.ts';
 
 const REFRESH_MS = 30_000;

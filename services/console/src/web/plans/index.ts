@@ -1,3 +1,2 @@
-export { Confirming, useConfirmation } from './confirmation.tsx';
 export { PlansPage } from './plans-page.tsx';
-export { ReturnPage } from './return-page.tsx';
+export { Confirming, ReturnPage, useConfirmation } from './return-page.tsx';

@@ -5,7 +5,7 @@ import { Permitted } from '../access/index.ts';
 import { useApiMutation } from '../api/index.ts';
 import { useCoreI18n } from '../i18n/index.ts';
 import { ownUrl } from '../organization-address.ts';
-import { goTo } from '../subscription/index.ts';
+import { goTo } from '../subscription.tsx';
 import { Badge, Button, ErrorNotice, Icon } from '../ui/index.ts';
 import { withReturnTarget } from './return-target.ts';
 

@@ -1,12 +1,40 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactElement, useEffect } from 'react';
 import { useSearchParams } from 'wouter';
-import type { Answer } from '../api/index.ts';
+import { type Answer, ApiError, useApiQuery } from '../api/index.ts';
 import { useCoreI18n } from '../i18n/index.ts';
-import { goTo, usePlans } from '../subscription/index.ts';
-import { ButtonLink, EmptyState, ErrorNotice, Facts, Notice, Page } from '../ui/index.ts';
-import { Confirming, useConfirmation } from './confirmation.tsx';
+import { goTo, usePlans } from '../subscription.tsx';
+import { ButtonLink, EmptyState, ErrorNotice, Facts, Loading, Notice, Page } from '../ui/index.ts';
 import { readReturnTarget } from './return-target.ts';
+
+const CONFIRMATIONS_MAX = 4;
+
+const isPassing = (error: ApiError): boolean => error.isTransient || error.code === 'checkout_not_completed';
+
+/** Confirms a purchase after the checkout. Confirmation is idempotent, so the page may be reloaded. */
+export const useConfirmation = (sessionId: string) =>
+  useApiQuery(
+    'confirmCheckout',
+    { body: { session_id: sessionId } },
+    {
+      staleTime: Number.POSITIVE_INFINITY,
+      // The payment may reach the service slightly later than the person reaches this page.
+      retry: (failures, error) => failures < CONFIRMATIONS_MAX && error instanceof ApiError && isPassing(error),
+    },
+  );
+
+/** Shows that the payment is being confirmed. */
+export const Confirming = (): ReactElement => {
+  const { plans } = useCoreI18n().messages;
+  return (
+    <>
+      <Notice title={plans.confirming}>
+        <p>{plans.confirmingHint}</p>
+      </Notice>
+      <Loading lines={2} />
+    </>
+  );
+};
 
 /** Confirms a purchase after the checkout. Confirmation is idempotent, so the page may be reloaded. */
 export const ReturnPage = (): ReactElement => {

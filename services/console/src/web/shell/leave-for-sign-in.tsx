@@ -1,8 +1,8 @@
 import { type ReactElement, useEffect } from 'react';
 import { useLocation, useRouter, useSearch } from 'wouter';
-import { dropDrafts } from '../drafts/index.ts';
+import { dropDrafts } from '../drafts.ts';
 import { useCoreI18n } from '../i18n/index.ts';
-import { useIsGuarded } from '../leave-guard/index.ts';
+import { useIsGuarded } from '../leave-guard.tsx';
 import type { SignedOutReason } from '../session/index.ts';
 import { Loading } from '../ui/index.ts';
 

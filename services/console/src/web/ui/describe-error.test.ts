@@ -4,8 +4,8 @@ import { ApiError, operations } from '../api/index.ts';
 import { en } from '../i18n/en/index.ts';
 import { createFormats } from '../i18n/index.ts';
 import { it as italian } from '../i18n/it/index.ts';
-import { checkEmail, checkInteger, checkText, pathOf } from './checks.ts';
 import { describeError, describeIssue } from './describe-error.ts';
+import { checkEmail, checkInteger, checkText, pathOf } from './use-form.ts';
 
 const formats = createFormats('en', 'UTC');
 

@@ -1,7 +1,7 @@
 import type { ValidationIssue } from '@svc/contracts';
 import { ApiError } from '../api/index.ts';
 import type { CoreMessages, Formats } from '../i18n/index.ts';
-import { PasskeyError } from '../passkeys/index.ts';
+import { PasskeyError } from '../passkeys.ts';
 
 /** An error in words for people. */
 export interface DescribedError {

@@ -2,7 +2,7 @@ import { type ReactElement, useState } from 'react';
 import { Permitted } from '../access/index.ts';
 import { useApiQuery } from '../api/index.ts';
 import { type Formats, type Messages, useI18n } from '../i18n/index.ts';
-import { DownloadReceipt } from '../receipts/index.ts';
+import { DownloadReceipt } from '../receipts.tsx';
 import { useAccount } from '../session/index.ts';
 import {
   Badge,

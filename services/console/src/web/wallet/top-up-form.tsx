@@ -2,7 +2,7 @@ import { type ReactElement, useState } from 'react';
 import { useApiMutation } from '../api/index.ts';
 import { parseAmount, useI18n } from '../i18n/index.ts';
 import { ownUrl } from '../organization-address.ts';
-import { goTo } from '../subscription/index.ts';
+import { goTo } from '../subscription.tsx';
 import { Button, Form, TextField, useForm } from '../ui/index.ts';
 import { checkTopUp, TOP_UP_MICROS } from './top-up-amount.ts';
 

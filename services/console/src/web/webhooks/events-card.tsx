@@ -1,15 +1,94 @@
-import { type ComponentProps, type ReactElement, useState } from 'react';
-import { ApiError, useApiQuery } from '../api/index.ts';
+import { type ComponentProps, type ReactElement, type ReactNode, useState } from 'react';
+import { ApiError, useApiMutation, useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
-import { Button, Card, EmptyState, ErrorNotice, Loading } from '../ui/index.ts';
-import { BlockedNotice } from './blocked-notice.tsx';
+import { ConfirmDialog } from '../overlays/index.ts';
+import { useToast } from '../toasts/index.ts';
+import { Button, Card, EmptyState, ErrorNotice, Loading, Notice, Time } from '../ui/index.ts';
+import { EventActions } from './event-actions.tsx';
 import { type EventFilter, EventFilters, useEventFilter } from './event-filters.tsx';
 import { EventsTable } from './events-table.tsx';
 import { headOf } from './lane.ts';
-import { SkipDialog } from './skip-dialog.tsx';
 import type { Configuration } from './use-configuration.ts';
 import { FOLLOW_MS, isUnderWay, useWebhookEvents, type WebhookEventRecord } from './use-webhook-events.ts';
 import { useWebhookOperations } from './webhook-operations.ts';
+
+/** Says which failed event holds up the others and since when, and offers to recover it. */
+const BlockedNotice = ({
+  configuration,
+  events,
+  onSkip,
+}: {
+  configuration: Configuration;
+  events: readonly WebhookEventRecord[];
+  onSkip: (event: WebhookEventRecord) => void;
+}): ReactNode => {
+  const { webhooks } = useI18n().messages;
+  const [failure, setFailure] = useState<Error>();
+  const { operations } = useWebhookOperations();
+  const { client_id: clientId } = configuration;
+  // The list is newer than the configuration while it is followed.
+  const listed = events.find(({ status }) => status === 'failed');
+  const eventId = listed?.event_id ?? configuration.blocked_by_event_id ?? '';
+  const read = useApiQuery(
+    operations.event,
+    { params: { client_id: clientId, event_id: eventId } },
+    { enabled: eventId !== '' && listed === undefined },
+  );
+  const blocking = listed ?? read.data;
+  if (blocking?.status !== 'failed') return null;
+  const since = blocking.last_attempt?.at;
+  return (
+    <Notice tone="bad" title={webhooks.blockedTitle}>
+      <p>{webhooks.blockedBy(blocking.sequence, blocking.event)}</p>
+      {configuration.paused_at !== null && <p>{webhooks.paused}</p>}
+      {since !== undefined && (
+        <p>
+          {webhooks.waitingSince} <Time at={since} exact /> (<Time at={since} />)
+        </p>
+      )}
+      {listed === undefined && (
+        <EventActions clientId={clientId} event={blocking} onSkip={() => onSkip(blocking)} onFailure={setFailure} />
+      )}
+      {failure !== undefined && <ErrorNotice error={failure} />}
+    </Notice>
+  );
+};
+
+/** Asks once before an event is given up. */
+const SkipDialog = ({
+  clientId,
+  event,
+  onClose,
+}: {
+  clientId: string;
+  event: WebhookEventRecord;
+  onClose: () => void;
+}): ReactElement => {
+  const { webhooks } = useI18n().messages;
+  const toast = useToast();
+  const { operations } = useWebhookOperations();
+  const recover = useApiMutation(operations.recover, {
+    refreshes: [operations.events, operations.configuration],
+    onDone: () => {
+      toast(webhooks.skipped);
+      onClose();
+    },
+  });
+  const params = { client_id: clientId, event_id: event.event_id };
+  return (
+    <ConfirmDialog
+      onClose={onClose}
+      title={webhooks.skipTitle(event.sequence)}
+      text={webhooks.skipText}
+      confirmLabel={webhooks.skip}
+      busyLabel={webhooks.skipping}
+      isBusy={recover.isPending}
+      isDangerous
+      error={recover.error}
+      onConfirm={() => recover.mutate({ params, body: { action: 'skip' } })}
+    />
+  );
+};
 
 /** Form of a whole id, which may still be half typed. */
 const WHOLE_ID = /^evt_[0-9a-z]{26}$/;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { EmbeddingsScan } from './embeddings-scan.ts';
-import { readEmbeddings } from './read-embeddings.ts';
+import { readEmbeddings } from './embeddings-shape.ts';
 
 const USAGE = '{"prompt_tokens":3,"total_tokens":3}';
 const ANSWER = ` { "object" : "list","data":[{"embedding":[0.1,-2e-3, 4],"index":0}], "m\\u006fdel":"m-\\"1" ,"usage":${USAGE},"extensions" : {"x":{"y":[1]}} }\n`;

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { ComplianceMetadata } from '@svc/contracts';
-import { complianceHeadersOf } from '../../compliance/index.ts';
+import { complianceHeadersOf } from '../../compliance.ts';
 import type { Edited, StreamEditor } from '../../streaming/index.ts';
 import {
   countChunk,
@@ -13,11 +13,36 @@ import {
 import type { StreamProof } from '../prove.ts';
 import { AMBIGUOUS, type Attribution, ambiguousFailure } from '../stream-attribution.ts';
 import { BROKEN_STREAM_ERROR, type StreamError, toStreamError, UNATTRIBUTED_STREAM_ERROR } from '../upstream-errors.ts';
-import { OutputEvents } from './output-events.ts';
+import { OutputEvents, type WriteEvent } from './output-events.ts';
 import { incompleteReason } from './output-items.ts';
 import { type ChunkReading, readChatChunk } from './read-chat-chunk.ts';
-import { createResponseEvents } from './response-events.ts';
-import type { ResponseIdentity, ResponseState } from './response-object.ts';
+import { type ResponseIdentity, type ResponseState, responseAround } from './response-object.ts';
+
+/** Formatter of one stream's events. */
+interface ResponseEvents {
+  readonly write: WriteEvent;
+  /** Formats an event with the whole response. `items` is a JSON array. */
+  readonly writeResponse: (type: string, state: ResponseState, items: string) => string;
+}
+
+/** Creates a formatter that numbers the events. */
+const createResponseEvents = (identity: ResponseIdentity): ResponseEvents => {
+  let sequence = 0;
+  const frame = (type: string, members: string): string => {
+    const event = `event: ${type}\ndata: {"type":"${type}","sequence_number":${sequence},${members}}\n\n`;
+    sequence += 1;
+    return event;
+  };
+  return {
+    write: (type, members) => frame(type, JSON.stringify(members).slice(1, -1)),
+    writeResponse: (type, state, items) => {
+      const [before, after] = responseAround(identity, state);
+      const extensions = state.metadata && { compliance_metadata: state.metadata };
+      const stamp = extensions === undefined ? '' : `,"extensions":${JSON.stringify(extensions)}`;
+      return frame(type, `"response":${before}${items}${after}${stamp}`);
+    },
+  };
+};
 
 export interface ResponseStreamOptions {
   readonly identity: ResponseIdentity;

@@ -1,2 +1,0 @@
-export { connectRoutes } from './connect-routes.ts';
-export { createPartner, type Partner } from './partner.ts';

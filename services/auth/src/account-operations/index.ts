@@ -1,2 +1,0 @@
-export { endLostTokens } from './end-lost-tokens.ts';
-export { accountOperationRoutes } from './routes.ts';

@@ -1,0 +1,157 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { type AuditAction, internalRoutes, type NamedPerson, type RecordedAct, routes } from '@svc/contracts';
+import { type ActFilter, listActs } from '@svc/database';
+import {
+  AppError,
+  type Binding,
+  bind,
+  HANDLED,
+  type InternalClient,
+  type Reply,
+  type RequestContext,
+} from '@svc/service-kit';
+import type { Knex } from 'knex';
+import { nameAccounts } from './accounts/index.ts';
+
+interface AuditLogDeps {
+  readonly database: Knex;
+  /** The other services that record acts. */
+  readonly holders: Readonly<Record<'billing' | 'gateway' | 'dispatcher', Pick<InternalClient, 'call'>>>;
+}
+
+/** An act, with the names of the people as they are now. */
+interface AuditEntry extends Omit<RecordedAct, 'actor_id'> {
+  readonly action: AuditAction;
+  readonly actor: NamedPerson | null;
+}
+
+interface AuditPage {
+  readonly entries: readonly AuditEntry[];
+  readonly hasMore: boolean;
+}
+
+/**
+ * Reads a page of the acts for an organization that all services have recorded, newest first. Ids sort by time, so that one
+ * cursor serves all services. Throws `service_unavailable` if one does not respond: a log with gaps would mislead.
+ */
+const readAuditLog = async (
+  deps: AuditLogDeps,
+  organizationId: string,
+  { limit, ...filter }: ActFilter,
+): Promise<AuditPage> => {
+  const page = { ...filter, limit: limit + 1 };
+  const acts = (await Promise.all(sourcesOf(deps, organizationId, page)))
+    .flat()
+    .toSorted((one, other) => (one.id < other.id ? 1 : -1));
+  const shown = acts.slice(0, limit);
+  const people = shown.flatMap(({ actor_id, target }) => [actor_id, target.type === 'member' ? target.id : null]);
+  const names = await nameAccounts(deps.database, [...new Set(people.filter((id) => id !== null))]);
+  return { entries: shown.map((act) => toEntry(act, names)), hasMore: acts.length > limit };
+};
+
+const sourcesOf = (deps: AuditLogDeps, organizationId: string, page: ActFilter): Promise<RecordedAct[]>[] => {
+  const { billing, gateway, dispatcher } = deps.holders;
+  const input = { params: { svc_user_id: organizationId }, query: toQuery(page) };
+  return [
+    listActs(deps.database, organizationId, page),
+    billing.call(internalRoutes.listBillingActs, input).then(({ body }) => body.data, failUnavailable),
+    gateway.call(internalRoutes.listGatewayActs, input).then(({ body }) => body.data, failUnavailable),
+    dispatcher.call(internalRoutes.listWebhookActs, input).then(({ body }) => body.data, failUnavailable),
+  ];
+};
+
+const toQuery = ({ actor, action, from, to, limit, after }: ActFilter) => ({
+  limit,
+  ...(actor === undefined ? {} : { actor }),
+  ...(action === undefined ? {} : { action }),
+  ...(from === undefined ? {} : { from: new Date(from).toISOString() }),
+  ...(to === undefined ? {} : { to: new Date(to).toISOString() }),
+  ...(after === undefined ? {} : { after }),
+});
+
+const failUnavailable = (error: unknown): never => {
+  throw new AppError('service_unavailable', undefined, { cause: error });
+};
+
+const toEntry = ({ actor_id, target, ...act }: RecordedAct, names: ReadonlyMap<string, string>): AuditEntry => ({
+  ...act,
+  actor: actor_id === null ? null : { svc_user_id: actor_id, name: names.get(actor_id) ?? null },
+  target: target.type === 'member' ? { ...target, name: names.get(target.id ?? '') ?? null } : target,
+});
+
+type Cell = string | null | undefined;
+
+/** Columns in file order. */
+const COLUMNS: Readonly<Record<string, (entry: AuditEntry) => Cell>> = {
+  id: ({ id }) => id,
+  at: ({ at }) => at,
+  actor_id: ({ actor }) => actor?.svc_user_id,
+  actor_name: ({ actor }) => actor?.name,
+  action: ({ action }) => action,
+  target_type: ({ target }) => target.type,
+  target_id: ({ target }) => target.id,
+  target_name: ({ target }) => target.name,
+  source: ({ source }) => source,
+};
+
+/** Spreadsheets execute cells with these first characters as formulas. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+/** Streams all pages as CSV (RFC 4180), with one page in memory and backpressure from the caller. */
+const sendAuditCsv = async (
+  { res, signal }: Pick<RequestContext<never>, 'res' | 'signal'>,
+  readPage: (after: string | undefined) => Promise<AuditPage>,
+): Promise<Reply> => {
+  let page = await readPage(undefined);
+  res.writeHead(200, {
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': 'attachment; filename="audit-log.csv"',
+  });
+  let text = `${Object.keys(COLUMNS).join(',')}\r\n`;
+  for (;;) {
+    text += page.entries.map(toLine).join('');
+    if (!res.write(text)) await once(res, 'drain', { signal });
+    if (!page.hasMore) break;
+    page = await readPage(page.entries.at(-1)?.id);
+    text = '';
+  }
+  res.end();
+  return HANDLED;
+};
+
+const toLine = (entry: AuditEntry): string =>
+  `${Object.values(COLUMNS)
+    .map((read) => toCell(read(entry) ?? ''))
+    .join(',')}\r\n`;
+
+const toCell = (value: string): string => {
+  const text = FORMULA.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+};
+
+/** Returns true if the `Accept` header lists CSV, and not JSON before it. */
+const prefersCsv = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean => {
+  const types = (headers.accept ?? '').split(',').map((part) => part.split(';', 1)[0]?.trim().toLowerCase());
+  const place = types.indexOf('text/csv');
+  const json = types.indexOf('application/json');
+  return place !== -1 && (json === -1 || place < json);
+};
+
+/** Acts in one page of a file. Below the most that a service hands over at once. */
+const PAGE_ACTS = 500;
+
+/** Binds the route of the audit log. */
+export const auditLogRoutes = (deps: AuditLogDeps): Binding[] => [
+  bind(routes.listAuditLog, async (context) => {
+    const { query, caller, req } = context;
+    const { limit, after, ...filter } = query;
+    if (prefersCsv(req)) {
+      return await sendAuditCsv(context, (last) =>
+        readAuditLog(deps, caller.userId, { ...filter, limit: PAGE_ACTS, after: last }),
+      );
+    }
+    const { entries, hasMore } = await readAuditLog(deps, caller.userId, { ...filter, limit, after });
+    return { status: 200, body: { data: entries, has_more: hasMore } };
+  }),
+];

@@ -1,2 +1,0 @@
-export { deleteInvitationsExpiredBefore, deleteInvitationsOfOrganization } from './queries.ts';
-export { invitationRoutes } from './routes.ts';

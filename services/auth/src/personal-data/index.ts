@@ -1,2 +1,0 @@
-export type { ExportAccountDeps } from './export-account.ts';
-export { personalDataRoutes } from './routes.ts';

@@ -1,2 +1,0 @@
-export { recoveryRoutes } from './routes.ts';
-export { startResets } from './run-resets.ts';

@@ -1,2 +1,0 @@
-export { deleteAlertSettings } from './queries.ts';
-export { alertRoutes } from './routes.ts';

@@ -1,2 +1,0 @@
-export { checkBalances } from './check-balances.ts';
-export type { Discrepancy } from './queries.ts';

@@ -1,3 +1,0 @@
-export { applyEndings } from './apply-endings.ts';
-export { startEndingConsumer } from './consumer.ts';
-export { endingRoutes } from './routes.ts';

@@ -1,2 +1,0 @@
-export { findExtraStanding } from './queries.ts';
-export { extraUsageRoutes } from './routes.ts';

@@ -1,1 +1,0 @@
-export { personalDataRoutes } from './routes.ts';

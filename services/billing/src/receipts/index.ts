@@ -1,2 +1,0 @@
-export { receiptInternalRoutes, receiptRoutes } from './routes.ts';
-export { createReceiptSigning, type ReceiptSigning } from './sign-receipt.ts';

@@ -1,1 +1,0 @@
-export { landingPage, missingPage, SITE_POLICY } from './landing-page.ts';

@@ -1,1 +1,0 @@
-export { AlertsPage } from './alerts-page.tsx';

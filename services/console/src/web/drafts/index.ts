@@ -1,2 +1,0 @@
-export { createDrafts, DraftsContext, dropDrafts, useHasDraft } from './drafts.ts';
-export { useDraft, useKeepDraft } from './use-draft.ts';

@@ -1,1 +1,0 @@
-export { ExtraUsageCard } from './extra-usage-card.tsx';

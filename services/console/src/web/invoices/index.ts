@@ -1,1 +1,0 @@
-export { InvoicesCard } from './invoices-card.tsx';

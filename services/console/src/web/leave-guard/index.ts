@@ -1,2 +1,0 @@
-export { createLeaveGuard, LeaveGuardContext, useIsGuarded, useLeaveGuard } from './leave-guard.ts';
-export { OnceOnly, useShowOnce } from './once-only.tsx';

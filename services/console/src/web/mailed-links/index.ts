@@ -1,1 +1,0 @@
-export { MailedLinkPages } from './mailed-link-pages.tsx';

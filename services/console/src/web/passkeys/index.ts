@@ -1,1 +1,0 @@
-export { canUsePasskeys, createPasskey, PasskeyError, passkeyObstacle, presentPasskey } from './passkeys.ts';

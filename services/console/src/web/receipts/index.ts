@@ -1,1 +1,0 @@
-export { DownloadReceipt } from './download-receipt.tsx';

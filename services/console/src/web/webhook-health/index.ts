@@ -1,1 +1,0 @@
-export { BlockedBadge } from './blocked-badge.tsx';

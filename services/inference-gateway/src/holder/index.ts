@@ -1,2 +1,0 @@
-export { createHolder, type Holder } from './create-holder.ts';
-export { reachableUrl } from './reachable-url.ts';

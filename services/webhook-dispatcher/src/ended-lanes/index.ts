@@ -1,2 +1,0 @@
-export { endLane } from './end-lane.ts';
-export { startLaneClearing } from './start-lane-clearing.ts';

@@ -1,2 +1,0 @@
-export { createSecretBox, newSigningSecret, type SecretBox } from './secret-box.ts';
-export { signDelivery } from './sign-delivery.ts';
