@@ -1,5 +1,5 @@
 import type { AlertRule, RuleGroup } from './rules/alert-groups.ts';
-import { runbookUrl } from './rules/runbook-url.ts';
+import { runbookUrl } from './rules/alert-groups.ts';
 
 /** A promise to callers. Its error budget is the share of requests, or of minutes, that may break it within 30 days. */
 interface Objective {

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { dashboards } from '../src/dashboards/main.ts';
 import { listSeries, readCatalog } from '../src/metrics/metric-names.ts';
 import { objectives, recordedSeries } from '../src/objectives.ts';
+import { RUNBOOKS_URL } from '../src/rules/alert-groups.ts';
 import { ruleFiles } from '../src/rules/main.ts';
-import { RUNBOOKS_URL } from '../src/rules/runbook-url.ts';
 import { parseQuery, type Selector } from './support/promql.ts';
 
 const ROOT = new URL('../../../', import.meta.url);

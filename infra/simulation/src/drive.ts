@@ -1,9 +1,8 @@
 import { checkDrained, listLeftOver, listUnsettled } from './checks/check-drained.ts';
 import type { Checks } from './checks/checks.ts';
-import { Violation, type Violations } from './checks/violation.ts';
+import { Violation, type Violations } from './checks/checks.ts';
 import type { Random } from './engine/random.ts';
-import type { Scheduler, Step } from './engine/scheduler.ts';
-import type { Trace } from './engine/trace.ts';
+import type { Scheduler, Step, Trace } from './engine/scheduler.ts';
 import type { VirtualTime } from './engine/virtual-time.ts';
 import { disturb } from './faults.ts';
 import type { SimulationOptions } from './simulation.ts';

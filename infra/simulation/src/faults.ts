@@ -1,6 +1,6 @@
 import type { Run } from './drive.ts';
+import type { Trace } from './engine/scheduler.ts';
 import { runIn } from './engine/simulated-process.ts';
-import type { Trace } from './engine/trace.ts';
 import { redateEvents } from './world/stripe-account.ts';
 import type { WorkloadParts } from './world/workload.ts';
 

@@ -1,6 +1,5 @@
 import { PortTakenError, StartError } from './errors.ts';
-import { isPortFree } from './is-port-free.ts';
-import { claimPortBlock } from './port-block.ts';
+import { claimPortBlock, isPortFree } from './port-block.ts';
 
 const TRIES_MAX = 5;
 let ownPorts: Promise<() => Promise<number>> | undefined;

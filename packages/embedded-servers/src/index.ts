@@ -3,8 +3,7 @@ export { locateNatsServer, locatePostgres, type PostgresBinaries } from './binar
 export { runToEnd } from './create-cluster.ts';
 export { DataDirectoryInUseError, PortTakenError, ProcessEndedError, ProcessError, StartError } from './errors.ts';
 export { freePort } from './free-port.ts';
-export { isPortFree } from './is-port-free.ts';
-export { claimPortBlock, type PortBlock } from './port-block.ts';
+export { claimPortBlock, isPortFree, type PortBlock } from './port-block.ts';
 export { identifyProcess, isProcessIdentity, isStillRunning, type ProcessIdentity } from './process-identity.ts';
 export { stopOrphans } from './process-record.ts';
 export { type ScratchDirectory, scratchDirectory } from './scratch-directory.ts';

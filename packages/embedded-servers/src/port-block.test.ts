@@ -1,6 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { isPortFree } from './is-port-free.ts';
-import { claimPortBlock, type PortBlock } from './port-block.ts';
+import { claimPortBlock, isPortFree, type PortBlock } from './port-block.ts';
 
 const blocks: PortBlock[] = [];
 afterEach(() => {

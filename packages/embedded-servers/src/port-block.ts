@@ -1,7 +1,16 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { StartError } from './errors.ts';
-import { isPortFree, LOOPBACK } from './is-port-free.ts';
+
+const LOOPBACK = '127.0.0.1';
+
+/** Returns true if nothing listens on a port. */
+export const isPortFree = (port: number, host = LOOPBACK): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(true)));
+  });
 
 /** Below the ephemeral ports of Linux and macOS, so that no outgoing connection takes a port before its server does. */
 const RANGE_START = 20_000;

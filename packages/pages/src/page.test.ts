@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { defineStyle } from './define-style.ts';
 import { html } from './html.ts';
-import { pagePolicy, renderPage } from './page.ts';
+import { defineStyle, pagePolicy, renderPage } from './page.ts';
 import { THEME } from './site.ts';
 
 const style = defineStyle(THEME, 'p{margin:0}');

@@ -1,4 +1,4 @@
-import type { Style } from './define-style.ts';
+import { hash } from 'node:crypto';
 import { TEXT_FONT } from './fonts.ts';
 import { type Html, html, trustedHtml } from './html.ts';
 import { PRODUCT_ICON } from './symbols.ts';
@@ -48,3 +48,15 @@ export const pagePolicy = (style: Style, formTargets: readonly string[] = []): s
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ].join('; ');
+
+/** A style sheet and the source expression that allows it in a content security policy. */
+export interface Style {
+  readonly css: string;
+  readonly source: string;
+}
+
+/** Joins style sheets into one and hashes it. Call it once per style, not once per page. */
+export const defineStyle = (...sheets: readonly string[]): Style => {
+  const css = sheets.join('');
+  return { css, source: `'sha256-${hash('sha256', css, 'base64')}'` };
+};

@@ -1,7 +1,6 @@
-import { defineStyle, type Style } from './define-style.ts';
 import { TEXT_FONT_FACES } from './fonts.ts';
 import { type Html, html } from './html.ts';
-import { renderPage } from './page.ts';
+import { defineStyle, renderPage, type Style } from './page.ts';
 import { productMark } from './symbols.ts';
 import { systemThemeTokens } from './tokens.ts';
 

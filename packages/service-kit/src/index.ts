@@ -39,7 +39,6 @@ export {
 } from './config/log-start.ts';
 export { type Setting, type SettingMetadata, setting } from './config/setting.ts';
 export { whenValid } from './config/when-valid.ts';
-export { Act } from './http/act.ts';
 export type {
   AccessTokenCaller,
   ActingFor,
@@ -58,7 +57,7 @@ export type {
   RequestContext,
   ServiceCaller,
 } from './http/binding.ts';
-export { bind, HANDLED } from './http/binding.ts';
+export { Act, bind, HANDLED } from './http/binding.ts';
 export type { Prepare } from './http/create-app.ts';
 export { toOriginForm } from './http/create-app.ts';
 export { createInternalApp, type InternalAppOptions } from './http/create-internal-app.ts';

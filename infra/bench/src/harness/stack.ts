@@ -8,8 +8,7 @@ import type { BrokerUser } from '@svc/messaging/broker';
 import { archiveFlags, openArchive } from './archive.ts';
 import { bundleService } from './bundle-service.ts';
 import { type Launch, type NodeProcess, startNode } from './node-process.ts';
-import { restartable } from './restartable.ts';
-import { startBroker } from './start-broker.ts';
+import { restartable, startBroker } from './start-broker.ts';
 import { USED_WAL_FLAGS, useWal } from './used-wal.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));

@@ -1,8 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { freePort, startNats } from '@svc/embedded-servers';
+import { freePort, type RunningServer, startNats } from '@svc/embedded-servers';
 import { type BrokerUser, brokerUrl, migrateBroker, renderAccounts } from '@svc/messaging/broker';
-import { restartable } from './restartable.ts';
+
+/** Wraps a server that can be stopped and started again, in place or otherwise. */
+export const restartable = (first: RunningServer, start: () => Promise<RunningServer>) => {
+  let server = first;
+  return {
+    pid: () => server.pid,
+    stop: () => server.stop(),
+    kill: () => server.kill(),
+    start: async (otherwise = start) => {
+      server = await otherwise();
+    },
+    restart: async (how: 'stop' | 'kill') => {
+      await server[how]();
+      server = await start();
+    },
+  };
+};
 
 /** Starts NATS with the users of production: one server, or a cluster with a copy of each stream on every one. */
 export const startBroker = async (storeDir: string, nodes: number) => {

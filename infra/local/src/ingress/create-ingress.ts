@@ -7,10 +7,9 @@ import { answerError } from './answer-error.ts';
 import { clientAddressOf, setForwardedHeaders } from './forwarded-headers.ts';
 import type { IngressMatch, IngressOwner, IngressTable } from './ingress-table.ts';
 import { matchPage } from './match-page.ts';
-import { PAGE_STYLE } from './page-style.ts';
 import { readRequestPath } from './request-path.ts';
 import { type ReadinessUrls, watchStopping } from './stopping-services.ts';
-import { createUpstream, type Upstream } from './upstream.ts';
+import { createUpstream, PAGE_STYLE, type Upstream } from './upstream.ts';
 
 const LINKS: readonly (readonly [path: string, description: string])[] = [
   ['/docs', 'guides for partners, gateway users and operators, and the API reference'],

@@ -1,13 +1,22 @@
 import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
-import { html, pagePolicy, renderPage } from '@svc/pages';
+import { defineStyle, html, pagePolicy, renderPage, THEME } from '@svc/pages';
 import { awaitsContinue } from '@svc/service-kit';
 import httpProxy from 'http-proxy';
 import { answerError } from './answer-error.ts';
 import { passedOnHeaders } from './forwarded-headers.ts';
 import type { IngressMatch } from './ingress-table.ts';
-import { PAGE_STYLE } from './page-style.ts';
 import type { StoppingServices } from './stopping-services.ts';
+
+export const PAGE_STYLE = defineStyle(
+  THEME,
+  `
+body{padding:1rem;align-items:center;justify-content:center}
+main{max-width:32rem}
+h1{margin-bottom:.5rem}
+p{margin:0 0 .75rem}
+`,
+);
 
 const RELOAD_SECONDS = 2;
 const PAGE = renderPage({

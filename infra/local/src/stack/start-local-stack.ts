@@ -22,9 +22,8 @@ import {
 import type { StackSettings } from './settings.ts';
 import { prepareStack, type StackContext } from './stack-context.ts';
 import { type Broker, startBroker } from './start-broker.ts';
-import { consoleUrl, startConsole } from './start-console.ts';
+import { consoleUrl, samplePartnerUrl, startConsole, startSamplePartner } from './start-console.ts';
 import { startBeside, startOptional } from './start-optional.ts';
-import { samplePartnerUrl, startSamplePartner } from './start-sample-partner.ts';
 import { startSandboxes } from './start-sandboxes.ts';
 import { type DatabaseServer, givenDatabaseUrl, startDatabaseServer } from './start-servers.ts';
 

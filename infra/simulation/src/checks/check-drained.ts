@@ -4,7 +4,7 @@ import { MONTHLY_MAX_MICROS } from '../world/reversals.ts';
 import { hasLostPayment } from '../world/stripe-account.ts';
 import type { WorkloadParts } from '../world/workload.ts';
 import type { Checks } from './checks.ts';
-import { Violation } from './violation.ts';
+import { Violation } from './checks.ts';
 
 const MICROS_PER_CENT = 10_000;
 

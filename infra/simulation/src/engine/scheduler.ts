@@ -1,9 +1,9 @@
+import { createHash } from 'node:crypto';
 import type { SteppedConnection } from '../database/stepped-connection.ts';
 import type { Stepper } from '../database/stepper.ts';
 import type { Random } from './random.ts';
 import { realTurn } from './real-time.ts';
 import type { ImmediateQueue } from './replace-globals.ts';
-import type { Trace } from './trace.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /**
@@ -92,4 +92,28 @@ const shorten = (text: string): string => {
   const short = text.replaceAll(/\s+/g, ' ').slice(0, TEXT_CHARACTERS);
   if (shortened.size < SHORTENED_MAX) shortened.set(text, short);
   return short;
+};
+
+const LINES_KEPT = 40;
+
+/** The steps of a run: the last ones as text, and all of them as a hash that equals that of a replay. */
+export interface Trace {
+  readonly add: (line: string) => void;
+  readonly lines: () => readonly string[];
+  readonly hash: () => string;
+}
+
+export const createTrace = (onLine?: (line: string) => void): Trace => {
+  const hash = createHash('sha256');
+  let kept: string[] = [];
+  return {
+    add: (line) => {
+      onLine?.(line);
+      hash.update(`${line}\n`);
+      kept.push(line);
+      if (kept.length > 2 * LINES_KEPT) kept = kept.slice(-LINES_KEPT);
+    },
+    lines: () => kept.slice(-LINES_KEPT),
+    hash: () => hash.copy().digest('hex').slice(0, 16),
+  };
 };

@@ -12,9 +12,9 @@ import { Act, type Binding, createTokenAuthenticators, loadConfig } from '@svc/s
 import { createProcess, runIn, type SimulatedProcess } from '../engine/simulated-process.ts';
 import { connectToBroker } from '../network/broker-client.ts';
 import { stripeTransport } from '../network/stripe-transport.ts';
-import { openDatabase } from './open-database.ts';
 import { PLANS } from './population.ts';
 import type { Surroundings } from './surroundings.ts';
+import { openDatabase } from './surroundings.ts';
 
 interface RouteInput {
   readonly params?: Readonly<Record<string, string>>;

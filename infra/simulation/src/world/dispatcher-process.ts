@@ -12,9 +12,9 @@ import { createSecretBox } from '@svc/webhook-dispatcher/src/signatures.ts';
 import { bindToProcess, createProcess, runIn, type SimulatedProcess } from '../engine/simulated-process.ts';
 import { connectToBroker } from '../network/broker-client.ts';
 import type { BillingProcess } from './billing-process.ts';
-import { openDatabase } from './open-database.ts';
 import type { Receivers } from './receivers.ts';
 import type { Surroundings } from './surroundings.ts';
+import { openDatabase } from './surroundings.ts';
 
 const POOL_MAX = 6;
 const SNAPSHOT_TIMEOUT_MS = 2_000;

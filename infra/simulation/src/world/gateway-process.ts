@@ -24,9 +24,9 @@ import { startRelay } from '@svc/messaging';
 import { createProcess, runIn, type SimulatedProcess } from '../engine/simulated-process.ts';
 import { connectToBroker } from '../network/broker-client.ts';
 import type { BillingProcess } from './billing-process.ts';
-import { openDatabase } from './open-database.ts';
 import type { SimulatedKey } from './population.ts';
 import type { Surroundings } from './surroundings.ts';
+import { openDatabase } from './surroundings.ts';
 
 const POOL_MAX = 4;
 const QUEUE_MAX = 10_000;

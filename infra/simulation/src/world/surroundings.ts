@@ -1,5 +1,7 @@
+import { createDatabase } from '@svc/database';
 import type { Logger, Metrics } from '@svc/service-kit';
-import type { SimulatedServer } from '../database/simulated-server.ts';
+import type { Knex } from 'knex';
+import type { DatabaseName, SimulatedServer } from '../database/simulated-server.ts';
 import type { Stepper } from '../database/stepper.ts';
 import type { Random } from '../engine/random.ts';
 import type { VirtualTime } from '../engine/virtual-time.ts';
@@ -21,3 +23,15 @@ export interface Surroundings {
   /** Counts an operation of a service, for the figures. */
   readonly count: (operation: string) => void;
 }
+
+/** Longer than any wait in a simulation. */
+const STATEMENT_TIMEOUT_MS = 600_000;
+
+/** Opens the pool of the running process, whose connections the scheduler steps. */
+export const openDatabase = ({ server, stepper }: Surroundings, name: DatabaseName, poolMax: number): Knex =>
+  createDatabase(server.url(name), {
+    applicationName: name,
+    poolMax,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    openStream: () => stepper.openStream(name),
+  });

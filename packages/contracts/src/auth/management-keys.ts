@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { idSchema, pathIdSchema } from '../core/ids.ts';
 import { listOf } from '../core/lists.ts';
-import { managementScopes } from '../core/management-scopes.ts';
 import { nameSchema } from '../core/name.ts';
-import { created, defineRoute, json, jsonBody } from '../core/route.ts';
+import { created, defineRoute, json, jsonBody, managementScopes } from '../core/route.ts';
 import { timestampInputSchema, timestampSchema } from '../core/time.ts';
 
 const scopesSchema = z

@@ -8,7 +8,6 @@ export * from './ids.ts';
 export * from './jwks.ts';
 export * from './limits.ts';
 export * from './lists.ts';
-export * from './management-scopes.ts';
 export * from './money.ts';
 export * from './personal-data.ts';
 export * from './roles.ts';

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import type { ErrorCode } from './error-codes.ts';
 import { JSON_BYTES_MAX } from './limits.ts';
-import type { ManagementScope } from './management-scopes.ts';
 import type { AuditAction, RoleNeed } from './roles.ts';
 
 /** Services that own public paths. */
@@ -160,3 +159,23 @@ export const json = <S extends z.ZodType>(description: string, schema: S) =>
 /** Defines the JSON response to a request that created something, whose address it names in `Location`. */
 export const created = <S extends z.ZodType>(description: string, schema: S, location: string) =>
   ({ ...json(description, schema), location }) as const;
+
+/** Scopes of management keys. Each route that takes a console session states its own, or that it takes no such key. */
+export const managementScopes = [
+  'api_keys:read',
+  'api_keys:write',
+  'wallet:read',
+  'usage:read',
+  'apps:read',
+  'apps:write',
+  'webhooks:read',
+  'webhooks:write',
+] as const;
+
+export type ManagementScope = (typeof managementScopes)[number];
+
+/** Returns the scopes of which one is enough for a route: its own, and the `:write` that includes a `:read`. */
+export const sufficientScopes = (wanted: ManagementScope): readonly ManagementScope[] => {
+  const writing = wanted.replace(/:read$/, ':write');
+  return managementScopes.filter((scope) => scope === wanted || scope === writing);
+};

@@ -1,8 +1,7 @@
 import { type Html, html } from '@svc/pages';
 import { codeBlock, codeTexts } from '../markdown/index.ts';
 import { ROOT } from '../site/index.ts';
-import { fieldItem, fieldList } from './describe-schema.ts';
-import { inline } from './inline.ts';
+import { fieldItem, fieldList, inline } from './describe-schema.ts';
 import { type Api, dereference, errorsOf, headersOf, type NamedError, type Response } from './openapi.ts';
 
 /** Headers that any response has, described once. */

@@ -127,3 +127,9 @@ const closeConnection = async (connection: NatsConnection): Promise<void> => {
   timer.abort();
   await connection.close();
 };
+
+/** Returns null if the broker is down or does not answer. */
+export const askBroker = async <T>(messaging: Messaging, ask: () => Promise<T>): Promise<T | null> => {
+  if (!messaging.isConnected()) return null;
+  return await messaging.untilDisconnect(ask()).catch(() => null);
+};

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { classifyFailure, gapDelayMs, retryDelayMs } from './failure.ts';
+import { classifyFailure, gapDelayMs, retryDelayMs } from './handler.ts';
 
 test('retries kinds limit, unavailable and internal, and no others', () => {
   const retriable = (kind: string) => classifyFailure(Object.assign(new Error('x'), { kind, code: 'a.b' })).retriable;

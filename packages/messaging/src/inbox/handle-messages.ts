@@ -3,8 +3,16 @@ import type { Knex } from 'knex';
 import type { JsMsg } from 'nats';
 import type { ConsumedOutcome } from '../connection/metrics.ts';
 import { type ReceivedMessage, traceHandling } from '../connection/trace-messages.ts';
-import { classifyFailure, DependencyDown, GAP_QUICK_DELIVERIES, isUnavailable } from './failure.ts';
-import { deliveriesGranted, type Effect, type HandleResult, type HandlerDeps } from './handler.ts';
+import {
+  classifyFailure,
+  DependencyDown,
+  deliveriesGranted,
+  type Effect,
+  GAP_QUICK_DELIVERIES,
+  type HandleResult,
+  type HandlerDeps,
+  isUnavailable,
+} from './handler.ts';
 import { type Delivery, parseMessage, toDelivery } from './parse-message.ts';
 import { insertInbox } from './queries.ts';
 import { countOutcome, giveBack, park, settleFailure, UNSEEN_DELIVERIES } from './settle-failure.ts';

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { brokerInboxPrefix } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
 import type { ConsumerInfo } from 'nats';
-import { askBroker } from '../connection/ask-broker.ts';
 import type { Messaging } from '../connection/connect-messaging.ts';
+import { askBroker } from '../connection/connect-messaging.ts';
 import type { Consumer } from './start-consumer.ts';
 
 /** The broker drops requests without a word while too many wait. */

@@ -6,9 +6,9 @@ import {
   type StoredDeadLetter,
   updateDeadLetterResolved,
 } from './dead-letter-queries.ts';
-import { classifyFailure } from './failure.ts';
 import { prepareEffect } from './handle-messages.ts';
 import type { HandlerDeps } from './handler.ts';
+import { classifyFailure } from './handler.ts';
 import { type Delivery, parseFact } from './parse-message.ts';
 import { type EpochVersion, findVersion, insertInbox, isEarlier } from './queries.ts';
 

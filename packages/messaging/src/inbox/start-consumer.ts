@@ -1,8 +1,8 @@
 import type { DeadLetterOutcome } from '@svc/contracts';
 import { runPeriodically } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { askBroker } from '../connection/ask-broker.ts';
 import type { Messaging } from '../connection/connect-messaging.ts';
+import { askBroker } from '../connection/connect-messaging.ts';
 import { type EventOf, type EventSubject, streamOf } from '../connection/event-types.ts';
 import { countDeadLetters } from './dead-letter-queries.ts';
 import type { Effect, HandlerDeps } from './handler.ts';

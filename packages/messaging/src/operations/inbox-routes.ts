@@ -7,8 +7,8 @@ import {
 } from '@svc/contracts';
 import { AppError, type Binding, bind } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { askBroker } from '../connection/ask-broker.ts';
 import type { Messaging } from '../connection/connect-messaging.ts';
+import { askBroker } from '../connection/connect-messaging.ts';
 import {
   countDeadLetters,
   findDeadLetterConsumer,

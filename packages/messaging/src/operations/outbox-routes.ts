@@ -1,8 +1,8 @@
 import { type OutboxHealth, outboxOperations, type PublishingService } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { askBroker } from '../connection/ask-broker.ts';
 import type { Messaging } from '../connection/connect-messaging.ts';
+import { askBroker } from '../connection/connect-messaging.ts';
 import { findStream } from '../connection/find-stream.ts';
 import type { Relay } from '../outbox/start-relay.ts';
 

@@ -1,9 +1,7 @@
 import { type ChatCompletion, createSvcClient, type SvcClient } from '../inference/index.ts';
 import type { AccessTokenSource } from '../tokens/index.ts';
 import { reasoningOf, toFinishReason, toResponseMetadata, toUsage } from './answer.ts';
-import { asCallError } from './call-error.ts';
-import { PROVIDER } from './provider-name.ts';
-import { toRequest } from './request.ts';
+import { PROVIDER, toRequest } from './request.ts';
 import type {
   CallOptions,
   Content,
@@ -19,7 +17,7 @@ import type {
   Warning,
   WarningV2,
 } from './specification.ts';
-import { stream } from './stream.ts';
+import { asCallError, stream } from './stream.ts';
 
 /** Translates a model's answers to version 2 of the specification. Calls are read in either version. */
 const asModelV2 = (model: SvcModel): SvcModelV2 => ({

@@ -1,6 +1,5 @@
 import { encodeBase64 } from '../bytes.ts';
 import type { ChatMessage, ChatRequest, ContentPart } from '../inference/index.ts';
-import { PROVIDER } from './provider-name.ts';
 import type {
   AssistantPart,
   CallOptions,
@@ -13,6 +12,9 @@ import type {
   ToolResultOutput,
   Warning,
 } from './specification.ts';
+
+/** Name of the provider and of its public model. */
+export const PROVIDER = 'svc';
 
 /** Converts a prompt of the AI SDK to messages in the wire format. */
 const toMessages = (prompt: readonly PromptMessage[]): ChatMessage[] => prompt.flatMap(toWireMessages);

@@ -1,8 +1,18 @@
-import type { ChatChunk, ChatStream, SvcClient } from '../inference/index.ts';
+import { type ChatChunk, type ChatStream, paths, type SvcClient, SvcError } from '../inference/index.ts';
 import { reasoningOf, toFinishReason, toResponseMetadata, toUsage } from './answer.ts';
-import { asCallError } from './call-error.ts';
 import { toRequest } from './request.ts';
 import type { CallOptions, StreamPart, StreamResult, Warning } from './specification.ts';
+
+/** Marks by which every version of the AI SDK recognizes its own errors. */
+const MARKS = ['vercel.ai.error', 'vercel.ai.error.AI_APICallError'].map((name) => [Symbol.for(name), true] as const);
+
+/** Marks an `SvcError` as an error of a call, so that the AI SDK repeats it if `isRetryable` says so. */
+export const asCallError = (error: unknown): unknown => {
+  if (!(error instanceof SvcError)) return error;
+  const { status, retryAfterSeconds } = error;
+  const responseHeaders = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
+  return Object.assign(error, Object.fromEntries(MARKS), { url: paths.chat, statusCode: status, responseHeaders });
+};
 
 /** Requests a streamed completion. Rejects if the service refuses it; a later failure is a part of the stream. */
 export const stream = async (client: SvcClient, call: CallOptions): Promise<StreamResult> => {

@@ -1,7 +1,7 @@
 import { DEFAULT_SCOPE, DEVICE_GRANT_TYPE, deviceAuthorizationShape, routePaths } from '../generated/contract.ts';
-import { type BudgetProposal, toDetails } from './budget-proposal.ts';
 import { ConnectError } from './connect-error.ts';
 import type { ConnectedUser } from './connector.ts';
+import { type BudgetProposal, toDetails } from './connector.ts';
 import { postForm } from './oauth-request.ts';
 import { clockOf, type OAuthClientOptions, requestTokens, toTransport } from './token-request.ts';
 import type { TokenSet } from './token-set.ts';

@@ -1,11 +1,31 @@
 import { encodeBase64Url } from '../bytes.ts';
 import { DEFAULT_SCOPE, routePaths } from '../generated/contract.ts';
 import { accepts, object, text } from '../shape.ts';
-import { type BudgetProposal, toDetails } from './budget-proposal.ts';
 import { ConnectError, toConnectError } from './connect-error.ts';
 import { addressOf, type OAuthTransport, postForm } from './oauth-request.ts';
 import { clockOf, type OAuthClientOptions, requestTokens, toTransport } from './token-request.ts';
 import type { TokenSet } from './token-set.ts';
+
+/** A limit of the app's use of the user's plan, as the app proposes it. The user may change or remove it. */
+export interface BudgetProposal {
+  /** In millionths of the currency. */
+  readonly limitMicros: number;
+  readonly currency: string;
+  readonly period: 'week' | 'month' | 'total';
+  readonly expiresAt?: Date | undefined;
+}
+
+/** Returns the proposal as `authorization_details` (RFC 9396 section 2). */
+export const toDetails = ({ limitMicros, currency, period, expiresAt }: BudgetProposal): string =>
+  JSON.stringify([
+    {
+      type: 'inference_budget',
+      limit_micros: limitMicros,
+      currency,
+      period,
+      ...(expiresAt === undefined ? {} : { expires_at: expiresAt.toISOString() }),
+    },
+  ]);
 
 const RANDOM_BYTES = 32;
 

@@ -1,6 +1,6 @@
-export type { BudgetProposal } from './budget-proposal.ts';
 export { type ConnectDeviceOptions, connectDevice, type DevicePrompt } from './connect-device.ts';
 export { ConnectError, type ConnectErrorReason } from './connect-error.ts';
+export type { BudgetProposal } from './connector.ts';
 export {
   type BeginOptions,
   type ConnectedUser,

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { countTokens } from './count-tokens.ts';
 import { type Directives, readDirectives } from './directives.ts';
 import { type Exchange, playDirectives, sendJson } from './exchange.ts';
-import { type Answer, generateAnswer } from './generate-answer.ts';
+import { type Answer, countTokens, generateAnswer } from './generate-answer.ts';
 import { readJson } from './read-body.ts';
 import { sampleOfSchema } from './sample-of-schema.ts';
 import { type StreamEvent, streamEvents } from './stream-events.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { countTokens } from './count-tokens.ts';
 import { readDirectives } from './directives.ts';
 import { type Exchange, playDirectives, sendJson } from './exchange.ts';
-import { type Answer, generateAnswer } from './generate-answer.ts';
+import { type Answer, countTokens, generateAnswer } from './generate-answer.ts';
 import { readJson } from './read-body.ts';
 import { type StreamEvent, streamEvents } from './stream-events.ts';
 import { answeredModel, FINGERPRINT, type Usage, usageOf } from './wire.ts';

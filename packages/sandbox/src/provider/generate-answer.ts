@@ -1,6 +1,23 @@
 import { createHash } from 'node:crypto';
-import { countTokens, cutToTokens } from './count-tokens.ts';
 import type { Directives } from './directives.ts';
+
+/** Characters (Unicode code points) per token. */
+const CHARACTERS_PER_TOKEN = 4;
+
+/** Counts Unicode code points, so that an emoji counts once in every encoding. */
+const countCharacters = (text: string): number => {
+  let characters = 0;
+  for (const _character of text) characters += 1;
+  return characters;
+};
+
+/** Counts tokens: one per four characters, rounded up, at least one. */
+export const countTokens = (text: string): number =>
+  Math.max(1, Math.ceil(countCharacters(text) / CHARACTERS_PER_TOKEN));
+
+/** Cuts a text to at most `tokensMax` tokens. */
+const cutToTokens = (text: string, tokensMax: number): string =>
+  [...text].slice(0, tokensMax * CHARACTERS_PER_TOKEN).join('');
 
 const WORDS =
   'amber basil cedar delta ember fjord grove harbour island jasmine kelp lantern meadow nectar orchard pebble quartz river saffron timber umber valley willow yarrow zephyr'.split(

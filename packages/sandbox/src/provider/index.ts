@@ -1,3 +1,3 @@
-export { countTokens } from './count-tokens.ts';
 export type { ProviderCounts } from './counts.ts';
+export { countTokens } from './generate-answer.ts';
 export { createSandboxProvider, type SandboxProvider, type SandboxProviderOptions } from './sandbox-provider.ts';

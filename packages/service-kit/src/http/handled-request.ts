@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '../logging/create-logger.ts';
-import type { Act } from './act.ts';
-import type { Caller, CheckedRequest } from './binding.ts';
+import type { Act, Caller, CheckedRequest } from './binding.ts';
 import type { RequestState } from './request-state.ts';
 import { whenClosed } from './when-closed.ts';
 

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { authEvents, DISCONNECTED_MAX, type newId } from '@svc/contracts';
 import { appendToOutbox, appRevocationKey } from '@svc/messaging';
 import type { Transaction } from '../transact.ts';
-import { auditRecord, OWN_ORIGIN } from './audit.ts';
-import { insertAuditEntries } from './audit-queries.ts';
+import { auditRecord, insertAuditEntries, OWN_ORIGIN } from './audit.ts';
 import { deleteCutOffGrants, deleteCutoff, findCutoff, raiseCutoff } from './grant-queries.ts';
 import { deleteEndedConnections, endCutOffConnections } from './queries.ts';
 

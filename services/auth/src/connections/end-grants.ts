@@ -1,8 +1,7 @@
 import type { newId } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
 import type { Transaction } from '../transact.ts';
-import { auditRecord, type Origin } from './audit.ts';
-import { insertAuditEntries } from './audit-queries.ts';
+import { auditRecord, insertAuditEntries, type Origin } from './audit.ts';
 import type { ConnectionRecord } from './connection.ts';
 import { deleteGrants, findGrant } from './grant-queries.ts';
 import { lockConnection, updateConnection } from './queries.ts';

@@ -1,8 +1,7 @@
 import { authEvents, connectionAggregate, type newId } from '@svc/contracts';
 import { appendToOutbox, type OutboxEvent, type OutboxRevocation } from '@svc/messaging';
 import type { Transaction } from '../transact.ts';
-import { auditRecord, type Origin } from './audit.ts';
-import { insertAuditEntries } from './audit-queries.ts';
+import { auditRecord, insertAuditEntries, type Origin } from './audit.ts';
 import { deleteGrantsOfUser } from './grant-queries.ts';
 import { endStandingConnections } from './queries.ts';
 

@@ -1,6 +1,5 @@
 export { addGrant } from './add-grant.ts';
-export { type Origin, OWN_ORIGIN, originOf } from './audit.ts';
-export { deleteAuditEntriesBefore } from './audit-queries.ts';
+export { deleteAuditEntriesBefore, type Origin, OWN_ORIGIN, originOf } from './audit.ts';
 export {
   type ConnectionRecord,
   GRANT_UNUSED_MS,

@@ -3,8 +3,7 @@ import { type AppTermsChange, authEvents, type BudgetLimit, connectionAggregate,
 import { appendToOutbox } from '@svc/messaging';
 import { later } from '../time.ts';
 import type { Executor, Transaction } from '../transact.ts';
-import { auditRecord, type Origin, OWN_ORIGIN } from './audit.ts';
-import { insertAuditEntries } from './audit-queries.ts';
+import { auditRecord, insertAuditEntries, type Origin, OWN_ORIGIN } from './audit.ts';
 import {
   budgetColumns,
   type ConnectionRecord,

@@ -1,8 +1,7 @@
 import { type ConnectionAuditEntry, type EndedConnection, type newId, routes } from '@svc/contracts';
 import { AppError, type Binding, bind, type Clock } from '@svc/service-kit';
 import type { Executor, Transact } from '../transact.ts';
-import { type AuditRecord, originOf } from './audit.ts';
-import { listAuditEntries } from './audit-queries.ts';
+import { type AuditRecord, listAuditEntries, originOf } from './audit.ts';
 import { changeTerms } from './change-terms.ts';
 import { requireLiveBudget } from './connection.ts';
 import { type DescribeConnectionsDeps, toConnectedAppJson } from './describe-connections.ts';

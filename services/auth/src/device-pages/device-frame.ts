@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { FORM_BYTES_MAX, type Locale, routes } from '@svc/contracts';
+import { FORM_BYTES_MAX, type Locale, localeSchema, routes } from '@svc/contracts';
 import { type Html, html } from '@svc/pages';
 import { type ReplyContent, readBodyBytes } from '@svc/service-kit';
-import type { OpenApprovedGrantDeps } from '../consent/index.ts';
+import { z } from 'zod';
 import {
   type ConsentPageDeps,
+  type FormTokens,
+  type OpenApprovedGrantDeps,
   pageText,
   preferredLocale,
   readBrowserId,
@@ -19,7 +21,31 @@ import {
   readPagesCookie,
 } from '../sessions/index.ts';
 import type { GuessLimit } from '../throttling/index.ts';
-import { type AskedDevice, type DeviceFormTokens, devicePath } from './asked-device.ts';
+
+/** Part of a request that the pages and their forms carry along. */
+export const askedDeviceSchema = z.object({
+  locale: localeSchema,
+  /** Digest of the device code, once the person has named its request. */
+  device: z.base64url().optional(),
+});
+
+export type AskedDevice = z.infer<typeof askedDeviceSchema>;
+type DeviceFormTokens = FormTokens<AskedDevice>;
+
+const LETTERS_PER_GROUP = 4;
+
+/** Returns the code as devices show it. */
+export const showUserCode = (code: string): string =>
+  `${code.slice(0, LETTERS_PER_GROUP)}-${code.slice(LETTERS_PER_GROUP)}`;
+
+/** Returns the stored form of what a person has typed: in any case, with or without the dash. */
+export const normalizeUserCode = (typed: string): string => typed.toUpperCase().replace(/[\s\p{Pd}]/gu, '');
+
+/** Returns the path of the page on which people enter a code, or confirm one. */
+export const devicePath = (locale: Locale, userCode?: string): string => {
+  const named = userCode === undefined ? {} : { user_code: showUserCode(userCode) };
+  return `${routes.showDevicePage.path}?${new URLSearchParams({ ...named, locale })}`;
+};
 
 const NONCE_BYTES = 18;
 

@@ -3,8 +3,14 @@ import { html } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
 import { isolated, messagePage, pageText, renderPage } from '../consent/index.ts';
 import type { DeviceRequestRecord } from '../oidc/index.ts';
-import { devicePath, showUserCode } from './asked-device.ts';
-import { type DeviceBrowser, type DevicePagesDeps, deviceFooter, deviceForm } from './device-frame.ts';
+import {
+  type DeviceBrowser,
+  type DevicePagesDeps,
+  deviceFooter,
+  deviceForm,
+  devicePath,
+  showUserCode,
+} from './device-frame.ts';
 
 type FormDeps = Pick<DevicePagesDeps, 'deviceFormTokens'>;
 

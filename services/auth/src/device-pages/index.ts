@@ -1,2 +1,2 @@
-export { askedDeviceSchema } from './asked-device.ts';
+export { askedDeviceSchema } from './device-frame.ts';
 export { devicePageRoutes } from './routes.ts';

@@ -3,8 +3,14 @@ import type { ReplyContent } from '@svc/service-kit';
 import { type AppRecord, findAppById } from '../apps/index.ts';
 import { type ConsentFrame, faultPage, isolated, pageText, parseScope, renderConsent } from '../consent/index.ts';
 import type { DeviceRequestRecord } from '../oidc/index.ts';
-import { type AskedDevice, devicePath } from './asked-device.ts';
-import { type DeviceBrowser, type DevicePagesDeps, deviceFooter, deviceForm } from './device-frame.ts';
+import {
+  type AskedDevice,
+  type DeviceBrowser,
+  type DevicePagesDeps,
+  deviceFooter,
+  deviceForm,
+  devicePath,
+} from './device-frame.ts';
 
 /** A consent page to show, or to show again with its error. */
 export interface DeviceConsentInput {

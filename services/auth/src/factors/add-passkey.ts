@@ -11,11 +11,10 @@ import { AppError } from '@svc/service-kit';
 import type { z } from 'zod';
 import { findAccountById, updateCredentials } from '../accounts/index.ts';
 import { changeFactors, makeRecoveryCodes } from './change-factors.ts';
-import { FACTORS_MAX, type FactorRecord } from './factor.ts';
 import type { FactorsDeps } from './factors-deps.ts';
 import { notifyOwner } from './notify-owner.ts';
 import { CREDENTIAL_KEY, insertPasskey, listPasskeysOfUser, useChallenge } from './passkey-queries.ts';
-import { listFactorsOfUser } from './queries.ts';
+import { FACTORS_MAX, type FactorRecord, listFactorsOfUser } from './queries.ts';
 
 /** COSE numbers of EdDSA, ES256 and RS256 (RFC 9053), which authenticators use. */
 const ALGORITHMS = [-8, -7, -257];

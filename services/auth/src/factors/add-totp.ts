@@ -1,9 +1,8 @@
 import type { Locale } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
 import { changeFactors } from './change-factors.ts';
-import { FACTORS_MAX } from './factor.ts';
 import type { FactorsDeps } from './factors-deps.ts';
-import { deleteUnconfirmedTotpsOfUser, insertTotp, listFactorsOfUser } from './queries.ts';
+import { deleteUnconfirmedTotpsOfUser, FACTORS_MAX, insertTotp, listFactorsOfUser } from './queries.ts';
 import { describeTotp, newTotpSecret } from './totp.ts';
 
 const DEFAULT_NAMES: Readonly<Record<Locale, string>> = { en: 'Authenticator app', it: 'App di autenticazione' };

@@ -1,8 +1,8 @@
 import type { PasskeyAssertion } from '@svc/contracts';
 import type { AccountRecord } from '../accounts/index.ts';
-import type { FactorProof } from './factor-proof.ts';
 import type { FactorsDeps } from './factors-deps.ts';
 import { notifyOwner } from './notify-owner.ts';
+import type { FactorProof } from './passkey-assertion.ts';
 import { findAssertionProof } from './passkey-assertion.ts';
 import { deleteRecoveryCode, hasRecoveryCode, listTotpsOfUser, useTotpStep } from './queries.ts';
 import { recoveryCodeDigest } from './recovery-code.ts';

@@ -1,6 +1,6 @@
 import { type AuthenticationResponseJSON, verifyAuthenticationResponse } from '@simplewebauthn/server';
 import type { PasskeyAssertion } from '@svc/contracts';
-import type { FactorProof } from './factor-proof.ts';
+import type { Transaction } from '../transact.ts';
 import type { FactorsDeps } from './factors-deps.ts';
 import type { PasskeyPurpose } from './passkey-challenge.ts';
 import {
@@ -121,3 +121,9 @@ const verifyAssertion = async (
     return undefined;
   }
 };
+
+/** A valid, unused proof of a second factor. */
+export interface FactorProof {
+  /** Uses the proof up. Returns false if another request used it first. */
+  readonly use: (trx: Transaction) => Promise<boolean>;
+}

@@ -1,6 +1,6 @@
+import type { Factor } from '@svc/contracts';
 import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
 import type { Executor, Transaction } from '../transact.ts';
-import type { FactorRecord } from './factor.ts';
 
 /** A TOTP factor, as stored. It is in use once confirmed. */
 export interface TotpRecord {
@@ -138,3 +138,24 @@ export const hasRecoveryCode = async (executor: Executor, userId: string, digest
 /** Uses up a recovery code. Returns false if it was used before. */
 export const deleteRecoveryCode = async (trx: Transaction, userId: string, digest: Buffer): Promise<boolean> =>
   (await trx('recovery_codes').where({ user_id: userId, digest }).delete()) > 0;
+
+/** A second factor in use, of any kind. */
+export interface FactorRecord {
+  readonly id: string;
+  readonly type: 'totp' | 'passkey';
+  readonly name: string;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+}
+
+/** Maximum factors per account, of all kinds. */
+export const FACTORS_MAX = 10;
+
+/** Maps a factor to the JSON that its owner sees. */
+export const toFactorJson = ({ id, type, name, createdAt, lastUsedAt }: FactorRecord): Factor => ({
+  id,
+  type,
+  name,
+  created_at: createdAt.toISOString(),
+  last_used_at: lastUsedAt?.toISOString() ?? null,
+});

@@ -5,7 +5,6 @@ import { HOUR_MS, later } from '../time.ts';
 import { addPasskey, createPasskeyOptions } from './add-passkey.ts';
 import { addTotp } from './add-totp.ts';
 import { changeFactors, makeRecoveryCodes, settleFactors } from './change-factors.ts';
-import { toFactorJson } from './factor.ts';
 import type { FactorsDeps } from './factors-deps.ts';
 import { notifyOwner } from './notify-owner.ts';
 import {
@@ -14,6 +13,7 @@ import {
   deleteFactorById,
   findUnconfirmedTotp,
   listFactorsOfUser,
+  toFactorJson,
 } from './queries.ts';
 import { findTotpStep } from './totp.ts';
 

@@ -5,8 +5,7 @@ import { findAccountByEmail, findAccountById, lockAccount, normalizeEmail } from
 import { findMembership, insertMembership } from '../memberships.ts';
 import type { Executor, Transact, Transaction } from '../transact.ts';
 import { changeRole } from './end-membership.ts';
-import { toSeatlessMemberJson } from './member-json.ts';
-import { findMember, listMembersOfOrganization, type MemberRecord } from './queries.ts';
+import { findMember, listMembersOfOrganization, type MemberRecord, toSeatlessMemberJson } from './queries.ts';
 
 interface AddOwnerDeps {
   readonly transact: Transact;

@@ -1,3 +1,4 @@
+import type { MemberJson } from '@svc/contracts';
 import { camelKeys, type SnakeKeys } from '../key-case.ts';
 import type { MembershipKey, MembershipRecord } from '../memberships.ts';
 import type { Executor, Transaction } from '../transact.ts';
@@ -57,3 +58,22 @@ export const listOrganizationsThatRequireFactor = async (trx: Transaction, userI
     .whereNot('o.id', userId)
     .orderBy('o.id')
     .pluck('o.id');
+
+/** `plan_id` of the seat of each member who has one. */
+type Seats = ReadonlyMap<string, string>;
+
+/** Maps a member to the JSON that other members see. */
+export const toMemberJson = (member: MemberRecord, seats: Seats): MemberJson => ({
+  ...toSeatlessMemberJson(member),
+  seat: seats.get(member.userId) ?? null,
+});
+
+/** Maps a member to the JSON that other services see, who know the seats themselves. */
+export const toSeatlessMemberJson = (member: MemberRecord): Omit<MemberJson, 'seat'> => ({
+  svc_user_id: member.userId,
+  name: member.displayName ?? member.email,
+  email: member.email,
+  role: member.role,
+  has_second_factor: member.hasSecondFactor,
+  joined_at: member.joinedAt.toISOString(),
+});

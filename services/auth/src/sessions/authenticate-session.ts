@@ -3,9 +3,8 @@ import { type AccountRecord, findAccountById } from '../accounts/index.ts';
 import { toActingFor } from '../memberships.ts';
 import { later, MINUTE_MS, SECOND_MS, toUnixSeconds } from '../time.ts';
 import type { Executor } from '../transact.ts';
-import { findActing } from './acting.ts';
 import { findSessionById, markSessionUsed } from './queries.ts';
-import { endOfSession, type SessionRecord } from './session.ts';
+import { endOfSession, findActing, type SessionRecord } from './session.ts';
 import { readSessionToken, type SessionClaims, type SessionTokenDeps } from './session-token.ts';
 
 export interface AuthenticateSessionDeps extends SessionTokenDeps {

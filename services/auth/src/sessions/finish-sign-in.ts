@@ -2,8 +2,7 @@ import { AppError } from '@svc/service-kit';
 import { type AccountRecord, findAccountById } from '../accounts/index.ts';
 import { type FactorClaim, findFactorProof } from '../factors/index.ts';
 import type { Transaction } from '../transact.ts';
-import { requireChallenge } from './challenge.ts';
-import { deleteChallenge } from './queries.ts';
+import { deleteChallenge, requireChallenge } from './queries.ts';
 import type { SignInOrigin } from './sign-in-origin.ts';
 import { attemptSubject, type StartedSession, type StartSessionDeps, startSessionIn } from './start-session.ts';
 

@@ -4,7 +4,6 @@ export {
   type BrowserSession,
   findBrowserSession,
 } from './authenticate-session.ts';
-export { openChallenge, reopenChallenge, type SecondStep } from './challenge.ts';
 export { createDevices, DEVICE_PROOF_BYTES, type Devices } from './devices.ts';
 export { endAllSessions, nextRevocation } from './end-all-sessions.ts';
 export { endActingSessions, endSession } from './end-session.ts';
@@ -17,6 +16,9 @@ export {
   findSessionIdAfter,
   holdSession,
   holdSessionRow,
+  openChallenge,
+  reopenChallenge,
+  type SecondStep,
   updateAuthenticatedAt,
 } from './queries.ts';
 export {

@@ -1,5 +1,8 @@
 import type { newId } from '@svc/contracts';
+import type { AccountRecord } from '../accounts/index.ts';
+import { type ActingMembership, findActingMembership } from '../memberships.ts';
 import { HOUR_MS, later } from '../time.ts';
+import type { Executor } from '../transact.ts';
 
 /** Lifetime of a console session, in seconds. */
 export const SESSION_SECONDS = 12 * 3600;
@@ -55,4 +58,17 @@ export const newSessionId = (deps: { newId: typeof newId }, now: Date, revokedTh
     id = deps.newId('ses', now.getTime() + aheadMs);
   }
   return id;
+};
+
+/**
+ * Finds the organization that the person of a session acts for, with the present role; null for a personal account that
+ * acts for itself. Returns undefined if the person is no longer a member.
+ */
+export const findActing = async (
+  executor: Executor,
+  { organizationId }: Pick<SessionRecord, 'organizationId'>,
+  { id: userId, accountType }: Pick<AccountRecord, 'id' | 'accountType'>,
+): Promise<ActingMembership | null | undefined> => {
+  const acting = organizationId ?? (accountType === 'business' ? userId : null);
+  return acting === null ? null : await findActingMembership(executor, { organizationId: acting, userId });
 };

@@ -15,11 +15,9 @@ import { coarseNetwork } from '../network-address.ts';
 import type { AttemptSubject, AttemptThrottle } from '../throttling/index.ts';
 import { later } from '../time.ts';
 import type { Executor, Transact, Transaction } from '../transact.ts';
-import { findActing } from './acting.ts';
-import { openChallenge, type SecondStep } from './challenge.ts';
 import type { Devices } from './devices.ts';
-import { insertSession } from './queries.ts';
-import { newSessionId, SESSION_MS, type SessionRecord, signInOf } from './session.ts';
+import { insertSession, openChallenge, type SecondStep } from './queries.ts';
+import { findActing, newSessionId, SESSION_MS, type SessionRecord, signInOf } from './session.ts';
 import { type SessionTokenDeps, type SignedSessionToken, signSessionToken } from './session-token.ts';
 import type { SignInOrigin } from './sign-in-origin.ts';
 

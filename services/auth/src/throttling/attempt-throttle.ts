@@ -1,8 +1,24 @@
+import { hash } from 'node:crypto';
+import { isIPv6 } from 'node:net';
 import { AppError, type Clock } from '@svc/service-kit';
+import { ipv6Groups, unmapIpv4 } from '../network-address.ts';
 import { later, MINUTE_MS, SECOND_MS } from '../time.ts';
 import type { Transact } from '../transact.ts';
-import { digest, sourceDigest } from './attempt-digest.ts';
 import { deleteAttemptsOn, findAttemptThatFillsQuota, insertAttempt, lockQuota } from './queries.ts';
+
+/**
+ * Digests the subject of an attempt. People type anything as an address, even a password, so only digests are stored.
+ */
+export const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
+
+/** Action that is limited per source. */
+export type LimitedPurpose = 'sign-up' | 'password-reset' | 'client-document' | 'invitation';
+
+/** Digests a network address. An IPv6 subscriber owns a whole /64, so that counts as one. */
+export const sourceDigest = (purpose: 'source' | 'device-code' | LimitedPurpose, address: string): Buffer => {
+  const plain = unmapIpv4(address);
+  return digest(`${purpose}:${isIPv6(plain) ? ipv6Groups(plain).slice(0, 4).join(':') : plain}`);
+};
 
 /** Maximum failures per window for one address, known device or session. */
 const FAILURES_PER_SUBJECT_MAX = 10;

@@ -1,8 +1,7 @@
 import type { Clock } from '@svc/service-kit';
 import { MINUTE_MS } from '../time.ts';
 import type { Transact } from '../transact.ts';
-import { digest, sourceDigest } from './attempt-digest.ts';
-import { beginAttempt } from './attempt-throttle.ts';
+import { beginAttempt, digest, sourceDigest } from './attempt-throttle.ts';
 
 /** Wrong codes of devices from one source. A person types one or two. */
 const GUESSES_PER_SOURCE_MAX = 20;

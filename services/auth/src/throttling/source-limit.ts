@@ -1,7 +1,12 @@
 import { HOUR_MS, later } from '../time.ts';
 import type { Executor, Transaction } from '../transact.ts';
-import { digest, type LimitedPurpose, sourceDigest } from './attempt-digest.ts';
-import { type AttemptThrottleDeps, tooManyAttempts } from './attempt-throttle.ts';
+import {
+  type AttemptThrottleDeps,
+  digest,
+  type LimitedPurpose,
+  sourceDigest,
+  tooManyAttempts,
+} from './attempt-throttle.ts';
 import { findAttemptThatFillsQuota, insertAttempt, lockQuota } from './queries.ts';
 
 /** Limits how often one source does something per hour, across replicas. Both methods throw `too_many_attempts`. */

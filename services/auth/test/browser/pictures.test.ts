@@ -9,7 +9,7 @@ import type { AppRecord } from '../../src/apps/index.ts';
 import { authorizeConsentFrame, consentPage } from '../../src/consent/pages/consent-page.ts';
 import { faultPage } from '../../src/consent/pages/message-pages.ts';
 import type { PageContext } from '../../src/consent/pages/page-context.ts';
-import { pageText } from '../../src/consent/pages/page-text.ts';
+import { pageText } from '../../src/consent/pages/page-context.ts';
 import { authorizeFrame } from '../../src/consent/pages/sign-in-frame.ts';
 import { signInPage, signUpPage } from '../../src/consent/pages/sign-in-page.ts';
 import { chromiumPath } from '../support/chromium.ts';

@@ -5,7 +5,7 @@ import { type Act, AppError } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { ApiKey } from './api-key.ts';
 import type { ApiKeyDeps } from './api-key-deps.ts';
-import type { KeyScope } from './key-scope.ts';
+import type { KeyScope } from './queries.ts';
 import { lockApiKey } from './queries.ts';
 
 /**

@@ -6,7 +6,14 @@ import { lockAccess } from './access-queries.ts';
 import { type ApiKey, apiKeyText, showApiKey } from './api-key.ts';
 import type { ApiKeyDeps } from './api-key-deps.ts';
 import { countApiKeys, insertApiKey } from './queries.ts';
-import { readExpiry } from './read-expiry.ts';
+
+/** Parses the `expires_at` of a request. Throws the contract's 422 if it is not in the future. */
+export const readExpiry = (value: string | null, nowMs: number): Date | null => {
+  if (value === null) return null;
+  const expiresAt = new Date(value);
+  if (expiresAt.getTime() > nowMs) return expiresAt;
+  throw invalidField(['body', 'expires_at'], 'value_error', 'Value error, must be in the future');
+};
 
 /** Limit of keys per account, without deleted ones. The list of keys has no pages. */
 const KEYS_MAX = 100;

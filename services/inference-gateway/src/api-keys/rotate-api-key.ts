@@ -3,8 +3,7 @@ import type { Reply, RequestContext } from '@svc/service-kit';
 import { apiKeyText } from './api-key.ts';
 import type { ApiKeyDeps } from './api-key-deps.ts';
 import { changeApiKey } from './change-api-key.ts';
-import { keyScopeOf } from './key-scope.ts';
-import { updateApiKeySecret } from './queries.ts';
+import { keyScopeOf, updateApiKeySecret } from './queries.ts';
 
 const SECOND_MS = 1_000;
 const OVERLAP_SECONDS_DEFAULT = 86_400;

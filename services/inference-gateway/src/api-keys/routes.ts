@@ -6,18 +6,18 @@ import type { Knex } from 'knex';
 import { type ApiKeySettings, showApiKey } from './api-key.ts';
 import type { ApiKeyDeps } from './api-key-deps.ts';
 import { changeApiKey } from './change-api-key.ts';
-import { createApiKey } from './create-api-key.ts';
+import { createApiKey, readExpiry } from './create-api-key.ts';
 import { describeKey, describeKeys } from './describe-keys.ts';
-import { isInScope, keyScopeOf } from './key-scope.ts';
 import {
   findApiKey,
   findKeyName,
+  isInScope,
+  keyScopeOf,
   listApiKeys as listKeys,
   lockApiKey,
   updateApiKeyDeletedAt,
   updateApiKey as write,
 } from './queries.ts';
-import { readExpiry } from './read-expiry.ts';
 import { rotateApiKey } from './rotate-api-key.ts';
 
 type Context = RequestContext<typeof routes.updateKey>;

@@ -13,8 +13,7 @@ import type { InferenceDeps } from '../inference-deps.ts';
 import type { TokenRoute } from '../routes/index.ts';
 import { openRequestBook, type RequestBook, type RequestIdentity } from '../usage-records/index.ts';
 import { EMBEDDINGS_ANSWER_BYTES_MAX } from './embeddings/embeddings-shape.ts';
-import { toRefusal } from './key-refusal.ts';
-import { rateLimitHeaders } from './rate-limit-headers.ts';
+import { rateLimitHeaders, toRefusal } from './key-refusal.ts';
 
 export interface KeyAdmission {
   readonly requestId: string;

@@ -14,9 +14,8 @@ import type { InferenceDeps } from '../inference-deps.ts';
 import type { TokenRoute } from '../routes/index.ts';
 import type { UpstreamFailure } from '../upstream-failure.ts';
 import { admitKeyRequest } from './admit-key-request.ts';
-import { checkModel } from './allowed-models.ts';
 import { toRefusal } from './key-refusal.ts';
-import { modelNotFound } from './model-not-found.ts';
+import { checkModel, modelNotFound } from './model-not-found.ts';
 import { sendRejection, toGatewayError } from './upstream-errors.ts';
 
 /** An endpoint that forwards requests. */

@@ -2,7 +2,7 @@ import { CONTEXT_TOKENS_DEFAULT, type Model, type PriceList, type routes } from 
 import type { Reply, RequestContext } from '@svc/service-kit';
 import type { InferenceDeps } from '../inference-deps.ts';
 import type { OfferedModel } from '../routes/index.ts';
-import { mayUse } from './allowed-models.ts';
+import { mayUse } from './model-not-found.ts';
 
 type ModelsDeps = Pick<InferenceDeps, 'routes' | 'clock' | 'currency'>;
 

@@ -1,7 +1,15 @@
 import { type ApiKeyCaller, AppError } from '@svc/service-kit';
 import type { InferenceDeps } from '../inference-deps.ts';
 import type { TokenRoute } from '../routes/index.ts';
-import { mayUse } from './allowed-models.ts';
+
+/** Returns true if the key has no allow-list or its list contains the model. */
+export const mayUse = ({ models }: ApiKeyCaller, model: string): boolean =>
+  models === null || models === undefined || models.includes(model);
+
+/** Throws `model_not_allowed` if the key may not use the model. */
+export const checkModel = (caller: ApiKeyCaller, model: string): void => {
+  if (!mayUse(caller, model)) throw new AppError('model_not_allowed', undefined, { details: { param: 'model' } });
+};
 
 /** Most models that a message names. */
 const NAMED_MAX = 20;

@@ -1,11 +1,10 @@
 import { internalRoutes, routes } from '@svc/contracts';
 import { type Binding, bind, type Reply, type RequestContext } from '@svc/service-kit';
 import type { InferenceDeps } from '../inference-deps.ts';
-import { checkModel } from './allowed-models.ts';
 import { endpoints } from './endpoints.ts';
 import { forwardRequest } from './forward-request.ts';
 import { listModels, listPrices, wireModels } from './list-models.ts';
-import { modelNotFound } from './model-not-found.ts';
+import { checkModel, modelNotFound } from './model-not-found.ts';
 
 /** Returns a model with a certified route. Throws `model_not_found` or `model_not_allowed`. */
 const getModel = async (

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { type BodyDecoder, createBodyDecoder } from './body-decoder.ts';
 import type { HttpControl, HttpExchange, HttpHandler } from './http-exchange.ts';
-import { isPieces, lengthOf } from './request-text.ts';
+import { isPieces, lengthOf } from './http-exchange.ts';
 import { BadResponseError, parseResponseHead, type ResponseHead } from './response-head.ts';
 import { writeInChunks } from './write-body.ts';
 

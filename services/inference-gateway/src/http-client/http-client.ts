@@ -2,7 +2,7 @@ import { connect as connectTcp, isIP, type NetConnectOpts, type Socket } from 'n
 import { connect as connectTls } from 'node:tls';
 import { Connection } from './connection.ts';
 import type { HttpExchange, HttpHandler, HttpRequest } from './http-exchange.ts';
-import { toRequestHead } from './request-text.ts';
+import { toRequestHead } from './http-exchange.ts';
 
 /** Connection settings. Times in milliseconds. */
 export interface HttpClientOptions {

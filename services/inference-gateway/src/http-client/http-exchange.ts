@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { CommonHeaders } from './request-text.ts';
 
 export interface HttpRequest {
   /** Scheme, host and port. */
@@ -53,3 +52,55 @@ export interface HttpExchange {
   readonly body: HttpRequest['body'];
   readonly handler: HttpHandler;
 }
+
+const TARGET = /^\/[\x21-\x7e]*$/;
+/** A token, except names that would add a second host or length. */
+const NAME = /^(?!(?:host|connection|content-length|transfer-encoding)$)[!#$%&'*+\-.^_`|~0-9a-z]+$/i;
+const VALUE = /^[\t\x20-\x7e]*$/;
+
+/** Headers shared by many requests, rendered once on first use. */
+export class CommonHeaders {
+  readonly #headers: Readonly<Record<string, string>>;
+  #lines: string | undefined;
+
+  constructor(headers: Readonly<Record<string, string>>) {
+    this.#headers = headers;
+  }
+
+  /** Throws as `toRequestHead` does. */
+  get lines(): string {
+    this.#lines ??= toLines(this.#headers);
+    return this.#lines;
+  }
+}
+
+const toLines = (headers: Readonly<Record<string, string>>): string => {
+  let lines = '';
+  for (const name of Object.keys(headers)) {
+    const value = headers[name] ?? '';
+    if (!NAME.test(name) || !VALUE.test(value)) throw new TypeError('a header of a request cannot be sent');
+    lines += `${name}: ${value}\r\n`;
+  }
+  return lines;
+};
+
+/**
+ * Renders the head of a request with its final empty line (RFC 9112 section 3). Throws TypeError for ambiguous parts.
+ */
+export const toRequestHead = ({ method, path, headers, body }: HttpRequest, host: string): string => {
+  if (!TARGET.test(path)) throw new TypeError('the path of a request is not a request target');
+  const lines = headers instanceof CommonHeaders ? headers.lines : toLines(headers);
+  const head = `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n${lines}`;
+  // RFC 9110 section 8.6: a method that may have a body states that it has none.
+  if (body === null)
+    return method === 'GET' || method === 'DELETE' ? `${head}\r\n` : `${head}content-length: 0\r\n\r\n`;
+  if (typeof body === 'string') return `${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n`;
+  if (Buffer.isBuffer(body)) return `${head}content-length: ${body.length}\r\n\r\n`;
+  if (isPieces(body)) return `${head}content-length: ${lengthOf(body)}\r\n\r\n`;
+  return `${head}transfer-encoding: chunked\r\n\r\n`;
+};
+
+/** Returns true if the body is an array of pieces. */
+export const isPieces = (body: HttpRequest['body']): body is readonly Buffer[] => Array.isArray(body);
+
+export const lengthOf = (pieces: readonly Buffer[]): number => pieces.reduce((sum, { length }) => sum + length, 0);

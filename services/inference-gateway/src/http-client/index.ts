@@ -1,3 +1,3 @@
 export { createHttpClient, type HttpClient } from './http-client.ts';
 export type { HttpControl, HttpHandler, HttpRequest } from './http-exchange.ts';
-export { CommonHeaders } from './request-text.ts';
+export { CommonHeaders } from './http-exchange.ts';

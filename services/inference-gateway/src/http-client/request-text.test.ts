@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import type { HttpRequest } from './http-exchange.ts';
-import { toRequestHead } from './request-text.ts';
+import { toRequestHead } from './http-exchange.ts';
 
 const headOf = (changes: Partial<HttpRequest>): string =>
   toRequestHead(

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { LateAnswer } from './late-answer.ts';
+import type { AppError } from '@svc/service-kit';
 
 /** An edited event. Undefined sends nothing. */
 export type Edited = Buffer | string | undefined;
@@ -212,3 +212,11 @@ const joined = (pieces: readonly (Buffer | string)[]): Buffer | string => {
   if (pieces.every((piece) => typeof piece === 'string')) return pieces.join('');
   return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
 };
+
+/** Start and end of a stream that has to begin before its first event, so that no proxy takes the silence for a failure. */
+export interface LateAnswer {
+  /** Returns the headers, or undefined while something that they must name is unknown. */
+  readonly headers: () => OutgoingHttpHeaders | undefined;
+  /** Returns the last bytes of a stream that fails before its first event. */
+  readonly fail: (error: AppError) => Edited;
+}

@@ -1,7 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { UpstreamFailure } from '../upstream-failure.ts';
-import type { Edited } from './client-writer.ts';
-import type { LateAnswer } from './late-answer.ts';
+import type { Edited, LateAnswer } from './client-writer.ts';
 
 /** A large event that was read in a worker. */
 export interface LargeEvent {

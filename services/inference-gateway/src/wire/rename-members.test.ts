@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { applyEdits, scanObject } from './json-members.ts';
-import { renameMembers } from './rename-members.ts';
+import { renameMembers } from './upstream-body.ts';
 
 const renamed = (text: string, names: Record<string, string | null>): string => {
   const bytes = Buffer.from(text);

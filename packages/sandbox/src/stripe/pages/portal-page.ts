@@ -5,9 +5,8 @@ import type { Catalog } from '../catalog.ts';
 import type { HostedPortal } from '../hosted-session.ts';
 import { type HostedSubscription, hasEnded, isOverdue } from '../hosted-subscription.ts';
 import { changePlan, type Price, useCredit } from '../plan-change.ts';
-import { challengePage } from './challenge-page.ts';
 import { pageReply } from './page.ts';
-import { actionButton, actionForm, cardChoice, heldCard, type PageForm } from './page-form.ts';
+import { actionButton, actionForm, cardChoice, challengePage, heldCard, type PageForm } from './page-form.ts';
 import type { PageLanguage } from './page-language.ts';
 
 export interface PortalView {

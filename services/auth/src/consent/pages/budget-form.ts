@@ -4,7 +4,7 @@ import type { Clock } from '@svc/service-kit';
 import { type ConnectionRecord, hasPassed } from '../../connections/index.ts';
 import { formatAmount, formatDay, MICRO_DIGITS } from '../../format-amount.ts';
 import { readBudgetProposal } from '../budget-proposal.ts';
-import type { PageText } from './page-text.ts';
+import type { PageText } from './page-context.ts';
 
 /** The limit initially shown on the consent page. */
 export interface BudgetForm {

@@ -8,9 +8,9 @@ import type { BrowserSession } from '../../sessions/index.ts';
 import type { Publisher } from '../get-consent.ts';
 import { scopeText } from '../scope.ts';
 import { type BudgetForm, budgetFields } from './budget-form.ts';
+import type { PageText } from './page-context.ts';
 import { isolated, type PageContext, pageFooter, pageForm, withoutSteering } from './page-context.ts';
 import { renderPage } from './page-layout.ts';
-import type { PageText } from './page-text.ts';
 
 interface PlanView {
   readonly scopes: readonly Scope[];

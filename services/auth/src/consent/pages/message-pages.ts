@@ -2,8 +2,8 @@ import type { Locale, ValidationIssue } from '@svc/contracts';
 import { html } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
 import type { AuthorizeFault } from '../authorize-request.ts';
+import { pageText } from './page-context.ts';
 import { type PageStatus, renderPage } from './page-layout.ts';
-import { pageText } from './page-text.ts';
 
 interface Message {
   readonly title: string;

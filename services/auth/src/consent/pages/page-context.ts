@@ -1,13 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { returnToSchema } from '@svc/contracts';
+import { type Locale, returnToSchema } from '@svc/contracts';
 import { type Html, html } from '@svc/pages';
 import { type AppRecord, toFormActionSource } from '../../apps/index.ts';
 import { createSignInOptions, type FactorsDeps, type RequestOptions } from '../../factors/index.ts';
 import type { BrowserSession } from '../../sessions/index.ts';
 import type { AskedQuery } from './asked-query.ts';
 import type { FormTokens } from './form-token.ts';
-import { type PageText, pageText } from './page-text.ts';
 import type { MarkedRequest, PushedMarks } from './pushed-mark.ts';
+import { en } from './texts/en.ts';
+import { it } from './texts/it.ts';
+
+/** The texts of the pages in one language. */
+export type PageText = typeof it;
+
+const texts: Readonly<Record<Locale, PageText>> = { it, en };
+
+/** Returns the texts of a language. */
+export const pageText = (locale: Locale): PageText => texts[locale];
 
 const NONCE_BYTES = 18;
 /** Control and format characters, including those that change the text direction. */

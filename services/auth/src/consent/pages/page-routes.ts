@@ -28,8 +28,7 @@ import {
 } from '../../sessions/index.ts';
 import { prefersHtml } from './accepted-type.ts';
 import { invalidQueryPage } from './message-pages.ts';
-import { createPageContext } from './page-context.ts';
-import { type PageText, pageText } from './page-text.ts';
+import { createPageContext, type PageText, pageText } from './page-context.ts';
 import type { PagesDeps } from './pages-deps.ts';
 import { preferredLocale } from './preferred-locale.ts';
 import { backToAuthorize, readForm } from './read-form.ts';

@@ -1,8 +1,8 @@
 import type { Locale } from '@svc/contracts';
 import { type Html, html } from '@svc/pages';
 import type { RequestOptions } from '../../factors/index.ts';
+import type { PageText } from './page-context.ts';
 import { type PageContext, pageFooter, pageForm } from './page-context.ts';
-import type { PageText } from './page-text.ts';
 
 /** Forms of the sign-in pages. */
 export type FormName = 'sign-in' | 'sign-up' | 'second-factor' | 'passkey';

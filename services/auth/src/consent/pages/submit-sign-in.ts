@@ -10,8 +10,7 @@ import {
   signIn,
   signInOriginOf,
 } from '../../sessions/index.ts';
-import { createPageContext } from './page-context.ts';
-import { type PageText, pageText } from './page-text.ts';
+import { createPageContext, type PageText, pageText } from './page-context.ts';
 import type { PagesDeps } from './pages-deps.ts';
 import { backToAuthorize, readForm } from './read-form.ts';
 import { type AskedStep, secondFactorPage } from './second-factor-page.ts';

@@ -1,12 +1,10 @@
 import type { AutoTopUpFailure } from '@svc/contracts';
 import { Stripe } from 'stripe';
-import { findCustomer } from './customers.ts';
+import { findCustomer, localeOf, TOP_UP_NAMES } from './customers.ts';
 import { idOf } from './id-of.ts';
-import { localeOf, TOP_UP_NAMES } from './language.ts';
 import { type Payment, toMinorUnits, toPayment } from './minor-units.ts';
 import { findCustomerId } from './queries.ts';
-import { keySince } from './send-in-time.ts';
-import { askForOne, askStripe, isMissing, type StripeDeps } from './stripe-client.ts';
+import { askForOne, askStripe, isMissing, keySince, type StripeDeps } from './stripe-client.ts';
 
 /** A charge of the saved payment method, without the customer. `chargeId` is the idempotency key. */
 export interface SavedCharge extends Payment {

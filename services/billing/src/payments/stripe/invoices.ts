@@ -2,12 +2,10 @@ import type { Invoice } from '@svc/contracts';
 import type { Stripe } from 'stripe';
 import { z } from 'zod';
 import { CHARGE_KEY, type SavedCharge, secondsBefore } from './charges.ts';
-import { findCustomer } from './customers.ts';
-import { localeOf, TOP_UP_NAMES } from './language.ts';
+import { findCustomer, localeOf, TOP_UP_NAMES } from './customers.ts';
 import { toMinorUnits, toPayment } from './minor-units.ts';
 import { findCustomerId } from './queries.ts';
-import { keySince } from './send-in-time.ts';
-import { askForOne, askStripe, type StripeDeps } from './stripe-client.ts';
+import { askForOne, askStripe, keySince, type StripeDeps } from './stripe-client.ts';
 
 /** A page of an account's invoices to list. `after` is the last id of the previous page. */
 interface InvoicePage {

@@ -1,8 +1,7 @@
 import { Stripe } from 'stripe';
 import { idOf } from './id-of.ts';
 import { type Payment, toMinorUnits } from './minor-units.ts';
-import { keySince } from './send-in-time.ts';
-import { askForOne, askStripe, type StripeDeps } from './stripe-client.ts';
+import { askForOne, askStripe, keySince, type StripeDeps } from './stripe-client.ts';
 
 /** A partial or full refund of one payment. */
 export interface ProviderRefund extends Payment {

@@ -1,7 +1,6 @@
 import { Stripe } from 'stripe';
 import { deleteCustomer, findCustomerId } from './queries.ts';
-import { keySince } from './send-in-time.ts';
-import { askForOne, askStripe, type StripeDeps } from './stripe-client.ts';
+import { askForOne, askStripe, keySince, type StripeDeps } from './stripe-client.ts';
 
 /** Returns true for a subscription that nothing can bring back. */
 const isOver = ({ status }: Stripe.Subscription): boolean => status === 'canceled' || status === 'incomplete_expired';

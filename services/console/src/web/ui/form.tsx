@@ -1,8 +1,7 @@
 import type { ReactElement, ReactNode } from 'react';
 import { useEffect } from 'react';
 import { useCoreI18n } from '../i18n/index.ts';
-import { ErrorNotice } from './error-notice.tsx';
-import { Notice } from './notice.tsx';
+import { ErrorNotice, Notice } from './error-notice.tsx';
 import type { FormState } from './use-form.ts';
 
 /** Renders a form with its errors above the fields. */
