@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { curlSample } from '../src/web/webhooks/curl-sample.ts';
+import { curlSample } from '../src/web/webhooks/webhook-operations.ts';
 
 test('sends the payload unchanged, with a signature that the receiver accepts', async () => {
   const got: { body: string; signature: string }[] = [];

@@ -25,11 +25,10 @@ import {
   useForm,
 } from '../ui/index.ts';
 import { ChangePasswordForm } from './change-password-form.tsx';
-import { DeleteAccountDialog } from './delete-account-dialog.tsx';
-import { NAME_CHARACTERS } from './name-characters.ts';
+import { DeleteAccountDialog, useDataTexts } from './delete-account-dialog.tsx';
 import { ProfileForm } from './profile-form.tsx';
+import { NAME_CHARACTERS } from './profile-values.ts';
 import { SessionsCard } from './sessions-card.tsx';
-import { useDataTexts } from './use-data-texts.ts';
 
 const EMPTY = { email: '', current_password: '' };
 

@@ -1,10 +1,16 @@
 import type { ReactElement } from 'react';
 import { useApi } from '../api/index.ts';
-import { useI18n } from '../i18n/index.ts';
+import { type Messages, useI18n } from '../i18n/index.ts';
 import { Dialog, DialogActions } from '../overlays/index.ts';
-import { useAccount, useIsBusiness, useSession } from '../session/index.ts';
+import { foreignOrganizationOf, useAccount, useIsBusiness, useSession } from '../session/index.ts';
 import { Button, Form, fault, PasswordField, useForm } from '../ui/index.ts';
-import { useDataTexts } from './use-data-texts.ts';
+
+/** Returns the texts about the data of the account that the pages are about: a person's, or an organization's. */
+export const useDataTexts = (): Messages['ownData'] => {
+  const { ownData, organizationData } = useI18n().messages;
+  const isForeign = foreignOrganizationOf(useAccount()) !== undefined;
+  return isForeign ? { ...ownData, ...organizationData } : ownData;
+};
 
 /** Explains what a deletion ends and when, asks for the password, and deletes the account. */
 export const DeleteAccountDialog = ({

@@ -5,8 +5,7 @@ import { useI18n } from '../i18n/index.ts';
 import { useAccount, useSession } from '../session/index.ts';
 import { useToast } from '../toasts/index.ts';
 import { Button, checkText, Form, SelectField, TextField, useForm } from '../ui/index.ts';
-import { NAME_CHARACTERS } from './name-characters.ts';
-import { toProfileChange, valuesOf } from './profile-values.ts';
+import { NAME_CHARACTERS, toProfileChange, valuesOf } from './profile-values.ts';
 
 const LOCALES: readonly Locale[] = ['it', 'en'];
 

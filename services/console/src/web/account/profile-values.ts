@@ -24,3 +24,6 @@ export const toProfileChange = (
   locale,
   ...(type === 'business' ? { business_name: business_name.trim() } : {}),
 });
+
+/** Maximum length of names, as in the service. */
+export const NAME_CHARACTERS = { display: 80, business: 120 } as const;

@@ -10,7 +10,7 @@ export {
   type TokenSource,
   useApi,
   useApiMutation,
+  useApiPages,
   useApiQuery,
 } from './use-api.ts';
-export { useApiPages } from './use-api-pages.ts';
 export { useIsOnline, useOutage } from './use-connection.ts';

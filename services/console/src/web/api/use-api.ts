@@ -2,6 +2,7 @@ import {
   QueryClient,
   type UseMutationResult,
   type UseQueryResult,
+  useInfiniteQuery,
   useMutation,
   useQuery,
   useQueryClient,
@@ -180,3 +181,20 @@ export const createClient = (
       withStepUp((token) => transport.download(operation, input, { token, accept })),
   };
 };
+
+interface ApiPage<T> {
+  readonly data: T[];
+  readonly has_more: boolean;
+}
+
+/** Reads a list page by page. `read` fetches the page after an id, or the first one. */
+export const useApiPages = <T extends { readonly id: string }>(
+  operation: OperationName,
+  read: (after: string | undefined, signal: AbortSignal) => Promise<ApiPage<T>>,
+) =>
+  useInfiniteQuery({
+    queryKey: [operation],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) => read(pageParam, signal),
+    getNextPageParam: ({ data, has_more }) => (has_more ? data.at(-1)?.id : undefined),
+  });

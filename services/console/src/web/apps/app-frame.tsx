@@ -5,7 +5,7 @@ import { useApiQuery } from '../api/index.ts';
 import { BlockedBadge } from '../blocked-badge.tsx';
 import { useI18n } from '../i18n/index.ts';
 import { AppIcon, AppState, ButtonLink, EmptyState, Loaded, NavLink, Page } from '../ui/index.ts';
-import { ClientId } from './client-id.tsx';
+import { ClientId } from './client-credentials.tsx';
 
 /** Renders the frame of an app's pages: its name and sections. */
 export const AppFrame = ({ children }: { children: (app: App) => ReactNode }): ReactElement => {

@@ -10,7 +10,7 @@ import { AppIcon, Button, Card, ErrorNotice, Facts, Form, Notice, Time, useForm 
 import { AppFields } from './app-fields.tsx';
 import { AppFrame } from './app-frame.tsx';
 import { type AppValues, checkApp, toFields, toValues } from './app-values.ts';
-import { ClientSecretDialog } from './client-secret-dialog.tsx';
+import { ClientSecretDialog } from './client-credentials.tsx';
 import { DangerCard } from './danger-card.tsx';
 
 /** Replaces the client secret, which is never shown again. */

@@ -7,7 +7,7 @@ import { useToast } from '../toasts/index.ts';
 import { Button, ChoiceField, Form, Page, useForm } from '../ui/index.ts';
 import { AppFields } from './app-fields.tsx';
 import { type AppValues, checkApp, EMPTY_APP, toFields } from './app-values.ts';
-import { ClientSecretDialog } from './client-secret-dialog.tsx';
+import { ClientSecretDialog } from './client-credentials.tsx';
 
 interface RegisterValues extends AppValues {
   readonly client_type: 'confidential' | 'public';

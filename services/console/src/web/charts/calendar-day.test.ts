@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toCalendarDay } from './calendar-day.ts';
+import { toCalendarDay } from './chart-data.ts';
 
 test('writes a UTC day as the same day everywhere', () => {
   expect(toCalendarDay('2026-03-01')).toEqual(new Date(2026, 2, 1));

@@ -78,3 +78,31 @@ export const toCsv = (chart: ChartData, titles: { day: string; total: string }, 
   ]);
   return [header, ...rows].map((cells) => `${cells.join(',')}\r\n`).join('');
 };
+
+/** Returns the UTC day of an instant as a date of the reader's calendar, so that the 20th is written as the 20th everywhere. */
+export const toCalendarDay = (instant: string): Date => {
+  const [year = 0, month = 1, date = 1] = instant.slice(0, 10).split('-').map(Number);
+  return new Date(year, month - 1, date);
+};
+
+const WEEK_DAYS = 7;
+
+/**
+ * Returns the day selected by a key; undefined if the key does not move. Without a selected day, starts at the newest.
+ */
+export const moveCursor = (key: string, day: number | undefined, count: number): number | undefined => {
+  const last = count - 1;
+  if (count === 0) return undefined;
+  const steps: Readonly<Record<string, number>> = {
+    ArrowLeft: -1,
+    ArrowRight: 1,
+    PageUp: -WEEK_DAYS,
+    PageDown: WEEK_DAYS,
+    Home: -count,
+    End: count,
+  };
+  const step = steps[key];
+  if (step === undefined) return undefined;
+  if (day === undefined) return key === 'Home' ? 0 : last;
+  return Math.min(last, Math.max(0, day + step));
+};

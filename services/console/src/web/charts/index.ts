@@ -1,3 +1,2 @@
-export { toCalendarDay } from './calendar-day.ts';
 export { Chart, ChartPlaceholder } from './chart.tsx';
-export { type ChartData, type ChartSeries, limitSeries } from './chart-data.ts';
+export { type ChartData, type ChartSeries, limitSeries, toCalendarDay } from './chart-data.ts';

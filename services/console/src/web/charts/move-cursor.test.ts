@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { moveCursor } from './move-cursor.ts';
+import { moveCursor } from './chart-data.ts';
 
 test.each([
   ['ArrowLeft', undefined, 29],

@@ -1,9 +1,8 @@
 import { type KeyboardEvent, type PointerEvent, type ReactElement, useEffect, useId, useRef, useState } from 'react';
 import { useCoreI18n } from '../i18n/index.ts';
 import type { ChartProps } from './chart.tsx';
-import { type ChartData, totalsOf } from './chart-data.ts';
+import { type ChartData, moveCursor, totalsOf } from './chart-data.ts';
 import { type Frame, layOut } from './lay-out.ts';
-import { moveCursor } from './move-cursor.ts';
 
 const DISTANCE = 10;
 

@@ -24,3 +24,7 @@ export const chooseLocale = ({ chosen, account, browser }: LocaleHints): Locale 
 
 /** Returns the language that the pages are in, outside of components. */
 export const documentLocale = (): Locale => (document.documentElement.lang === 'en' ? 'en' : 'it');
+
+/** Returns the address of a guide in a language; without a name, that of the documentation. */
+export const docsPath = (locale: Locale, page?: string): string =>
+  ['/docs', ...(locale === 'it' ? ['it'] : []), ...(page === undefined ? [] : [page])].join('/');

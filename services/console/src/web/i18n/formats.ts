@@ -1,5 +1,5 @@
 import type { Locale } from '@svc/contracts';
-import { createMoneyFormats, LANGUAGE_TAGS, type MoneyFormats } from '@svc/contracts/format-money';
+import { createMoneyFormats, decimalOf, LANGUAGE_TAGS, type MoneyFormats } from '@svc/contracts/format-money';
 
 /** Writes numbers, money and times as people of a locale do. Times are in the person's own time zone. */
 export interface Formats {
@@ -176,3 +176,16 @@ const formatRelative = ({ near, far }: RelativeFormats, instant: Date, now: Date
   if (step === undefined) return '';
   return (step.seconds > DAY ? far : near)().format(Math.sign(seconds) * step.count, step.unit);
 };
+
+const AMOUNT = /^(\d{1,9})(?:[.,](\d{1,2}))?$/;
+const MICROS_PER_CENT = 10_000;
+
+/** Reads an amount as people type it, with a comma or a point and at most two decimals, in micro-units; undefined for anything else. */
+export const parseAmount = (text: string): number | undefined => {
+  const [, whole, cents = ''] = AMOUNT.exec(text.trim()) ?? [];
+  if (whole === undefined) return undefined;
+  return (Number(whole) * 100 + Number(cents.padEnd(2, '0'))) * MICROS_PER_CENT;
+};
+
+/** Writes micro-units as a person types them: `12.5`. */
+export const typedAmount = (micros: number): string => decimalOf(micros).replace(/\.?0+$/, '');

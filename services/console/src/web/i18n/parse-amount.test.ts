@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseAmount, typedAmount } from './parse-amount.ts';
+import { parseAmount, typedAmount } from './formats.ts';
 
 test.each([
   ['25', 25_000_000],

@@ -1,9 +1,38 @@
 import { Dialog as BaseDialog } from '@base-ui/react/dialog';
-import { createContext, type KeyboardEvent, type ReactElement, type ReactNode, use, useMemo, useRef } from 'react';
+import { type Mutation, type MutationCache, useQueryClient } from '@tanstack/react-query';
+import {
+  createContext,
+  type KeyboardEvent,
+  type ReactElement,
+  type ReactNode,
+  use,
+  useCallback,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react';
 import { useCoreI18n } from '../i18n/index.ts';
 import { useLeaveGuard } from '../leave-guard.tsx';
 import { Button, Icon, useFocusAfterwards } from '../ui/index.ts';
-import { useWork } from './use-work.ts';
+
+const pendingIn = (cache: MutationCache): Mutation[] => cache.findAll({ status: 'pending' });
+
+/**
+ * Returns true while a change that began after the dialog opened is under way, and guards the page until it ends.
+ * Every change and every form is a mutation, so a dialog need not say that it works. Earlier ones belong to what is
+ * below the dialog, such as the change that waits for the person to authenticate again.
+ */
+export const useWork = (): boolean => {
+  const cache = useQueryClient().getMutationCache();
+  const [earlier] = useState(() => new Set(pendingIn(cache)));
+  const isWorking = useSyncExternalStore(
+    useCallback((listener: () => void) => cache.subscribe(listener), [cache]),
+    () => pendingIn(cache).some((mutation) => !earlier.has(mutation)),
+  );
+  useLeaveGuard(isWorking);
+  return isWorking;
+};
 
 /** Gets the focus first, except by touch, which would bring up the keyboard. */
 const FIELD = 'input:not([type=hidden], [readonly]), select, textarea';

@@ -2,7 +2,7 @@ import { AlertDialog } from '@base-ui/react/alert-dialog';
 import { type ReactElement, type ReactNode, useRef, useState } from 'react';
 import { useCoreI18n, useI18n } from '../i18n/index.ts';
 import { Button, ErrorNotice, SelectField, useFocusAfterwards } from '../ui/index.ts';
-import { useWork } from './use-work.ts';
+import { useWork } from './dialog.tsx';
 
 interface ConfirmDialogProps {
   readonly onClose: () => void;

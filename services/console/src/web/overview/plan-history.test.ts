@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type DailyUse, laterHalf, sumByApp, toChartData, useOf } from './plan-history.ts';
+import { type DailyUse, laterHalf, sumByApp, toChartData, useOf } from './plan-history-card.tsx';
 
 const nothing = { requests: 0, cost_micros: 0 };
 const dayOf = (day: string, apps: DailyUse['apps']): DailyUse => ({

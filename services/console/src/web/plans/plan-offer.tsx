@@ -7,7 +7,7 @@ import { useCoreI18n } from '../i18n/index.ts';
 import { ownUrl } from '../organization-address.ts';
 import { goTo } from '../subscription.tsx';
 import { Badge, Button, ErrorNotice, Icon } from '../ui/index.ts';
-import { withReturnTarget } from './return-target.ts';
+import { withReturnTarget } from './return-page.tsx';
 
 /** Shows a plan with its button: to the checkout, or to the billing portal while another subscription is live. */
 export const PlanOffer = ({

@@ -20,7 +20,7 @@ import {
 } from '../subscription.tsx';
 import { Button, ButtonLink, Card, EmptyState, ErrorNotice, Loaded, Notice, Page, useNow } from '../ui/index.ts';
 import { PlanOffer } from './plan-offer.tsx';
-import { readReturnTarget } from './return-target.ts';
+import { readReturnTarget } from './return-page.tsx';
 
 /** Shows the subscription, the meaning of its state, and the link to the billing portal. */
 const SubscriptionCard = ({ subscription }: { subscription: Subscription }): ReactElement => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readReturnTarget, withReturnTarget } from './return-target.ts';
+import { readReturnTarget, withReturnTarget } from './return-page.tsx';
 
 const target = '/v1/integrations/oauth/authorize?client_id=app_x&state=a%20b';
 

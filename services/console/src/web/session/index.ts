@@ -1,9 +1,9 @@
-export { openTabs } from './open-tabs.ts';
-export { PASSWORD_CHARACTERS } from './password-characters.ts';
 export {
   accountIdOf,
   createSession,
   foreignOrganizationOf,
+  openTabs,
+  PASSWORD_CHARACTERS,
   type Session,
   type SessionState,
   type SignedOutReason,

@@ -210,3 +210,18 @@ const findSession = async (transport: Transport): Promise<Answer<'resumeSession'
     throw error;
   }
 };
+
+const CHANNEL = 'svc.session';
+
+/** Connects to the other tabs of this browser. Without channels, each tab finds out by its next call. */
+export const openTabs = (): OtherTabs => {
+  if (!('BroadcastChannel' in window)) return { tell: () => undefined, listen: () => undefined };
+  const channel = new BroadcastChannel(CHANNEL);
+  return {
+    tell: (news) => channel.postMessage(news),
+    listen: (listener) => channel.addEventListener('message', ({ data }: MessageEvent<SessionNews>) => listener(data)),
+  };
+};
+
+/** Minimum and maximum length of a new password, as in the service. */
+export const PASSWORD_CHARACTERS = { min: 12, max: 128 } as const;

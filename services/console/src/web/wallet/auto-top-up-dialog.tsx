@@ -5,8 +5,7 @@ import { useI18n } from '../i18n/index.ts';
 import { Dialog, DialogActions } from '../overlays/index.ts';
 import { useToast } from '../toasts/index.ts';
 import { Button, ButtonLink, Form, TextField, useForm } from '../ui/index.ts';
-import { type AutoTopUpValues, checkAutoTopUp, toAutoTopUp, valuesOf } from './auto-top-up-values.ts';
-import { TOP_UP_MICROS } from './top-up-amount.ts';
+import { type AutoTopUpValues, checkAutoTopUp, TOP_UP_MICROS, toAutoTopUp, valuesOf } from './top-up-values.ts';
 
 /** Turns automatic top-ups on, or changes their limits. */
 export const AutoTopUpDialog = ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkAutoTopUp, toAutoTopUp, valuesOf } from './auto-top-up-values.ts';
+import { checkAutoTopUp, toAutoTopUp, valuesOf } from './top-up-values.ts';
 
 const FAULTS = { notAnAmount: 'amount', tooLittle: 'little', tooMuch: 'much', belowOneTopUp: 'ceiling' };
 const SETTINGS = {

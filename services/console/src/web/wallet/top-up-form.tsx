@@ -4,7 +4,7 @@ import { parseAmount, useI18n } from '../i18n/index.ts';
 import { ownUrl } from '../organization-address.ts';
 import { goTo } from '../subscription.tsx';
 import { Button, Form, TextField, useForm } from '../ui/index.ts';
-import { checkTopUp, TOP_UP_MICROS } from './top-up-amount.ts';
+import { checkTopUp, TOP_UP_MICROS } from './top-up-values.ts';
 
 const PRESETS = ['10', '25', '50', '100'] as const;
 const MICROS_PER_UNIT = 1_000_000;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { attemptsOfRound } from './attempts-of-round.ts';
+import { attemptsOfRound } from './lane.ts';
 
 test.each([
   ['queued', 0, 0],

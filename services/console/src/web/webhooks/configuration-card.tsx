@@ -18,12 +18,10 @@ import {
   Time,
   useForm,
 } from '../ui/index.ts';
-import { ATTEMPTS_MAX, attemptsOfRound } from './attempts-of-round.ts';
-import { headOf, isFailing } from './lane.ts';
+import { ATTEMPTS_MAX, attemptsOfRound, headOf, isFailing } from './lane.ts';
 import { SigningSecretDialog } from './signing-secret-dialog.tsx';
-import type { Configuration } from './use-configuration.ts';
-import { useWebhookEvents } from './use-webhook-events.ts';
-import { useWebhookOperations } from './webhook-operations.ts';
+import type { Configuration } from './webhook-operations.ts';
+import { useWebhookEvents, useWebhookOperations } from './webhook-operations.ts';
 
 const URL_CHARACTERS_MAX = 2048;
 

@@ -5,7 +5,7 @@ import { useI18n } from '../i18n/index.ts';
 import { useToast } from '../toasts/index.ts';
 import { Button } from '../ui/index.ts';
 import { isWaiting } from './lane.ts';
-import type { WebhookEventRecord } from './use-webhook-events.ts';
+import type { WebhookEventRecord } from './webhook-operations.ts';
 import { useWebhookOperations } from './webhook-operations.ts';
 
 interface EventActionsProps {

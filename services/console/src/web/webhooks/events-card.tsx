@@ -8,9 +8,14 @@ import { EventActions } from './event-actions.tsx';
 import { type EventFilter, EventFilters, useEventFilter } from './event-filters.tsx';
 import { EventsTable } from './events-table.tsx';
 import { headOf } from './lane.ts';
-import type { Configuration } from './use-configuration.ts';
-import { FOLLOW_MS, isUnderWay, useWebhookEvents, type WebhookEventRecord } from './use-webhook-events.ts';
-import { useWebhookOperations } from './webhook-operations.ts';
+import type { Configuration } from './webhook-operations.ts';
+import {
+  FOLLOW_MS,
+  isUnderWay,
+  useWebhookEvents,
+  useWebhookOperations,
+  type WebhookEventRecord,
+} from './webhook-operations.ts';
 
 /** Says which failed event holds up the others and since when, and offers to recover it. */
 const BlockedNotice = ({

@@ -2,13 +2,10 @@ import { type ReactElement, type ReactNode, useState } from 'react';
 import { type Answer, useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { Badge, Button, CopyButton, ErrorNotice, Loaded, Table, Time } from '../ui/index.ts';
-import { ATTEMPTS_MAX, attemptsOfRound } from './attempts-of-round.ts';
-import { curlSample } from './curl-sample.ts';
 import { EventActions } from './event-actions.tsx';
-import { isFailing, isWaiting, toneOfEvent } from './lane.ts';
-import type { Configuration } from './use-configuration.ts';
-import type { WebhookEventRecord } from './use-webhook-events.ts';
-import { useWebhookOperations } from './webhook-operations.ts';
+import { ATTEMPTS_MAX, attemptsOfRound, isFailing, isWaiting, toneOfEvent } from './lane.ts';
+import type { Configuration, WebhookEventRecord } from './webhook-operations.ts';
+import { curlSample, useWebhookOperations } from './webhook-operations.ts';
 
 /** Status or error of one delivery attempt, with its duration. */
 const AttemptOutcome = ({ attempt }: { attempt: Answer<'getWebhookEvent'>['attempt_log'][number] }): ReactElement => {

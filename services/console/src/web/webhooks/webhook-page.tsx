@@ -6,8 +6,7 @@ import { accountIdOf, useAccount } from '../session/index.ts';
 import { ButtonLink, Card, CopyButton, Loaded, Page } from '../ui/index.ts';
 import { ConfigurationCard } from './configuration-card.tsx';
 import { EventsCard } from './events-card.tsx';
-import { useConfiguration } from './use-configuration.ts';
-import { ACCOUNT_WEBHOOK, WebhookContext } from './webhook-operations.ts';
+import { ACCOUNT_WEBHOOK, useConfiguration, WebhookContext } from './webhook-operations.ts';
 
 /** Shown to partners as it stands; a test runs it against a signed delivery. */
 const SIGNATURE_SAMPLE = `import { createHmac, timingSafeEqual } from 'node:crypto';

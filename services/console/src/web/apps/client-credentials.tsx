@@ -1,8 +1,19 @@
 import type { ReactElement } from 'react';
 import { useI18n } from '../i18n/index.ts';
 import { OnceOnlyDialog } from '../overlays/index.ts';
-import { Secret } from '../ui/index.ts';
-import { ClientId } from './client-id.tsx';
+import { CopyButton, Secret } from '../ui/index.ts';
+
+/** Shows the client id of an app, which is no secret. */
+export const ClientId = ({ id }: { id: string }): ReactElement => {
+  const { apps } = useI18n().messages;
+  return (
+    <div className="copy-row">
+      <span className="hint">{apps.clientId}</span>
+      <code>{id}</code>
+      <CopyButton text={id} label={apps.copyClientId} />
+    </div>
+  );
+};
 
 /** Shows a client secret once: that of a new app with its client id, or one that replaces another. */
 export const ClientSecretDialog = ({
