@@ -10,5 +10,5 @@ export {
   tokensFor,
 } from './session.ts';
 export { createStepUp, type StepUp } from './step-up.ts';
-export { accountOf, SessionContext, useAccount, useIsBusiness, useSession, useSessionState } from './step-up-form.tsx';
 export { StepUpQuestion } from './step-up-question.tsx';
+export { accountOf, SessionContext, useAccount, useIsBusiness, useSession, useSessionState } from './use-session.ts';

@@ -1,6 +1,5 @@
-import type { Account } from '@svc/contracts';
 import { useMutation } from '@tanstack/react-query';
-import { createContext, type ReactElement, use, useState, useSyncExternalStore } from 'react';
+import { type ReactElement, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useApi, useApiQuery } from '../api/index.ts';
 import { useCoreI18n, useI18n } from '../i18n/index.ts';
@@ -17,40 +16,7 @@ import {
   TextField,
   useForm,
 } from '../ui/index.ts';
-import type { Session, SessionState } from './session.ts';
-
-/** The session that all pages share. */
-export const SessionContext = createContext<Session | undefined>(undefined);
-
-/** The session of this page. */
-export const useSession = (): Session => {
-  const session = use(SessionContext);
-  if (session === undefined) throw new Error('there is no SessionContext above');
-  return session;
-};
-
-/** Returns the state of the session. The component follows its changes. */
-export const useSessionState = (): SessionState => {
-  const { subscribe, state } = useSession();
-  return useSyncExternalStore(subscribe, state);
-};
-
-/** Returns the account whose pages are shown; undefined without one. */
-export const accountOf = (state: SessionState): Account | undefined =>
-  state.status === 'signed_in' || state.status === 'ended' ? state.account : undefined;
-
-/** Returns the signed-in account. Only for pages behind the sign-in. */
-export const useAccount = (): Account => {
-  const account = accountOf(useSessionState());
-  if (account === undefined) throw new Error('no one is signed in');
-  return account;
-};
-
-/** Returns true if the pages are about a business: the account that is signed in, or one that the person acts for. */
-export const useIsBusiness = (): boolean => {
-  const { account_type, organization } = useAccount();
-  return account_type === 'business' || organization !== null;
-};
+import { useAccount, useSession } from './use-session.ts';
 
 type TypedProof = 'password' | 'code';
 

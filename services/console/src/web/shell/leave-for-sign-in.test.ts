@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { signInAddress } from './message-pages.tsx';
+import { signInAddress } from './leave-for-sign-in.tsx';
 
 test('remembers the page and the reason', () => {
   expect(signInAddress({ reason: 'expired', locale: 'it', page: '/usage?days=7' })).toBe(

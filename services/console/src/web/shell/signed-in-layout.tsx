@@ -5,10 +5,13 @@ import { linkTo } from '../organization-address.ts';
 import { type Command, Palette } from '../palette/index.ts';
 import type { Theme } from '../preferences.ts';
 import { AccountNameContext, Icon, useNow, useOnDemand } from '../ui/index.ts';
-import { AccountLabel, useSignOut } from './account-menu.tsx';
+import { AccountLabel } from './account-label.tsx';
+import { Brand } from './brand.tsx';
 import { Navigation } from './navigation.tsx';
-import { OrganizationLabel, useOrganizations } from './organization-menu.tsx';
-import { Brand, useTheme } from './signed-out-layout.tsx';
+import { OrganizationLabel } from './organization-label.tsx';
+import { useTheme } from './theme.tsx';
+import { useOrganizations } from './use-organizations.ts';
+import { useSignOut } from './use-sign-out.ts';
 
 const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 
@@ -143,7 +146,7 @@ const MenuButton = ({
   );
 };
 
-const loadDrawer = async () => (await import('./navigation.tsx')).NavigationDrawer;
+const loadDrawer = async () => (await import('./navigation-drawer.tsx')).NavigationDrawer;
 
 /** Opens the navigation on narrow screens. */
 const NavigationButton = (): ReactElement => {
