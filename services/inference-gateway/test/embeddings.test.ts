@@ -44,7 +44,10 @@ const play = (count: number, numbers: number, { announces = false, tail = TAIL }
   const item = embedding(numbers);
   const length = HEAD.length + count * (item.length + 1) - 1 + tail.length;
   raw.handle = async (_req, res) => {
+    let goOn = (): void => {};
+    const wake = (): void => goOn();
     res.on('error', () => {});
+    res.on('drain', wake).on('close', wake);
     res.writeHead(200, {
       'content-type': 'application/json',
       'x-request-id': 'upstream-1',
@@ -55,7 +58,7 @@ const play = (count: number, numbers: number, { announces = false, tail = TAIL }
       if (sent > 0) res.write(COMMA);
       if (!res.write(item)) {
         await new Promise<void>((resolve) => {
-          res.once('drain', resolve).once('close', resolve);
+          goOn = resolve;
         });
       }
     }
