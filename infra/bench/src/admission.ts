@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import { newId } from '@svc/contracts';
 import pg from 'pg';
 import { type BillingUnderTest, overHttp, type Side, startBilling, throughPg } from './billing-under-test.ts';
-import { closedLoop, interleave, type Round, timed } from './harness/load.ts';
-import { metered } from './harness/metered.ts';
+import { closedLoop, interleave, metered, type Round, timed } from './harness/load.ts';
 import { loadText, printTable, say } from './harness/report.ts';
 import { type Stack, startStack } from './harness/stack.ts';
 

@@ -10,8 +10,7 @@ import { openClient } from './harness/http.ts';
 import { askForTokens, codeGrant, consent, registerApp, signUp } from './harness/people.ts';
 import { loadText, printTable, say } from './harness/report.ts';
 import { type RunningService, type Stack, startStack } from './harness/stack.ts';
-import { startWorld } from './webhooks/dispatcher-under-test.ts';
-import { connectionCreated, toMessage } from './webhooks/facts.ts';
+import { connectionCreated, startWorld, toMessage } from './webhooks/dispatcher-under-test.ts';
 
 const COUNT = Number(process.env['BENCH_REQUESTS'] ?? 2_000);
 /** Signing up hashes a password. */

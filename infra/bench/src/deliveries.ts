@@ -1,8 +1,8 @@
 import { Agent, request } from 'node:https';
 import { streams } from '@svc/contracts';
 import { closedLoop, interleave, type Round, timed } from './harness/load.ts';
-import { familyMicroseconds, foreignShare, processorMicroseconds } from './harness/processor-time.ts';
 import { loadText, printTable, say } from './harness/report.ts';
+import { familyMicroseconds, foreignShare, processorMicroseconds } from './harness/resources.ts';
 import { readable, summarize } from './harness/statistics.ts';
 import {
   arrivalsOf,

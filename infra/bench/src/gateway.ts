@@ -3,10 +3,9 @@ import { freePort } from '@svc/embedded-servers';
 import { type TestTokens, testTokens } from '@svc/testing';
 import { Pool } from 'undici';
 import { CHAT_MODEL, createKeys, type GatewayUnderTest, startGateway } from './gateway-under-test.ts';
-import { closedLoop, interleave, type Measured, type Round } from './harness/load.ts';
-import { metered } from './harness/metered.ts';
-import { foreignShare, processorMicroseconds } from './harness/processor-time.ts';
+import { closedLoop, interleave, type Measured, metered, type Round } from './harness/load.ts';
 import { loadText, printTable, say } from './harness/report.ts';
+import { foreignShare, processorMicroseconds } from './harness/resources.ts';
 import { type Stack, startStack } from './harness/stack.ts';
 import { median, summarize } from './harness/statistics.ts';
 

@@ -59,7 +59,7 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<Meas
   },
   disorder: {
     about: 'webhooks under crashes, pauses and restarts: nothing lost, no gaps, order per app',
-    load: async () => (await import('./disorder.ts')).measureDisorder,
+    load: async () => (await import('./webhooks/disorder.ts')).measureDisorder,
   },
   isolation: {
     about: 'webhooks of healthy receivers beside 1,000 that hang; the suspension of an app with many connections',

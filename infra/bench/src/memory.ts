@@ -12,7 +12,7 @@ import {
   startGateway,
 } from './gateway-under-test.ts';
 import { printTable, say } from './harness/report.ts';
-import { residentMegabytes, watchPeak } from './harness/resident-memory.ts';
+import { residentMegabytes, watchPeak } from './harness/resources.ts';
 import { type Stack, startStack } from './harness/stack.ts';
 
 const STREAM_BYTES = 100_000_000;

@@ -10,13 +10,12 @@ import {
   startProvider,
 } from './gateway-under-test.ts';
 import type { NodeProcess } from './harness/node-process.ts';
-import { foreignShare, processorMicroseconds } from './harness/processor-time.ts';
 import { loadText, printTable, say } from './harness/report.ts';
-import { residentMegabytes, watchPeak } from './harness/resident-memory.ts';
+import { foreignShare, processorMicroseconds, residentMegabytes, watchPeak } from './harness/resources.ts';
 import { type Stack, startStack } from './harness/stack.ts';
 import { summarize } from './harness/statistics.ts';
-import type { AttackOrder, AttackReport } from './neighbors/attack.ts';
-import { type Attackers, SCENARIOS, type Scenario } from './neighbors/scenarios.ts';
+import type { AttackOrder, AttackReport } from './neighbors/attacks.ts';
+import { type Attackers, SCENARIOS, type Scenario } from './neighbors/attacks.ts';
 import { openVictim, type Victim, type VictimRequest, type VictimTimes } from './neighbors/victim.ts';
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 3);

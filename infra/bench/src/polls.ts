@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, openClient } from './harness/http.ts';
 import { timed } from './harness/load.ts';
 import { type App, registerApp, signUp } from './harness/people.ts';
-import { foreignShare, processorMicroseconds } from './harness/processor-time.ts';
 import { printTable, say } from './harness/report.ts';
+import { foreignShare, processorMicroseconds } from './harness/resources.ts';
 import { startStack } from './harness/stack.ts';
 import { summarize } from './harness/statistics.ts';
 

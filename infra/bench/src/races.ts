@@ -1,10 +1,9 @@
 import { newId } from '@svc/contracts';
 import pg from 'pg';
 import { overshoot } from './app-budget-races.ts';
-import { startBilling } from './billing-under-test.ts';
+import { type KilledPair, startBilling, startKilledPair } from './billing-under-test.ts';
 import { say } from './harness/report.ts';
 import { type Stack, startStack } from './harness/stack.ts';
-import { type KilledPair, startKilledPair } from './killed-pair.ts';
 
 const RACES = Number(process.env['BENCH_RACES'] ?? 2_000);
 const KILLS = Number(process.env['BENCH_KILLS'] ?? 4);

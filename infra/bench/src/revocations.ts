@@ -10,8 +10,8 @@ import {
   signIn,
   signUp,
 } from './harness/people.ts';
-import { foreignShare } from './harness/processor-time.ts';
 import { loadText, printTable, say } from './harness/report.ts';
+import { foreignShare } from './harness/resources.ts';
 import { startStack } from './harness/stack.ts';
 import { summarize } from './harness/statistics.ts';
 

@@ -2,8 +2,8 @@ import { newId } from '@svc/contracts';
 import pg from 'pg';
 import { type BillingUnderTest, overHttp, type Side, startBilling } from './billing-under-test.ts';
 import { closedLoop, type Round, timed } from './harness/load.ts';
-import { processorMicroseconds } from './harness/processor-time.ts';
 import { printTable, say } from './harness/report.ts';
+import { processorMicroseconds } from './harness/resources.ts';
 import { startStack } from './harness/stack.ts';
 import { median, summarize } from './harness/statistics.ts';
 

@@ -3,8 +3,8 @@ import { events, newId } from '@svc/contracts';
 import { connectToBroker } from '@svc/messaging/broker';
 import pg from 'pg';
 import { type BillingUnderTest, startBilling } from './billing-under-test.ts';
-import { foreignShare, processorMicroseconds } from './harness/processor-time.ts';
 import { printTable, say } from './harness/report.ts';
+import { foreignShare, processorMicroseconds } from './harness/resources.ts';
 import { startStack } from './harness/stack.ts';
 
 const FACTS = Number(process.env['BENCH_FACTS'] ?? 20_000);

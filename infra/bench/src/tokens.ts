@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '@svc/embedded-servers';
 import { type Client, openClient } from './harness/http.ts';
-import { closedLoop, interleave, type Measured, type Round, timed } from './harness/load.ts';
-import { type Metered, metered } from './harness/metered.ts';
+import { closedLoop, interleave, type Measured, type Metered, metered, type Round, timed } from './harness/load.ts';
 import {
   type App,
   askForTokens,

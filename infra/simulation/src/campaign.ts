@@ -5,8 +5,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { scratchDirectory } from '@svc/embedded-servers';
-import { createServerTemplate } from './database/simulated-server.ts';
-import { FIRST_EPOCH } from './first-epoch.ts';
+import { createServerTemplate, FIRST_EPOCH } from './database/simulated-server.ts';
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 /** A run makes much garbage that lives for some steps, and has one processor. */

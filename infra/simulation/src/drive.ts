@@ -1,18 +1,93 @@
 import { checkDrained, listLeftOver, listUnsettled } from './checks/check-drained.ts';
-import type { Checks } from './checks/checks.ts';
-import { Violation, type Violations } from './checks/checks.ts';
+import { type Checks, Violation, type Violations } from './checks/checks.ts';
 import type { Random } from './engine/random.ts';
 import type { Scheduler, Step, Trace } from './engine/scheduler.ts';
-import type { VirtualTime } from './engine/virtual-time.ts';
-import { disturb } from './faults.ts';
-import type { SimulationOptions } from './simulation.ts';
+import { runIn } from './engine/simulated-process.ts';
+import type { VirtualTime } from './engine/time.ts';
+import type { WorkloadParts } from './world/activity.ts';
 import type { Fleet } from './world/fleet.ts';
-import type { Workload, WorkloadParts } from './world/workload.ts';
+import { redateEvents } from './world/stripe-activities.ts';
+import type { Workload } from './world/workload.ts';
+
+/** Chances of each fault after a step. */
+const FAULTS = {
+  crash: 1 / 4_000,
+  isolation: 1 / 3_000,
+  sleep: 1 / 12_000,
+  backUp: 1 / 12_000,
+  restore: 1 / 25_000,
+  loss: 1 / 25_000,
+};
+const ISOLATION_MEAN_MS = 1_000;
+
+/** Makes faults happen at random. Called after each step. */
+const disturb = async ({ random, fleet, trace, parts, time }: Run): Promise<void> => {
+  if (random.chance(FAULTS.crash)) trace.add(await fleet.crashOne());
+  if (random.chance(FAULTS.isolation)) {
+    const name = random.pick([
+      'billing-1',
+      'billing',
+      'gateway-1',
+      'gateway-2',
+      'dispatcher-1',
+      'broker',
+      'payments',
+      'receivers',
+    ]);
+    trace.add(`${name} is cut off`);
+    parts.surroundings.network.isolate(name, random.around(ISOLATION_MEAN_MS));
+  }
+  if (random.chance(FAULTS.sleep)) {
+    // All machines sleep, as in a data center without power, and so weeks and months pass too. Not while the broker's data
+    // is lost: outboxes keep it for a week.
+    const days = random.pick(parts.surroundings.broker.isRecovering() ? [0.01, 0.3, 1.2] : [0.01, 0.3, 1.2, 8, 31]);
+    trace.add(`${days} days pass`);
+    time.advance(days * DAY_MS);
+    redateEvents(parts.stripe, time.nowMs());
+  }
+  const { stepper } = parts.surroundings;
+  if (random.chance(FAULTS.backUp) && !stepper.hasPaused()) {
+    trace.add('backup of billing');
+    await fleet.backUp();
+  }
+  if (random.chance(FAULTS.restore) && !stepper.hasPaused()) trace.add(`restore of billing: ${await fleet.restore()}`);
+  if (random.chance(FAULTS.loss)) loseData(parts, trace);
+};
+
+const RECONCILE_MEAN_MS = 3_000;
+
+/** The broker loses its data. The operator then has the relays compare streams and outboxes, as the runbook says. */
+const loseData = ({ surroundings, fleet, connections }: WorkloadParts, trace: Trace): void => {
+  const { broker, time, random } = surroundings;
+  if (!broker.lose()) return;
+  trace.add('the broker loses its data');
+  connections.publishAgain();
+  time.schedule(random.around(RECONCILE_MEAN_MS), 'the operator reconciles outboxes', () => {
+    for (const service of [fleet.billing(), fleet.gateway()]) {
+      if (service !== undefined) runIn(service.process, service.reconcile);
+    }
+  });
+};
 
 const STEPS_BETWEEN_FULL_CHECKS = 4_000;
 const STEPS_BETWEEN_HASHES = 1_000;
 const DRAIN_STEPS_MAX = 150_000;
 const DAY_MS = 24 * 3_600_000;
+
+export interface SimulationOptions {
+  readonly seed: number;
+  /** Operations after which the workload ends and the system drains. */
+  readonly operations: number;
+  /** Stops before this step, to look at it. */
+  readonly untilStep?: number;
+  /** Fault to plant, to prove that it is noticed. */
+  readonly plant?: string;
+  readonly onLine?: (line: string) => void;
+  /** Called with the hash of all steps so far, after every 1,000 steps. */
+  readonly onHash?: (step: number, hash: string) => void;
+  /** Data directory to begin from, made by `createServerTemplate`. */
+  readonly template?: string | undefined;
+}
 
 /** Everything that the loop drives. */
 export interface Run {

@@ -3,27 +3,25 @@ import { createMetrics, type LogFields, type Logger } from '@svc/service-kit';
 import { type Checks, createChecks, createViolations, installGuards, Violation } from './checks/checks.ts';
 import { plantFault } from './checks/plants.ts';
 import { type Backends, createBackends } from './database/backends.ts';
-import { type SimulatedServer, startSimulatedServer } from './database/simulated-server.ts';
+import { FIRST_EPOCH, type SimulatedServer, startSimulatedServer } from './database/simulated-server.ts';
 import { createStepper } from './database/stepper.ts';
-import { drive, type Run } from './drive.ts';
+import { drive, type Run, type SimulationOptions } from './drive.ts';
 import { createRandom } from './engine/random.ts';
-import { realNowMs } from './engine/real-time.ts';
 import { replaceGlobals } from './engine/replace-globals.ts';
 import { createScheduler, createTrace, type Trace } from './engine/scheduler.ts';
 import { currentProcess } from './engine/simulated-process.ts';
-import { createVirtualTime } from './engine/virtual-time.ts';
-import { FIRST_EPOCH } from './first-epoch.ts';
+import { createVirtualTime, realNowMs } from './engine/time.ts';
 import { createBroker } from './network/broker.ts';
 import { createHintBoard } from './network/broker-client.ts';
 import { createNetwork } from './network/network.ts';
+import type { WorkloadParts } from './world/activity.ts';
 import { createConnections } from './world/connections.ts';
 import { createFleet } from './world/fleet.ts';
 import { createPopulation } from './world/population.ts';
 import { createReceivers } from './world/receivers.ts';
-import { openStripeAccount } from './world/stripe-account.ts';
-import { deliverEvent } from './world/stripe-activities.ts';
+import { deliverEvent, openStripeAccount } from './world/stripe-activities.ts';
 import type { Surroundings } from './world/surroundings.ts';
-import { activitiesOf, createWorkload, LASTING, type WorkloadParts } from './world/workload.ts';
+import { activitiesOf, createWorkload, LASTING } from './world/workload.ts';
 
 const ignore = (): void => undefined;
 
@@ -59,21 +57,6 @@ const releaseAtEnd = (serverPid: number): (() => void) => {
   shell.unref();
   return () => shell.stdin.end('\n');
 };
-
-export interface SimulationOptions {
-  readonly seed: number;
-  /** Operations after which the workload ends and the system drains. */
-  readonly operations: number;
-  /** Stops before this step, to look at it. */
-  readonly untilStep?: number;
-  /** Fault to plant, to prove that it is noticed. */
-  readonly plant?: string;
-  readonly onLine?: (line: string) => void;
-  /** Called with the hash of all steps so far, after every 1,000 steps. */
-  readonly onHash?: (step: number, hash: string) => void;
-  /** Data directory to begin from, made by `createServerTemplate`. */
-  readonly template?: string | undefined;
-}
 
 export interface SimulationReport {
   readonly operations: number;

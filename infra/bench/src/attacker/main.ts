@@ -1,10 +1,7 @@
 import { setPriority } from 'node:os';
-import type { Attack, AttackOrder } from '../neighbors/attack.ts';
-import { type Attacker, createTally } from '../neighbors/attackers/attacker.ts';
-import { drip } from '../neighbors/attackers/drip.ts';
-import { pipeline } from '../neighbors/attackers/pipeline.ts';
-import { sendBodies } from '../neighbors/attackers/send-bodies.ts';
-import { sendKeys } from '../neighbors/attackers/send-keys.ts';
+import { type Attacker, createTally } from '../neighbors/attacker.ts';
+import { drip, pipeline, sendBodies, sendKeys } from '../neighbors/attackers.ts';
+import type { Attack, AttackOrder } from '../neighbors/attacks.ts';
 
 // Attacks the gateway on the driver's orders. Runs at the lowest priority: real attackers have their own machines and
 // would not take the measured processes' cores.

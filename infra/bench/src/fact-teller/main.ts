@@ -12,7 +12,7 @@ import {
   startRelay,
 } from '@svc/messaging';
 import pg from 'pg';
-import { appDisconnected, connectionCreated } from '../webhooks/facts.ts';
+import { appDisconnected, connectionCreated } from '../webhooks/dispatcher-under-test.ts';
 
 const ignore = (): void => {};
 

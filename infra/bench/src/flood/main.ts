@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '@svc/contracts';
 import { overHttp } from '../billing-under-test.ts';
-import { openBareClient } from '../harness/bare-http.ts';
+import { openBareClient } from '../harness/http.ts';
 
 const RATE = Number(process.env['FLOOD_RATE']);
 const TICK_MS = 5;

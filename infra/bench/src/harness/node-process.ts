@@ -1,7 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
 
 /** The memory setting is that of the images (infra/docker). */
 const NODE_FLAGS = ['--disable-warning=DEP0060', '--max-semi-space-size=32'];
@@ -102,5 +105,35 @@ const answers200 = async (url: string): Promise<boolean> => {
     return response.status === 200;
   } catch {
     return false;
+  }
+};
+
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+const manifestSchema = z.object({ dependencies: z.record(z.string(), z.string()) });
+
+/** Bundles a service for production and returns the path of its main module. Throws if the build fails. */
+export const bundleService = (directory: string): string => {
+  const build = join(ROOT, 'packages', 'service-kit', 'scripts', 'bundle', 'main.ts');
+  execFileSync(process.execPath, [build], { cwd: directory, stdio: ['ignore', 'ignore', 'inherit'] });
+  const output = join(directory, 'dist');
+  linkPackages(output);
+  return join(output, 'src', 'main.js');
+};
+
+/** Links a bundle to the third-party packages of its manifest, in these versions, from this workspace's store. */
+const linkPackages = (output: string): void => {
+  const manifest = manifestSchema.parse(JSON.parse(readFileSync(join(output, 'package.json'), 'utf8')));
+  const store = join(ROOT, 'node_modules', '.pnpm');
+  const stored = readdirSync(store);
+  for (const [name, version] of Object.entries(manifest.dependencies)) {
+    const entry = `${name.replace('/', '+')}@${version}`;
+    // The suffix after an underscore or a bracket names the installed peers.
+    const found = stored.find(
+      (other) => other === entry || other.startsWith(`${entry}_`) || other.startsWith(`${entry}(`),
+    );
+    if (found === undefined) throw new Error(`${entry} is not installed`);
+    const link = join(output, 'node_modules', name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(join(store, found, 'node_modules', name), link);
   }
 };

@@ -5,11 +5,9 @@ import type { ServiceName } from '@svc/contracts';
 import { openSession, provision } from '@svc/database';
 import { freePort, type PostgresServer, scratchDirectory, startPostgres, startStandby } from '@svc/embedded-servers';
 import type { BrokerUser } from '@svc/messaging/broker';
-import { archiveFlags, openArchive } from './archive.ts';
-import { bundleService } from './bundle-service.ts';
-import { type Launch, type NodeProcess, startNode } from './node-process.ts';
+import { bundleService, type Launch, type NodeProcess, startNode } from './node-process.ts';
 import { restartable, startBroker } from './start-broker.ts';
-import { USED_WAL_FLAGS, useWal } from './used-wal.ts';
+import { type Archive, archiveFlags, openArchive, USED_WAL_FLAGS, useWal } from './write-ahead-log.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const CONNECTIONS_MAX = 250;
@@ -32,14 +30,6 @@ export interface RestartableServer {
   readonly kill: () => Promise<void>;
   /** Starts it after a kill. */
   readonly start: () => Promise<void>;
-}
-
-/** Means to restore a lost server. */
-export interface Archive {
-  /** Copies the running server. */
-  readonly backUp: () => Promise<void>;
-  /** Kills the server, and starts another on its port from the backup and the WAL up to a moment. */
-  readonly restoreTo: (moment: Date) => Promise<void>;
 }
 
 /** Servers that a measurement needs beyond PostgreSQL and NATS. */

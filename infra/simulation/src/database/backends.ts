@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { realSleep } from '../engine/real-time.ts';
+import { realSleep } from '../engine/time.ts';
 
 /** The server's processes, one for each connection. */
 export interface Backends {

@@ -172,3 +172,6 @@ const dropLockTimeouts = async (client: pg.Client): Promise<void> => {
   );
   for (const { name } of rows) await client.query(`ALTER FUNCTION ${name} RESET lock_timeout`);
 };
+
+/** A UUID of version 7 that is older than any of a run. */
+export const FIRST_EPOCH = '01890000-0000-7000-8000-000000000001';

@@ -1,7 +1,7 @@
 import net from 'node:net';
 import { Duplex } from 'node:stream';
-import { realTimer } from '../engine/real-time.ts';
 import { bindToProcess, currentProcess, type SimulatedProcess } from '../engine/simulated-process.ts';
+import { realTimer } from '../engine/time.ts';
 import {
   createFrameReader,
   endsRequest,

@@ -1,5 +1,5 @@
 import type { SimulatedProcess } from '../engine/simulated-process.ts';
-import type { VirtualTime } from '../engine/virtual-time.ts';
+import type { VirtualTime } from '../engine/time.ts';
 import type { Backends } from './backends.ts';
 import { type ServerAddress, type StepEnd, SteppedConnection } from './stepped-connection.ts';
 

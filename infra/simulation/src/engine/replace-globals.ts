@@ -5,7 +5,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import timersPromises from 'node:timers/promises';
 import type { Random } from './random.ts';
 import { bindToProcess } from './simulated-process.ts';
-import type { TimedEvent, VirtualTime } from './virtual-time.ts';
+import type { TimedEvent, VirtualTime } from './time.ts';
 
 /**
  * Replaces the functions that the services use on files by ones that work at once. Those of Node.js work in threads, whose

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { SteppedConnection } from '../database/stepped-connection.ts';
 import type { Stepper } from '../database/stepper.ts';
 import type { Random } from './random.ts';
-import { realTurn } from './real-time.ts';
 import type { ImmediateQueue } from './replace-globals.ts';
-import type { VirtualTime } from './virtual-time.ts';
+import type { VirtualTime } from './time.ts';
+import { realTurn } from './time.ts';
 
 /**
  * Resolves when no code of the services can go on by itself: it waits for the database, the network or a timer, all of which

@@ -4,7 +4,7 @@ import type { Logger } from '@svc/service-kit';
 import type { ConsumerMessages, JetStreamClient, JetStreamManager, JsMsg, NatsConnection, StoredMsg } from 'nats';
 import type { Random } from '../engine/random.ts';
 import { bindToProcess, currentProcess, runOutside, type SimulatedProcess } from '../engine/simulated-process.ts';
-import type { VirtualTime } from '../engine/virtual-time.ts';
+import type { VirtualTime } from '../engine/time.ts';
 import { ACK_WAIT_MS, type Broker, type Durable, type Pull, type StoredMessage } from './broker.ts';
 import type { Network } from './network.ts';
 

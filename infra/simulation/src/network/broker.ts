@@ -1,6 +1,6 @@
 import { allEvents, streams } from '@svc/contracts';
 import { runOutside } from '../engine/simulated-process.ts';
-import type { TimedEvent, VirtualTime } from '../engine/virtual-time.ts';
+import type { TimedEvent, VirtualTime } from '../engine/time.ts';
 
 /** A message of a stream. */
 export interface StoredMessage {

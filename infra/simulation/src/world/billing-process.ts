@@ -11,7 +11,7 @@ import type { StripeStandIn } from '@svc/sandbox/stripe';
 import { Act, type Binding, createTokenAuthenticators, loadConfig } from '@svc/service-kit';
 import { createProcess, runIn, type SimulatedProcess } from '../engine/simulated-process.ts';
 import { connectToBroker } from '../network/broker-client.ts';
-import { stripeTransport } from '../network/stripe-transport.ts';
+import { stripeTransport } from '../network/network.ts';
 import { PLANS } from './population.ts';
 import type { Surroundings } from './surroundings.ts';
 import { openDatabase } from './surroundings.ts';

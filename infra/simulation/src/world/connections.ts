@@ -1,6 +1,6 @@
 import { connectionAggregate, newId } from '@svc/contracts';
 import { runOutside } from '../engine/simulated-process.ts';
-import type { VirtualTime } from '../engine/virtual-time.ts';
+import type { VirtualTime } from '../engine/time.ts';
 import type { Broker } from '../network/broker.ts';
 
 /** A stand-in for auth's outbox: the facts about connections, in their order. */

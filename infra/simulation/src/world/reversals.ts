@@ -1,7 +1,7 @@
 import { internalRoutes, routes } from '@svc/contracts';
-import { createBillingCalls } from './billing-calls.ts';
-import { paidPayments } from './stripe-account.ts';
-import type { Activity, WorkloadParts } from './workload.ts';
+import type { Activity, WorkloadParts } from './activity.ts';
+import { createBillingCalls } from './activity.ts';
+import { paidPayments } from './stripe-activities.ts';
 
 /** Micros in one cent, and in one unit of the currency. */
 const CENT = 10_000;

@@ -1,7 +1,10 @@
-import { routes } from '@svc/contracts';
-import { createBillingCalls } from './billing-calls.ts';
+import { routes, STRIPE_SANDBOX } from '@svc/contracts';
+import { type PaymentIntent, type SendEvent, StripeStandIn, type Subscription } from '@svc/sandbox/stripe';
+import type { VirtualTime } from '../engine/time.ts';
+import type { Activity, WorkloadParts } from './activity.ts';
+import { createBillingCalls } from './activity.ts';
 import type { BillingProcess } from './billing-process.ts';
-import type { Activity, WorkloadParts } from './workload.ts';
+import { PLANS } from './population.ts';
 
 const DECLINED = 0.15;
 
@@ -62,4 +65,40 @@ export const deliverEvent = async (parts: WorkloadParts, body: string, signature
     () => true,
     () => false,
   );
+};
+
+/**
+ * Opens the account at Stripe, a third party that no restore of ours takes back. Its events wait until the workload delivers
+ * them, in any order.
+ */
+export const openStripeAccount = (time: VirtualTime, send: SendEvent): StripeStandIn => {
+  const stripe = new StripeStandIn({
+    plans: PLANS,
+    publicBaseUrl: 'https://pay.test',
+    secret: STRIPE_SANDBOX.webhookSecret,
+    nowMs: () => time.nowMs(),
+    send,
+  });
+  stripe.events.isHeld = true;
+  return stripe;
+};
+
+/** Dates undelivered events anew after a pause of all machines, because Stripe gives a delivery up after three days. */
+export const redateEvents = (stripe: StripeStandIn, nowMs: number): void => {
+  for (const { id } of stripe.events.waiting()) stripe.update(id, { created: Math.floor(nowMs / 1000) });
+};
+
+/** Lists the payments that took money. */
+export const paidPayments = (stripe: StripeStandIn): readonly PaymentIntent[] =>
+  stripe.list('payment_intent').filter(({ status }) => status === 'succeeded');
+
+/** Returns true if a payment of the subscription was lost in a dispute. */
+export const hasLostPayment = (stripe: StripeStandIn, { id }: Subscription): boolean => {
+  const lost = stripe.list('dispute').filter(({ status }) => status === 'lost');
+  if (lost.length === 0) return false;
+  const invoices = stripe.list('invoice').filter(({ parent }) => parent?.subscription_details.subscription === id);
+  const payments = new Set(
+    invoices.flatMap(({ payments }) => payments.data.map((each) => each.payment.payment_intent)),
+  );
+  return lost.some(({ payment_intent }) => payments.has(payment_intent));
 };

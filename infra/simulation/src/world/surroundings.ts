@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 import type { DatabaseName, SimulatedServer } from '../database/simulated-server.ts';
 import type { Stepper } from '../database/stepper.ts';
 import type { Random } from '../engine/random.ts';
-import type { VirtualTime } from '../engine/virtual-time.ts';
+import type { VirtualTime } from '../engine/time.ts';
 import type { Broker } from '../network/broker.ts';
 import type { HintBoard } from '../network/broker-client.ts';
 import type { Network } from '../network/network.ts';

@@ -1,33 +1,12 @@
 import { internalRoutes, routes } from '@svc/contracts';
-import type { StripeStandIn } from '@svc/sandbox/stripe';
-import { createBillingCalls } from './billing-calls.ts';
+import { type Activity, createBillingCalls, type WorkloadParts } from './activity.ts';
 import type { BillingProcess } from './billing-process.ts';
-import type { Connections } from './connections.ts';
 import type { Fleet } from './fleet.ts';
-import type { Population } from './population.ts';
-import type { Receivers } from './receivers.ts';
 import { reversalsOf } from './reversals.ts';
 import { stripeActivitiesOf } from './stripe-activities.ts';
-import type { Surroundings } from './surroundings.ts';
 
 const CALL_TIMEOUT_MS = 30_000;
 const URLS = { success_url: 'https://app.test/ok', cancel_url: 'https://app.test/no' };
-
-export interface WorkloadParts {
-  readonly surroundings: Surroundings;
-  readonly fleet: Fleet;
-  readonly stripe: StripeStandIn;
-  readonly population: Population;
-  readonly connections: Connections;
-  readonly receivers: Receivers;
-}
-
-/** An activity of people, apps, third parties or operators. It happens at random, on average after `meanMs`. */
-export interface Activity {
-  readonly name: string;
-  readonly meanMs: number;
-  readonly run: () => Promise<unknown>;
-}
 
 export interface Workload {
   readonly begin: () => void;

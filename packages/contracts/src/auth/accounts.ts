@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { clientIdSchema } from '../core/client-id.ts';
-import { idSchema } from '../core/ids.ts';
+import { clientIdSchema, idSchema } from '../core/ids.ts';
 import { emailSchema, nameSchema, publicNameSchema } from '../core/name.ts';
 import { personalDataSchema } from '../core/personal-data.ts';
 import { timestampSchema } from '../core/time.ts';
@@ -221,3 +220,9 @@ export const accountExportSchema = z
     webhook_dispatcher: exportedWebhookDataSchema,
   })
   .meta({ id: 'AccountExport' });
+
+/**
+ * Name of the cookie that tells the console which page to show at `/`. It holds no secret: it only says that this browser
+ * has signed in and not out since. Over https it has the prefix `__Host-`.
+ */
+export const SIGNED_IN_COOKIE = 'svc_signed_in';

@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { ICON_BYTES_MAX } from '../core/limits.ts';
-import { listOf, pageOf, pageQuery } from '../core/lists.ts';
-import { created, defineRoute, json, jsonBody, optionalJsonBody } from '../core/route.ts';
-import { reportAppRequestSchema } from './app-reports.ts';
+import { created, defineRoute, json, jsonBody, listOf, optionalJsonBody, pageOf, pageQuery } from '../core/route.ts';
 import {
   appRegisteredSchema,
   appSchema,
   clientIdParams,
   registerAppRequestSchema,
+  reportAppRequestSchema,
   rotateSecretRequestSchema,
   secretRotatedSchema,
   updateAppRequestSchema,

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { pathClientIdSchema } from '../core/client-id.ts';
-import { idSchema } from '../core/ids.ts';
+import { idSchema, pathClientIdSchema } from '../core/ids.ts';
 import { descriptionSchema, publicNameSchema } from '../core/name.ts';
 import { timestampSchema } from '../core/time.ts';
 import { linkSchema } from '../core/url.ts';
@@ -109,3 +108,17 @@ export const secretRotatedSchema = z
 
 /** `{client_id}` in a path. */
 export const clientIdParams = z.object({ client_id: pathClientIdSchema });
+
+export const appReportReasons = ['impersonation', 'spam', 'misuse', 'other'] as const;
+
+export type AppReportReason = (typeof appReportReasons)[number];
+
+/** Longest comment on a report. */
+export const REPORT_COMMENT_CHARACTERS_MAX = 500;
+
+export const reportAppRequestSchema = z
+  .strictObject({
+    reason: z.enum(appReportReasons),
+    comment: descriptionSchema(REPORT_COMMENT_CHARACTERS_MAX).trim().min(1).optional(),
+  })
+  .meta({ id: 'ReportAppRequest' });

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { appBudgetSchema, appTermsChangeSchema } from '../billing/app-budgets.ts';
-import { clientIdSchema, pathClientIdSchema } from '../core/client-id.ts';
-import { idSchema, pathIdSchema } from '../core/ids.ts';
+import { clientIdSchema, idSchema, pathClientIdSchema, pathIdSchema } from '../core/ids.ts';
 import { timestampSchema } from '../core/time.ts';
 
 /** A user's connection to an app. */

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { clientIdSchema } from '../core/client-id.ts';
 import { type DurableName, defineEvent } from '../core/event.ts';
-import { idSchema } from '../core/ids.ts';
+import { clientIdSchema, idSchema } from '../core/ids.ts';
 import { timestampSchema } from '../core/time.ts';
 import { accountTypeSchema } from './accounts.ts';
 import { revocationReasonSchema } from './connections.ts';

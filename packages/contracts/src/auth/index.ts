@@ -1,7 +1,5 @@
 export * from './accounts.ts';
-export * from './app-reports.ts';
 export * from './apps.ts';
-export * from './authorization-details.ts';
 export * from './connections.ts';
 export * from './describe-device.ts';
 export * from './events.ts';

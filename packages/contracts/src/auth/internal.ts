@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { idSchema, pathIdSchema } from '../core/ids.ts';
-import { listOf } from '../core/lists.ts';
-import { defineRoute, json, jsonBody } from '../core/route.ts';
+import { defineRoute, json, jsonBody, listOf } from '../core/route.ts';
 import { timestampSchema } from '../core/time.ts';
 import { clientIdParams } from './apps.ts';
 import { findManagementKeys } from './management-keys.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { idSchema, pathIdSchema } from '../core/ids.ts';
-import { listOf } from '../core/lists.ts';
 import { nameSchema } from '../core/name.ts';
-import { created, defineRoute, json, jsonBody, managementScopes } from '../core/route.ts';
+import { created, defineRoute, json, jsonBody, listOf, managementScopes } from '../core/route.ts';
 import { timestampInputSchema, timestampSchema } from '../core/time.ts';
 
 const scopesSchema = z

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { defineRoute } from '../core/route.ts';
-import { formBody, page } from './forms.ts';
+import { defineRoute, formBody, page } from '../core/route.ts';
 import { devicePageQuerySchema } from './oauth.ts';
 
 const oauthTag = { service: 'auth', errorShape: 'detail', tag: 'OAuth' } as const;

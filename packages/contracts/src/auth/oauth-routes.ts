@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import { errorBodySchema, oauthErrorSchema } from '../core/error-body.ts';
-import { jwksSchema } from '../core/jwks.ts';
-import { defineRoute, json, jsonBody } from '../core/route.ts';
-import { formBody, page } from './forms.ts';
+import { defineRoute, formBody, json, jsonBody, jwksSchema, page } from '../core/route.ts';
 import * as oauth from './oauth.ts';
 
 const oauthTag = { service: 'auth', errorShape: 'detail', tag: 'OAuth' } as const;

@@ -1,15 +1,34 @@
 import { z } from 'zod';
-import { budgetLimitSchema } from '../billing/app-budgets.ts';
+import { budgetLimitSchema, budgetPeriodSchema } from '../billing/app-budgets.ts';
 import { planServicesSchema } from '../billing/plans.ts';
 import { subscriptionStatusSchema } from '../billing/subscriptions.ts';
 import { windowUsageSchema } from '../billing/usage.ts';
-import { clientIdSchema, pathClientIdSchema } from '../core/client-id.ts';
-import { idSchema } from '../core/ids.ts';
+import { clientIdSchema, idSchema, pathClientIdSchema } from '../core/ids.ts';
 import { URL_CHARACTERS_MAX } from '../core/limits.ts';
+import { currencySchema, nonNegativeMicrosSchema } from '../core/money.ts';
 import { nameSchema } from '../core/name.ts';
 import { DEFAULT_SCOPE, scopes } from '../core/route.ts';
+import { timestampInputSchema } from '../core/time.ts';
 import { localeSchema } from './accounts.ts';
-import { authorizationDetailsSchema } from './authorization-details.ts';
+
+/** The only supported type of authorization details (RFC 9396 section 2). */
+export const INFERENCE_BUDGET = 'inference_budget';
+
+/** A budget of an app: proposed by the app, granted by the user. */
+export const inferenceBudgetSchema = z
+  .strictObject({
+    type: z.literal(INFERENCE_BUDGET),
+    limit_micros: nonNegativeMicrosSchema,
+    currency: currencySchema,
+    period: budgetPeriodSchema,
+    expires_at: timestampInputSchema.optional(),
+  })
+  .meta({ id: 'InferenceBudget' });
+
+export type InferenceBudget = z.infer<typeof inferenceBudgetSchema>;
+
+/** Authorization details of a request or a grant: at most one budget. */
+export const authorizationDetailsSchema = z.array(inferenceBudgetSchema).max(1);
 
 const redirectUriSchema = z.string().min(1).max(URL_CHARACTERS_MAX);
 const stateSchema = z.string().min(16).max(512);

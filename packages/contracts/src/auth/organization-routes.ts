@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { listOf, pageOf, pageQuery } from '../core/lists.ts';
-import { created, defineRoute, json, jsonBody } from '../core/route.ts';
+import { created, defineRoute, json, jsonBody, listOf, pageOf, pageQuery } from '../core/route.ts';
 import { mailedTokenRequestSchema, sessionCreatedSchema } from './accounts.ts';
 import {
   auditEntrySchema,

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { idSchema, pathIdSchema } from '../core/ids.ts';
-import { listOf } from '../core/lists.ts';
 import { emailSchema } from '../core/name.ts';
 import { auditActions, roles } from '../core/roles.ts';
-import { defineRoute, json, type ServiceName } from '../core/route.ts';
+import { defineRoute, json, listOf, type ServiceName } from '../core/route.ts';
 import { timestampInputSchema, timestampSchema } from '../core/time.ts';
 
 export const roleSchema = z.enum(roles).meta({ id: 'Role', description: 'Role of a member of an organization.' });

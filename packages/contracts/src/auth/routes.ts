@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { created, defineRoute, json, jsonBody, optionalJsonBody } from '../core/route.ts';
+import { created, defineRoute, json, jsonBody, optionalJsonBody, page } from '../core/route.ts';
 import { accountLifeRoutes } from './account-routes.ts';
 import {
   accountSchema,
@@ -16,12 +16,11 @@ import {
 } from './accounts.ts';
 import { appReportRoutes, appRoutes, connectionRoutes } from './app-routes.ts';
 import { factorRoutes } from './factor-routes.ts';
-import { page } from './forms.ts';
 import { managementKeyRoutes } from './management-keys.ts';
 import { deviceRoutes, interactionRoutes } from './oauth-page-routes.ts';
 import { oauthRoutes } from './oauth-routes.ts';
 import { organizationRoutes } from './organization-routes.ts';
-import { publisherRoutes } from './publisher-routes.ts';
+import { publisherRoutes } from './publishers.ts';
 import { signInRoutes } from './sign-in-routes.ts';
 
 const detail = { service: 'auth', errorShape: 'detail' } as const;

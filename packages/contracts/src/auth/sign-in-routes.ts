@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { defineRoute } from '../core/route.ts';
+import { defineRoute, formBody, page } from '../core/route.ts';
 import { localeSchema } from './accounts.ts';
-import { formBody, page } from './forms.ts';
 
 const pages = { service: 'auth', errorShape: 'detail', tag: 'Sign-in pages', caller: 'public' } as const;
 const form = formBody(z.object({}));

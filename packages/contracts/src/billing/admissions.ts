@@ -1,10 +1,8 @@
 import { z } from 'zod';
-import { clientIdSchema } from '../core/client-id.ts';
-import { idSchema } from '../core/ids.ts';
+import { clientIdSchema, idSchema } from '../core/ids.ts';
 import { nonNegativeMicrosSchema } from '../core/money.ts';
 import { timestampSchema } from '../core/time.ts';
-import { extraRefusalSchema } from './extra-usage.ts';
-import { reservationStateSchema } from './usage.ts';
+import { extraRefusalSchema, reservationStateSchema } from './usage.ts';
 import { keyWalletSchema } from './wallets.ts';
 
 /** Gateway process that will serve the request. Without one, the reservation becomes uncertain by its age. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { clientIdSchema } from '../core/client-id.ts';
+import { clientIdSchema } from '../core/ids.ts';
 import { currencySchema, nonNegativeMicrosSchema } from '../core/money.ts';
 import { timestampInputSchema, timestampSchema } from '../core/time.ts';
 

@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { pathClientIdSchema } from '../core/client-id.ts';
-import { idSchema, pathIdSchema } from '../core/ids.ts';
-import { listOf, pageOf } from '../core/lists.ts';
-import { defineRoute, json, jsonBody } from '../core/route.ts';
+import { idSchema, pathClientIdSchema, pathIdSchema } from '../core/ids.ts';
+import { defineRoute, json, jsonBody, listOf, pageOf } from '../core/route.ts';
 import { timestampSchema } from '../core/time.ts';
 import {
   admissionsRequestSchema,

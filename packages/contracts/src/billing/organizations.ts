@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { memberParams, memberSchema } from '../auth/organizations.ts';
 import { idSchema } from '../core/ids.ts';
-import { listOf } from '../core/lists.ts';
 import { microsSchema, nonNegativeMicrosSchema } from '../core/money.ts';
-import { defineRoute, json, jsonBody } from '../core/route.ts';
+import { defineRoute, json, jsonBody, listOf } from '../core/route.ts';
 
 /** Seats in one order. */
 const SEATS_MAX = 10_000;

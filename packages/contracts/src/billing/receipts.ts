@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { clientIdSchema } from '../core/client-id.ts';
-import { idSchema } from '../core/ids.ts';
+import { clientIdSchema, idSchema } from '../core/ids.ts';
 import { currencySchema, nonNegativeMicrosSchema } from '../core/money.ts';
 import { timestampSchema } from '../core/time.ts';
-import { payerSchema } from './extra-usage.ts';
+import { payerSchema } from './usage.ts';
 
 /** `typ` in the JWS header of a receipt. */
 export const RECEIPT_TYPE = 'svc-receipt+jwt';

@@ -1,16 +1,15 @@
 import { z } from 'zod';
-import { jwksSchema } from '../core/jwks.ts';
 import { JSON_BYTES_MAX } from '../core/limits.ts';
-import { listOf, pageOf, pageQuery } from '../core/lists.ts';
-import { defineRoute, json, jsonBody } from '../core/route.ts';
+import { defineRoute, json, jsonBody, jwksSchema, listOf, pageOf, pageQuery } from '../core/route.ts';
 import { alertSettingsSchema } from './alerts.ts';
-import { extraUsageRequestSchema, extraUsageSchema } from './extra-usage.ts';
-import { invoiceSchema } from './invoices.ts';
 import { organizationMoneyRoutes } from './organizations.ts';
 import { planSchema } from './plans.ts';
 import { receiptSchema } from './receipts.ts';
 import * as subscriptions from './subscriptions.ts';
+import { invoiceSchema } from './subscriptions.ts';
 import {
+  extraUsageRequestSchema,
+  extraUsageSchema,
   integrationUsageSchema,
   requestIdParams,
   requestUsageSchema,
@@ -18,7 +17,7 @@ import {
   usageHistorySchema,
   usageSchema,
 } from './usage.ts';
-import { walletRoutes } from './wallet-routes.ts';
+import { walletRoutes } from './wallets.ts';
 
 const detail = { service: 'billing', errorShape: 'detail' } as const;
 const console = { ...detail, tag: 'Subscriptions', caller: 'console_session', managementScope: null } as const;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { idSchema } from '../core/ids.ts';
+import { currencySchema, microsSchema } from '../core/money.ts';
 import { timestampSchema } from '../core/time.ts';
 import { returnUrlSchema } from '../core/url.ts';
 import { planReferenceSchema, planServicesSchema } from './plans.ts';
@@ -108,3 +109,22 @@ export const planNoticeSchema = z.object({
 });
 
 export type PlanNotice = z.infer<typeof planNoticeSchema>;
+
+/** An invoice of the payment provider. Net and tax add up to the total, which is what was paid. */
+export const invoiceSchema = z
+  .object({
+    id: z.string(),
+    number: z.string(),
+    description: z.string(),
+    net_micros: microsSchema,
+    tax_micros: microsSchema,
+    total_micros: microsSchema,
+    currency: currencySchema,
+    status: z.enum(['open', 'paid', 'uncollectible', 'void']),
+    issued_at: timestampSchema,
+    url: z.string().nullable().meta({ description: 'Page of the invoice.' }),
+    pdf_url: z.string().nullable(),
+  })
+  .meta({ id: 'Invoice' });
+
+export type Invoice = z.infer<typeof invoiceSchema>;

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { ErrorCodeDefinition } from './error-kinds.ts';
 import { roles } from './roles.ts';
 
 /**
@@ -74,3 +73,79 @@ export const wireErrorType = (status: number): string => {
   if (status === 402) return 'insufficient_quota';
   return status === 429 ? 'rate_limit_error' : 'invalid_request_error';
 };
+
+/** Kinds of error that operations throw, with the default HTTP status of each. */
+export const errorKinds = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  limit: 429,
+  unavailable: 503,
+  internal: 500,
+} as const;
+
+export type ErrorKind = keyof typeof errorKinds;
+
+/** Part of the product that returns a code. `internal` codes occur only on routes between services. */
+export type ErrorOwner = 'any' | 'internal' | 'auth' | 'billing' | 'inference-gateway' | 'webhook-dispatcher';
+
+export interface ErrorCodeDefinition {
+  readonly owner: ErrorOwner;
+  readonly kind: ErrorKind;
+  readonly status: number;
+  readonly description: string;
+}
+
+/** Defines an error code. */
+export const code = (owner: ErrorOwner, kind: ErrorKind, status: number, description: string): ErrorCodeDefinition => ({
+  owner,
+  kind,
+  status,
+  description,
+});
+
+/** `type` names of validation errors, a subset of Pydantic's. */
+export const validationErrorTypes = [
+  'missing',
+  'extra_forbidden',
+  'string_type',
+  'string_too_short',
+  'string_too_long',
+  'string_pattern_mismatch',
+  'literal_error',
+  'enum',
+  'int_type',
+  'float_type',
+  'bool_type',
+  'list_type',
+  'dict_type',
+  'greater_than',
+  'greater_than_equal',
+  'less_than_equal',
+  'too_short',
+  'too_long',
+  'json_invalid',
+  'value_error',
+] as const;
+
+export type ValidationErrorType = (typeof validationErrorTypes)[number];
+
+/** One error of a request. `loc` starts with `body`, `query`, `path`, `form` or `header`. */
+export const validationIssueSchema = z
+  .object({
+    loc: z.array(z.union([z.string(), z.int()])),
+    msg: z.string(),
+    type: z.string(),
+    input: z.unknown().optional(),
+    ctx: z.record(z.string(), z.unknown()).optional(),
+  })
+  .meta({ id: 'ValidationIssue' });
+
+/** Body of a 422 response. */
+export const validationErrorSchema = z
+  .object({ detail: z.array(validationIssueSchema) })
+  .meta({ id: 'ValidationError' });
+
+export type ValidationIssue = z.infer<typeof validationIssueSchema>;

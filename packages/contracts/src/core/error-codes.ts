@@ -1,4 +1,4 @@
-import { code, type ErrorCodeDefinition } from './error-kinds.ts';
+import { code, type ErrorCodeDefinition } from './error-body.ts';
 import { organizationErrorCodes } from './organization-error-codes.ts';
 
 /** Every error code, with its status and its message to the caller. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { idPattern, newId } from './ids.ts';
+import { idPattern, isMetadataUrl, newId } from './ids.ts';
 
 describe('newId', () => {
   test('returns the prefix and 26 Crockford characters', () => {
@@ -18,3 +18,29 @@ describe('newId', () => {
     expect(newId('grt', Date.now()) > later).toBe(true);
   });
 });
+
+test.each([
+  'https://client.example/oauth/client.json',
+  'https://client.example:8443/client',
+  'https://client.example/client?version=2',
+])('takes %s', (url) => expect(isMetadataUrl(url)).toBe(true));
+
+test.each([
+  'http://client.example/client',
+  'https://client.example',
+  'https://client.example/',
+  'https://client.example/client#part',
+  'https://client.example/client#',
+  'https://user@client.example/client',
+  'https://user:secret@client.example/client',
+  'https://@client.example/client',
+  'https://client.example/a/../client',
+  'https://client.example/./client',
+  'https://client.example/%2e%2e/client',
+  'https://client.example:443/client',
+  'https://CLIENT.example/client',
+  'https:/client.example/client',
+  ' https://client.example/client',
+  'https://client.example\\client',
+  `https://client.example/${'x'.repeat(512)}`,
+])('refuses %s', (url) => expect(isMetadataUrl(url)).toBe(false));

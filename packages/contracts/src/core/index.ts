@@ -1,17 +1,11 @@
-export * from './client-id.ts';
-export * from './currencies.ts';
 export * from './error-body.ts';
 export * from './error-codes.ts';
-export { type ErrorCodeDefinition, type ErrorKind, type ErrorOwner, errorKinds } from './error-kinds.ts';
 export * from './event.ts';
 export * from './ids.ts';
-export * from './jwks.ts';
 export * from './limits.ts';
-export * from './lists.ts';
 export * from './money.ts';
 export * from './personal-data.ts';
 export * from './roles.ts';
 export * from './route.ts';
 export * from './time.ts';
 export * from './url.ts';
-export * from './validation-error.ts';

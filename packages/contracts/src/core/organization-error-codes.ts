@@ -1,4 +1,4 @@
-import { code } from './error-kinds.ts';
+import { code } from './error-body.ts';
 
 /** Error codes of organizations, of their members and seats. */
 export const organizationErrorCodes = {

@@ -1,6 +1,6 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ErrorCode } from './error-codes.ts';
-import { JSON_BYTES_MAX } from './limits.ts';
+import { FORM_BYTES_MAX, JSON_BYTES_MAX } from './limits.ts';
 import type { AuditAction, RoleNeed } from './roles.ts';
 
 /** Services that own public paths. */
@@ -179,3 +179,30 @@ export const sufficientScopes = (wanted: ManagementScope): readonly ManagementSc
   const writing = wanted.replace(/:read$/, ':write');
   return managementScopes.filter((scope) => scope === wanted || scope === writing);
 };
+
+/** Key set (RFC 7517 section 5). */
+export const jwksSchema = z
+  .object({ keys: z.array(z.looseObject({ kty: z.string(), kid: z.string() })) })
+  .meta({ id: 'JsonWebKeySet' });
+
+/** Returns the schema of a list that stays small: `{"data": [...]}`. */
+export const listOf = <S extends z.ZodType>(item: S) => z.object({ data: z.array(item) });
+
+/** Returns the schema of a paged list: `{"data": [...], "has_more": boolean}`. */
+export const pageOf = <S extends z.ZodType>(item: S) => z.object({ data: z.array(item), has_more: z.boolean() });
+
+/** Query of a paged list. `after` is the id of the last record of the previous page. */
+export const pageQuery = { limit: z.int().min(1).max(100).default(50), after: z.string().min(1).max(128).optional() };
+
+/** Body of a form (RFC 1866), read by the handler itself. */
+export const formBody = <S extends z.ZodType>(schema: S) =>
+  ({
+    contentType: 'application/x-www-form-urlencoded',
+    schema,
+    required: true,
+    bytesMax: FORM_BYTES_MAX,
+    raw: true,
+  }) as const;
+
+/** A page in a response. */
+export const page = { contentType: 'text/html', schema: z.string() } as const;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { clientIdSchema } from '../core/client-id.ts';
 import { defineEvent } from '../core/event.ts';
-import { idSchema } from '../core/ids.ts';
+import { clientIdSchema, idSchema } from '../core/ids.ts';
 import { nonNegativeMicrosSchema } from '../core/money.ts';
 import { timestampSchema } from '../core/time.ts';
 import { usageFactSchema } from './usage-records.ts';

@@ -6,7 +6,6 @@ export * from './internal.ts';
 export * from './not-served.ts';
 export * from './prices.ts';
 export * from './provenance.ts';
-export * from './responses.ts';
 export * from './routes.ts';
 export * from './routes-file.ts';
 export * from './usage-records.ts';

@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import { wireErrorSchema } from '../core/error-body.ts';
-import { jwksSchema } from '../core/jwks.ts';
 import { AUDIO_FILE_BYTES_MAX, AUDIO_FORM_OVERHEAD_BYTES_MAX, INFERENCE_JSON_BYTES_MAX } from '../core/limits.ts';
-import { defineRoute, json, jsonBody } from '../core/route.ts';
+import { defineRoute, json, jsonBody, jwksSchema } from '../core/route.ts';
 import * as keys from './api-keys.ts';
+import { keyRoutes } from './api-keys.ts';
 import * as delegated from './delegated.ts';
 import * as gateway from './gateway.ts';
-import { keyRoutes } from './key-routes.ts';
+import { responseRequestSchema, responseSchema } from './gateway.ts';
 import { priceListSchema } from './prices.ts';
-import { responseRequestSchema, responseSchema } from './responses.ts';
 
 const service = 'inference-gateway' as const;
 const app = {

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { delegatedServiceSchema, spentLeaseSchema } from '../billing/admissions.ts';
 import { reservationStateSchema } from '../billing/usage.ts';
-import { clientIdSchema } from '../core/client-id.ts';
-import { idSchema } from '../core/ids.ts';
-import { pageQuery } from '../core/lists.ts';
+import { clientIdSchema, idSchema } from '../core/ids.ts';
 import { nonNegativeMicrosSchema } from '../core/money.ts';
+import { pageQuery } from '../core/route.ts';
 import { timestampInputSchema, timestampSchema } from '../core/time.ts';
 import { MODEL_NAME_CHARACTERS_MAX } from './gateway.ts';
 

@@ -1,3 +1,4 @@
+import { allEvents } from '../events.ts';
 import {
   accountEventSchema,
   STANDARD_WEBHOOK_HEADERS,
@@ -112,4 +113,13 @@ const SIGNED = {
       [STANDARD_WEBHOOK_HEADERS.signature]: textHeader('Signatures of Standard Webhooks, separated by spaces.'),
     },
   },
+};
+
+/** Returns the `data` of every domain fact as JSON Schema, by subject. */
+export const eventSchemasDocument = (): JsonSchema => {
+  const collector = createSchemaCollector();
+  const events = Object.fromEntries(
+    allEvents.map((event) => [event.subject, { description: event.description, data: collector.add(event.schema) }]),
+  );
+  return { events, components: { schemas: collector.components } };
 };

@@ -3,11 +3,10 @@ import { managementScopes, type RouteDefinition, scopes } from '../core/index.ts
 import { documentedRoutes } from '../routes.ts';
 import { accountEventSchema, WEBHOOK_API_VERSION, webhookEventSchema } from '../webhook-dispatcher/index.ts';
 import { parameterDescriptions, tagDescriptions, webhookDescriptions } from './descriptions.ts';
-import { createErrorExamples } from './error-examples.ts';
+import { createErrorExamples } from './errors-page.ts';
 import { requestExamples } from './example-bodies.ts';
 import { exampleOf, exampleOfField } from './example-of.ts';
-import { responseHeaders } from './response-headers.ts';
-import { type ResponseParts, responsesOf } from './responses.ts';
+import { type ResponseParts, responseHeaders, responsesOf } from './responses.ts';
 import { createSchemaCollector, type JsonSchema, type SchemaCollector } from './schemas.ts';
 
 /** Version of the API description. */

@@ -1,8 +1,7 @@
 import { writeGenerated } from '../write-generated.ts';
-import { asyncapiDocument } from './asyncapi-document.ts';
+import { asyncapiDocument, eventSchemasDocument } from './asyncapi-document.ts';
 import { openapiDocument } from './document.ts';
 import { errorsPage } from './errors-page.ts';
-import { eventSchemasDocument } from './event-schemas.ts';
 
 const files = {
   'packages/contracts/generated/openapi.json': `${JSON.stringify(openapiDocument(), null, 2)}\n`,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineRoute, json, jsonBody } from '../core/route.ts';
 import { timestampSchema } from '../core/time.ts';
-import { type ConsumingService, consumingServices } from './inbox.ts';
+import { type ConsumingService, consumingServices } from './outbox-and-inbox.ts';
 
 /** Outcome of `after-restore`. A repeated call for the same moment continues the same epoch. */
 export const afterRestoreSchema = z.object({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineRoute, json } from '../core/route.ts';
-import { type ConsumingService, consumingServices } from './inbox.ts';
+import { type ConsumingService, consumingServices } from './outbox-and-inbox.ts';
 
 /** Stored values of one setting under one of its keys. */
 export const storedUnderKeySchema = z.object({

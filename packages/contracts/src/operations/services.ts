@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { idSchema } from '../core/ids.ts';
-import { pageOf, pageQuery } from '../core/lists.ts';
 import { nonNegativeMicrosSchema } from '../core/money.ts';
-import { defineRoute, json, jsonBody, type ServiceName } from '../core/route.ts';
+import { defineRoute, json, jsonBody, pageOf, pageQuery, type ServiceName } from '../core/route.ts';
 import { timestampSchema } from '../core/time.ts';
 
 /** Limit of a routes file sent by the operator. */

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { idSchema } from '../core/ids.ts';
-import { pageOf, pageQuery } from '../core/lists.ts';
 import { nonNegativeMicrosSchema } from '../core/money.ts';
-import { defineRoute, json, jsonBody } from '../core/route.ts';
+import { defineRoute, json, jsonBody, pageOf, pageQuery } from '../core/route.ts';
 import { timestampSchema } from '../core/time.ts';
 
 /** Usage of a request that billing never admitted, such as one that a restored database forgot. */

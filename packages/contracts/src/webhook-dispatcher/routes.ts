@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { clientIdParams } from '../auth/apps.ts';
-import { listOf, pageOf } from '../core/lists.ts';
-import { defineRoute, json, jsonBody, optionalJsonBody } from '../core/route.ts';
-import { accountWebhookRoutes } from './account-routes.ts';
+import { defineRoute, json, jsonBody, listOf, optionalJsonBody, pageOf } from '../core/route.ts';
+import { accountWebhookRoutes } from './account-events.ts';
 import {
   configureWebhookRequestSchema,
   rotateWebhookSecretRequestSchema,

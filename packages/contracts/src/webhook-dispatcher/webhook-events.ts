@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { revocationReasonSchema } from '../auth/connections.ts';
 import { endedStatusSchema, subscriptionSnapshotSchema } from '../billing/subscriptions.ts';
 import { idSchema } from '../core/ids.ts';
-import { pageOf, pageQuery } from '../core/lists.ts';
+import { pageOf, pageQuery } from '../core/route.ts';
 import { timestampSchema, unixSecondsSchema } from '../core/time.ts';
 
 /** `api_version` of every envelope. */

@@ -1,4 +1,4 @@
-import { SIGNED_IN_COOKIE } from '@svc/contracts/signed-in-cookie';
+import { SIGNED_IN_COOKIE } from '@svc/contracts';
 import { type Cookie, clearCookie, readCookie, setCookie } from '../cookie.ts';
 import { DEVICE_TOKEN_SECONDS } from './devices.ts';
 import { SESSION_SECONDS } from './session.ts';

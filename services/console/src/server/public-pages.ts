@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { SIGNED_IN_COOKIE } from '@svc/contracts/signed-in-cookie';
+import { SIGNED_IN_COOKIE } from '@svc/contracts';
 import type { Publication } from '@svc/pages';
 import type { Asset } from './asset-store.ts';
 import { landingPage, missingPage } from './landing.ts';

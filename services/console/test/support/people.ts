@@ -1,5 +1,5 @@
 import { type Account, newId, type Role } from '@svc/contracts';
-import { SIGNED_IN_COOKIE } from '@svc/contracts/signed-in-cookie';
+import { SIGNED_IN_COOKIE } from '@svc/contracts';
 import type { Page } from 'playwright-core';
 import type { TestBrowser } from './browser.ts';
 import type { TestConsole } from './console.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runDisorder } from './order-and-loss.ts';
+import { runDisorder } from './disorder.ts';
 
 test('loses no event and keeps the order per app while workers are killed and paused, servers restart and receivers fail', {
   timeout: 300_000,

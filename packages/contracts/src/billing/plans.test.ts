@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { anniversaryPeriod } from './anniversary-period.ts';
+import { anniversaryPeriod } from './plans.ts';
 
 const on = (day: string): Date => new Date(`${day}T12:00:00.000Z`);
 

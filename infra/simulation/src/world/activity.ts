@@ -1,10 +1,31 @@
+import type { StripeStandIn } from '@svc/sandbox/stripe';
 import type { BillingProcess } from './billing-process.ts';
-import type { WorkloadParts } from './workload.ts';
+import type { Connections } from './connections.ts';
+import type { Fleet } from './fleet.ts';
+import type { Population } from './population.ts';
+import type { Receivers } from './receivers.ts';
+import type { Surroundings } from './surroundings.ts';
 
 const CALL_TIMEOUT_MS = 30_000;
 
+export interface WorkloadParts {
+  readonly surroundings: Surroundings;
+  readonly fleet: Fleet;
+  readonly stripe: StripeStandIn;
+  readonly population: Population;
+  readonly connections: Connections;
+  readonly receivers: Receivers;
+}
+
+/** An activity of people, apps, third parties or operators. It happens at random, on average after `meanMs`. */
+export interface Activity {
+  readonly name: string;
+  readonly meanMs: number;
+  readonly run: () => Promise<unknown>;
+}
+
 /** Calls of people and third parties to billing. */
-export interface BillingCalls {
+interface BillingCalls {
   /** Asks one process of billing over the network. Rejects if none runs. */
   readonly askBilling: <T>(from: string, ask: (billing: BillingProcess) => Promise<T>) => Promise<T>;
   /** Returns a user of the console who has just signed in. */
