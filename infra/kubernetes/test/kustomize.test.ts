@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { parseDocuments } from '../src/kustomize/kustomization.ts';
 import { type Manifest, toManifest } from '../src/kustomize/manifest.ts';
+import { parseDocuments } from '../src/kustomize/patches.ts';
 import { overlay, overlayFolder, overlayNames } from './support/overlays.ts';
 
 const hasKubectl = spawnSync('kubectl', ['version', '--client'], { timeout: 20_000 }).status === 0;

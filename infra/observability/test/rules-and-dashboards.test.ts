@@ -185,9 +185,7 @@ test('docs/objectives.md states the objectives', () => {
 });
 
 test('each latency of an objective is the bound of a bucket', () => {
-  const buckets = /REQUEST_SECONDS = \[([^\]]+)\]/.exec(
-    read('packages/service-kit/src/metrics/create-metrics.ts'),
-  )?.[1];
+  const buckets = /REQUEST_SECONDS = \[([^\]]+)\]/.exec(read('packages/service-kit/src/create-metrics.ts'))?.[1];
   const bounds = objectives.flatMap(({ failures }) => /le=~?"([\d.]+)/.exec(failures)?.[1] ?? []);
   expect(bounds.length).toBe(3);
   expect(buckets?.split(', ')).toEqual(expect.arrayContaining(bounds));

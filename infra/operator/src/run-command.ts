@@ -2,31 +2,67 @@ import { parseArgs } from 'node:util';
 import type { RouteDefinition, ServiceName } from '@svc/contracts';
 import { AppError, createInternalClient, type InternalClient } from '@svc/service-kit';
 import type { AddressBook } from './address-book.ts';
-import { collectOutput } from './collect-output.ts';
-import { type CallService, type Command, type Print, printTable } from './command.ts';
-import { accountCommands } from './commands/account.ts';
+import { type CallService, type Cell, type Command, type Print, printTable } from './command.ts';
+import { accountCommands, refundCommands } from './commands/accounts.ts';
 import { afterRestoreCommands } from './commands/after-restore.ts';
-import { appCommands } from './commands/apps.ts';
-import { contextCommands } from './commands/contexts.ts';
-import { deadLetterCommands } from './commands/dead-letters.ts';
+import { appCommands, webhookCommands } from './commands/apps.ts';
+import { deadLetterCommands, outboxCommands } from './commands/dead-letters.ts';
 import { doctorCommands } from './commands/doctor.ts';
-import { organizationCommands } from './commands/organization.ts';
-import { outboxCommands } from './commands/outbox.ts';
-import { refundCommands } from './commands/refund.ts';
+import { organizationCommands } from './commands/organizations.ts';
 import { routesCommands } from './commands/routes.ts';
-import { secretCommands } from './commands/secrets.ts';
-import { signingKeyCommands } from './commands/signing-keys.ts';
-
+import { secretCommands, signingKeyCommands } from './commands/secrets.ts';
 import { statusCommands } from './commands/status.ts';
-import { unadmittedCommands } from './commands/unadmitted.ts';
-import { uncertainCommands } from './commands/uncertain.ts';
-import { webhookCommands } from './commands/webhooks.ts';
+import { unadmittedCommands, uncertainCommands } from './commands/unsettled-requests.ts';
 import { completionFor, shells } from './completion.ts';
 import type { Contexts } from './contexts.ts';
 import type { MachineSettings } from './doctor.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
 
+/** Output of a command for programs. Tables have a member for each column. */
+interface CollectedOutput {
+  readonly lines: readonly string[];
+  readonly tables: readonly (readonly Readonly<Record<string, Cell>>[])[];
+}
+
+/** Collects what a command prints. */
+const collectOutput = (): { readonly print: Print; readonly output: () => CollectedOutput } => {
+  const lines: string[] = [];
+  const tables: Readonly<Record<string, Cell>>[][] = [];
+  const print = Object.assign(
+    (line: string) => {
+      if (line !== '') lines.push(line);
+    },
+    {
+      table: (heading: readonly string[], rows: readonly (readonly Cell[])[]) => {
+        const names = heading.map((name) => name.toLowerCase().replaceAll(/[^a-z0-9_]+/g, '_'));
+        tables.push(rows.map((row) => Object.fromEntries(names.map((name, column) => [name, row[column] ?? null]))));
+      },
+    },
+  );
+  return { print, output: () => ({ lines, tables }) };
+};
+
 const TIMEOUT_MS = 60_000;
+
+/** Shows the environments that `--context` chooses among. */
+const contextCommands: readonly Command[] = [
+  {
+    words: ['contexts'],
+    usage: '',
+    about: 'list the environments of the file of contexts; calls none',
+    callsServices: false,
+    run: async ({ contexts, print }) => {
+      const { file, current, contexts: known } = contexts();
+      const rows = Object.entries(known).map(([name, context]) => [
+        name === current ? `${name} (current)` : name,
+        'data_dir' in context ? context.data_dir : Object.values(context.urls).join(' '),
+      ]);
+      if (rows.length === 0) throw new OperatorError(`${file} has no contexts`);
+      printTable(print, ['CONTEXT', 'SERVICES'], rows);
+      return true;
+    },
+  },
+];
 
 const commands: readonly Command[] = [
   ...statusCommands,

@@ -1,9 +1,8 @@
 import { activeTracing, errorCodeOf, type TraceSpan, type Tracing } from '@svc/tracing';
 import knex, { type Knex } from 'knex';
 import { answerTimeoutMs, CONNECT_TIMEOUT_MS, connectionConfig, type DatabaseOptions } from './connection-config.ts';
-import type { DriverConnection } from './intercept-queries.ts';
-import { type DriverQuery, interceptQueries } from './intercept-queries.ts';
-import { limitQueries } from './limit-queries.ts';
+import type { DriverConnection } from './limit-queries.ts';
+import { type DriverQuery, interceptQueries, limitQueries } from './limit-queries.ts';
 import { meterPool } from './pool-meters.ts';
 import { createWritableServer, readServers, shareOptions } from './writable-server.ts';
 

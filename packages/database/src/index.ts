@@ -2,8 +2,7 @@ export { type ActFilter, auditLogMigration, listActs, pruneActs, recordAct } fro
 export type { DatabaseOptions } from './connection-config.ts';
 export { createDatabase } from './create-database.ts';
 export { dumpSchema } from './dump-schema.ts';
-export { connectPatiently, type MigrateOptions, migrate } from './migrate.ts';
-export { MigrationError } from './migration-error.ts';
+export { connectPatiently, type MigrateOptions, migrate, requireMigrations } from './migrate.ts';
 export {
   isConnectionFailure,
   isDeadlock,
@@ -13,10 +12,10 @@ export {
   isSerializationFailure,
   isStatementTimeout,
   isUniqueViolation,
+  MigrationError,
 } from './postgres-errors.ts';
 export { type ProvisionOptions, provision } from './provision.ts';
 export { type ColumnTable, type RecordColumns, recordColumns } from './record-columns.ts';
-export { requireMigrations } from './require-migrations.ts';
 export {
   type DatabaseSession,
   type ExportSection,

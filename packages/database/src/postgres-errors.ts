@@ -73,3 +73,14 @@ const fieldOf = (error: unknown, field: 'code' | 'constraint'): string | undefin
   const value: unknown = Reflect.get(error, field);
   return typeof value === 'string' ? value : undefined;
 };
+
+/** The database, the migrations or the functions are in a state from which nothing can be applied. */
+export class MigrationError extends Error {
+  override readonly name = 'MigrationError';
+}
+
+/** Returns PostgreSQL's message without the statement that knex puts before it: that may hold a password verifier. */
+export const reasonOf = (error: unknown): string => {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.slice(message.lastIndexOf(' - ') + 1).replace(/^- /, '');
+};

@@ -1,8 +1,8 @@
 import { createHmac, hash, pbkdf2Sync, randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
+import { setupLimits } from './connection-config.ts';
 import { createDatabase } from './create-database.ts';
-import { reasonOf } from './reason-of.ts';
-import { setupLimits } from './setup-limits.ts';
+import { reasonOf } from './postgres-errors.ts';
 
 const ADVISORY_LOCK = 7_348_101_666;
 /** RFC 7677 §4 and PostgreSQL's own default. */

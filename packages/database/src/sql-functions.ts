@@ -2,9 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Knex } from 'knex';
-import { MigrationError } from './migration-error.ts';
-import { isInvalidFunctionDefinition } from './postgres-errors.ts';
-import { reasonOf } from './reason-of.ts';
+import { isInvalidFunctionDefinition, MigrationError, reasonOf } from './postgres-errors.ts';
 
 const FOLDER = 'functions';
 const FOLDER_OF_TABLES = join(FOLDER, 'used_by_tables');

@@ -4,7 +4,7 @@ import { createTestAuthority, type TestAuthority } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkDestination } from './check-destination.ts';
 import { parseAllowTargets, parseDestination } from './destination.ts';
-import { createPinnedAgent, type PinnedAgent } from './pinned-agent.ts';
+import { createPinnedAgent, createTlsSessions, type PinnedAgent } from './pinned-agent.ts';
 import type { ReadAnswer } from './pinned-connection.ts';
 
 const NAME = 'files.publisher.test';
@@ -59,4 +59,36 @@ describe('a GET of the pinned agent', () => {
   test('rejects if the certificate is for another name', async () => {
     await expect(get('/file', 'other.publisher.test')).rejects.toMatchObject({ code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
   });
+});
+
+const MINUTE_MS = 60_000;
+
+test('a session serves only its destination, for five minutes', () => {
+  let nowMs = 0;
+  const sessions = createTlsSessions(() => nowMs);
+  sessions.remember('a', Buffer.from('1'));
+  nowMs = 4 * MINUTE_MS;
+  expect([sessions.find('a')?.toString(), sessions.find('b')]).toEqual(['1', undefined]);
+  nowMs = 5 * MINUTE_MS;
+  expect(sessions.find('a')).toBeUndefined();
+});
+
+test('a session that resumes another one ends with it, so that the certificate is verified again', () => {
+  let nowMs = 0;
+  const sessions = createTlsSessions(() => nowMs);
+  sessions.remember('a', Buffer.from('1'));
+  nowMs = 4 * MINUTE_MS;
+  sessions.remember('a', Buffer.from('2'));
+  expect(sessions.find('a')?.toString()).toBe('2');
+  nowMs = 5 * MINUTE_MS;
+  expect(sessions.find('a')).toBeUndefined();
+  sessions.remember('a', Buffer.from('3'));
+  nowMs = 9 * MINUTE_MS;
+  expect(sessions.find('a')?.toString()).toBe('3');
+});
+
+test('the number of sessions is limited, and the oldest is dropped first', () => {
+  const sessions = createTlsSessions(() => 0);
+  for (let index = 0; index <= 1_000; index += 1) sessions.remember(String(index), Buffer.from('x'));
+  expect([sessions.find('0'), sessions.find('1')?.toString()]).toEqual([undefined, 'x']);
 });

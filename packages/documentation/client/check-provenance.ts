@@ -1,5 +1,54 @@
-import { ProvenanceRejectedError, type Signer, verifyProvenance } from '@svc/partner-sdk';
-import { provenanceTexts as texts } from './provenance-texts.ts';
+import { type ProvenanceFault, ProvenanceRejectedError, type Signer, verifyProvenance } from '@svc/partner-sdk';
+import { pageLanguage } from './texts.ts';
+
+interface ProvenanceTexts {
+  readonly message: string;
+  readonly proof: string;
+  readonly check: string;
+  readonly claims: string;
+  readonly genuine: string;
+  readonly noMessage: string;
+  readonly noKeys: string;
+  readonly faults: Readonly<Record<ProvenanceFault, string>>;
+}
+
+const TEXTS = {
+  en: {
+    message: 'Message: a chat completion, its message, or a response, as JSON',
+    proof: 'Proof, unless the message contains it',
+    check: 'Check',
+    claims: 'Claims of the proof',
+    genuine: 'This is what the service sent.',
+    noMessage: 'This is no message in JSON.',
+    noKeys: 'The public keys could not be read. Reload the page.',
+    faults: {
+      malformed: 'This is no proof.',
+      unknown_key: 'No published key has signed this proof.',
+      wrong_signature: 'The proof was changed.',
+      wrong_issuer: 'The proof is of another service.',
+      wrong_content: 'The proof is genuine, but not of this message.',
+    },
+  },
+  it: {
+    message: 'Messaggio: una chat completion, il suo messaggio o una response, in JSON',
+    proof: 'Prova, se il messaggio non la contiene',
+    check: 'Verifica',
+    claims: 'Contenuto della prova',
+    genuine: 'È ciò che il servizio ha mandato.',
+    noMessage: 'Non è un messaggio in JSON.',
+    noKeys: 'Non si riesce a leggere le chiavi pubbliche. Ricarica la pagina.',
+    faults: {
+      malformed: 'Non è una prova.',
+      unknown_key: 'Nessuna chiave pubblicata ha firmato questa prova.',
+      wrong_signature: 'La prova è stata modificata.',
+      wrong_issuer: 'La prova è di un altro servizio.',
+      wrong_content: 'La prova è autentica, ma non di questo messaggio.',
+    },
+  },
+} as const satisfies Record<string, ProvenanceTexts>;
+
+/** Words of the form that checks proofs. */
+export const provenanceTexts: ProvenanceTexts = TEXTS[pageLanguage];
 
 const TIMEOUT_MS = 30_000;
 
@@ -13,11 +62,11 @@ const fill = (place: HTMLElement): void => {
   const signer = readSigner();
   signer.catch(() => undefined);
   const form = document.createElement('form');
-  const message = addField(form, { name: 'message', label: texts.message, rows: 8 });
-  const proof = addField(form, { name: 'proof', label: texts.proof, rows: 4 });
+  const message = addField(form, { name: 'message', label: provenanceTexts.message, rows: 8 });
+  const proof = addField(form, { name: 'proof', label: provenanceTexts.proof, rows: 4 });
   const button = document.createElement('button');
   button.type = 'submit';
-  button.textContent = texts.check;
+  button.textContent = provenanceTexts.check;
   const status = document.createElement('span');
   status.role = 'status';
   const line = document.createElement('p');
@@ -25,14 +74,14 @@ const fill = (place: HTMLElement): void => {
   const claims = document.createElement('pre');
   claims.tabIndex = 0;
   claims.hidden = true;
-  claims.ariaLabel = texts.claims;
+  claims.ariaLabel = provenanceTexts.claims;
   form.append(line, claims);
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     claims.hidden = true;
     try {
       const found = await check({ message: message.value, proof: proof.value }, signer);
-      status.textContent = texts.genuine;
+      status.textContent = provenanceTexts.genuine;
       claims.textContent = JSON.stringify(found, null, 2);
       claims.hidden = false;
     } catch (error) {
@@ -77,7 +126,7 @@ const check = async (pasted: { readonly message: string; readonly proof: string 
 };
 
 const reasonOf = (error: unknown): string => {
-  if (error instanceof ProvenanceRejectedError) return texts.faults[error.fault];
-  if (error instanceof SyntaxError || error instanceof TypeError) return texts.noMessage;
-  return texts.noKeys;
+  if (error instanceof ProvenanceRejectedError) return provenanceTexts.faults[error.fault];
+  if (error instanceof SyntaxError || error instanceof TypeError) return provenanceTexts.noMessage;
+  return provenanceTexts.noKeys;
 };

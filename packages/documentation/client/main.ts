@@ -1,9 +1,5 @@
-import { fillInAddress } from './address.ts';
-import { enableCodeTabs } from './code-tabs.ts';
-import { enableCopyButtons } from './copy.ts';
-import { enableMenu } from './menu.ts';
+import { enableCodeTabs, enableCopyButtons, enableMenu, enableTheme, fillInAddress } from './page-controls.ts';
 import { enableSearch } from './search.ts';
-import { enableTheme } from './theme.ts';
 import { enableTrying } from './try.ts';
 
 // Pages work without scripts; each call adds a feature. None may move what is on the screen.

@@ -2,32 +2,86 @@ import { execFile } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { DESCRIPTION_VERSION, openapiDocument } from '@svc/contracts/openapi';
-import { bundleClient } from './bundle-client.ts';
-import { linkMarkdown, renderMarkdown, toMarkdownAddress } from './markdown/index.ts';
-import { type Frame, type NavigationSection, type Page, renderPage, searchEntries } from './page/index.ts';
-import { referencePages } from './reference/index.ts';
+import { type BuildOptions as BundleOptions, build, type OutputFile } from 'esbuild';
+import { linkMarkdown, renderMarkdown, toMarkdownAddress } from './markdown/render-markdown.ts';
+import { type Frame, type NavigationSection, type Page, renderPage } from './page/render-page.ts';
+import { searchEntries } from './page/search-entries.ts';
+import { referencePages } from './reference/reference-pages.ts';
 import {
-  addressOf,
   areaOf,
   inLanguage,
   isGuide,
   LANGUAGES,
   type Language,
   languageOf,
+  siteSections,
+  sourcesIn,
+} from './site/guide-sections.ts';
+import {
+  addressOf,
   type Pictures,
   ROOT,
   readPictures,
   readSources,
   resolveHref,
   type Sources,
-  siteSections,
   sizeOf,
-  sourcesIn,
-} from './site/index.ts';
+} from './site/sources.ts';
+
+/** Scripts and styles of the pages. */
+interface ClientBundle {
+  /** Blocks the first paint; applies remembered choices. */
+  readonly earlyScript: string;
+  readonly script: string;
+  readonly stylesheet: string;
+  /** All files by path below the site's root, including parts that the script loads later. */
+  readonly files: ReadonlyMap<string, string>;
+}
+
+/** Bundles the scripts and styles. The names of the files contain their digests. */
+const bundleClient = async (): Promise<ClientBundle> => {
+  const built = await Promise.all([
+    // A script that blocks the first paint cannot be a module, hence shares no part with one.
+    bundle({ 'docs-early': '../client/early.ts' }, { format: 'iife' }),
+    bundle({ 'docs-main': '../client/main.ts' }, { format: 'esm', splitting: true }),
+    bundle({ 'docs-style': '../style/docs.css' }, {}),
+  ]);
+  const files = new Map(built.flat().map(({ path, text }) => [`assets/${basename(path)}`, text]));
+  const pathOf = (name: string): string => `/${[...files.keys()].find((path) => path.includes(name)) ?? ''}`;
+  return {
+    earlyScript: pathOf('docs-early-'),
+    script: pathOf('docs-main-'),
+    stylesheet: pathOf('docs-style-'),
+    files,
+  };
+};
+
+const bundle = async (
+  entries: Readonly<Record<string, string>>,
+  options: Pick<BundleOptions, 'format' | 'splitting'>,
+): Promise<readonly OutputFile[]> => {
+  const { outputFiles } = await build({
+    ...options,
+    entryPoints: Object.entries(entries).map(([out, file]) => ({
+      in: fileURLToPath(new URL(file, import.meta.url)),
+      out,
+    })),
+    bundle: true,
+    minify: true,
+    write: false,
+    outdir: 'assets',
+    external: ['/assets/*.woff2'],
+    entryNames: '[name]-[hash]',
+    chunkNames: 'docs-part-[hash]',
+    target: 'es2023',
+    logLevel: 'silent',
+  });
+  return outputFiles;
+};
 
 const SDK = fileURLToPath(new URL('..', import.meta.resolve('@svc/partner-sdk')));
 const WORKSPACE_BINARIES = fileURLToPath(new URL('../../../node_modules/.bin', import.meta.url));

@@ -5,5 +5,6 @@ export {
   PARTNER_SDK_PATH,
   type SiteFiles,
 } from './build-documentation.ts';
-export { type CodeBlock, type FenceRole, readCodeBlocks } from './markdown/index.ts';
-export { siteSections } from './site/index.ts';
+export type { FenceRole } from './markdown/code-block.ts';
+export { type CodeBlock, readCodeBlocks } from './markdown/code-block.ts';
+export { siteSections } from './site/guide-sections.ts';

@@ -1,10 +1,9 @@
+export type { MessagingLogger } from './connection/connect-messaging.ts';
 export { type ConnectOptions, connectMessaging, type Messaging } from './connection/connect-messaging.ts';
 export { type EventOf, type EventSubject, hasSubject, type ReceivedEvent } from './connection/event-types.ts';
-export type { MessagingLogger } from './connection/logger.ts';
 export type { MessagingMetrics } from './connection/metrics.ts';
-export { inboxMigration } from './inbox/inbox-tables.ts';
-export type { DeliveryMeta } from './inbox/parse-message.ts';
-export { type EpochVersion, readVersions } from './inbox/queries.ts';
+export type { DeliveryMeta } from './inbox/handler.ts';
+export { type EpochVersion, inboxMigration, readVersions } from './inbox/inbox-tables.ts';
 export { readAgain } from './inbox/read-again.ts';
 export {
   type BatchConsumerOptions,
@@ -15,20 +14,24 @@ export {
   startConsumer,
 } from './inbox/start-consumer.ts';
 export { type TurnOptions, takeTurns, type VersionedFact } from './inbox/take-turns.ts';
-export { type InboxRoutesDeps, inboxRoutes } from './operations/inbox-routes.ts';
-export { type OutboxRoutesDeps, outboxRoutes } from './operations/outbox-routes.ts';
-export { type RestoreReport, restoreRoutes } from './operations/restore-routes.ts';
+export {
+  type InboxRoutesDeps,
+  inboxRoutes,
+  type OutboxRoutesDeps,
+  outboxRoutes,
+  type RestoreReport,
+  restoreRoutes,
+} from './operator-routes.ts';
 export {
   appendToOutbox,
   type OutboxEvent,
   type OutboxRevocation,
   outboxInsert,
   outboxValues,
+  withOutbox,
 } from './outbox/append-to-outbox.ts';
-export { beginEpoch, type Epoch } from './outbox/begin-epoch.ts';
-export { outboxMigration } from './outbox/outbox-tables.ts';
+export { beginEpoch, type Epoch, outboxMigration } from './outbox/outbox-tables.ts';
 export { type Relay, type RelayOptions, startRelay } from './outbox/start-relay.ts';
-export { withOutbox } from './outbox/with-outbox.ts';
 export { openRevocations, type RevocationsOptions } from './revocations/open-revocations.ts';
 export {
   authSource,

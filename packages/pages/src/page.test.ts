@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { html } from './html.ts';
-import { defineStyle, pagePolicy, renderPage } from './page.ts';
+import { defineStyle, html, pagePolicy, renderPage, trustedHtml } from './page.ts';
 import { THEME } from './site.ts';
 
 const style = defineStyle(THEME, 'p{margin:0}');
@@ -35,5 +34,24 @@ describe('the policy of a page', () => {
 
   test('allows no script and no frame', () => {
     expect(pagePolicy(style)).toMatch(/^default-src 'none'; .*frame-ancestors 'none'; base-uri 'none'$/);
+  });
+});
+
+describe('html', () => {
+  test('escapes strings in text and in attributes', () => {
+    const evil = `<img src=x onerror="alert('1')">&`;
+    expect(html`<p title="${evil}">${evil}</p>`.markup).toBe(
+      '<p title="&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt;&amp;">' +
+        '&lt;img src=x onerror=&quot;alert(&#39;1&#39;)&quot;&gt;&amp;</p>',
+    );
+  });
+
+  test('keeps markup and joins lists', () => {
+    const items = ['a', '<b>'].map((text) => html`<li>${text}</li>`);
+    expect(html`<ul>${items}${trustedHtml('<hr>')}</ul>`.markup).toBe('<ul><li>a</li><li>&lt;b&gt;</li><hr></ul>');
+  });
+
+  test('renders 0 and renders nothing for undefined, false and an empty string', () => {
+    expect(html`${undefined}${false}${0}${''}`.markup).toBe('0');
   });
 });

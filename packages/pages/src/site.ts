@@ -1,7 +1,5 @@
 import { TEXT_FONT_FACES } from './fonts.ts';
-import { type Html, html } from './html.ts';
-import { defineStyle, renderPage, type Style } from './page.ts';
-import { productMark } from './symbols.ts';
+import { defineStyle, type Html, html, productMark, renderPage, type Style } from './page.ts';
 import { systemThemeTokens } from './tokens.ts';
 
 /** Design tokens, the font, and the elements that all pages share. */

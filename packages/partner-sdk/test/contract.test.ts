@@ -9,7 +9,7 @@ import { chatCompletionShape } from '../src/inference/chat.ts';
 import { transcriptionShape } from '../src/inference/svc-client.ts';
 import * as server from '../src/server.ts';
 import { accepts, type Shape } from '../src/shape.ts';
-import { eventsPageShape } from '../src/webhooks/fetch-events.ts';
+import { eventsPageShape } from '../src/webhooks/catch-up.ts';
 
 /** Values that no field of the contract accepts together with every other type. */
 const WRONG = [undefined, null, 'x', -1, 1.5, true, [], {}];

@@ -1,5 +1,4 @@
-export { createDigests, type Digests } from './digests.ts';
-export { createMacs, type Macs } from './macs.ts';
+export { createDigests, createMacs, type Digests, type Macs } from './digests.ts';
 export { createSealer, SealBroken, type Sealer } from './sealer.ts';
 export { openSecretKeys, type SecretKey, type SecretKeys, secretKeysSetting } from './secret-keys.ts';
 export { secretRoutes } from './secret-routes.ts';

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { writeGenerated } from '@svc/contracts/write-generated';
 import { z } from 'zod';
-import { renderEnvExample, renderSettingsTable } from '../src/config/log-start.ts';
+import { renderEnvExample, renderSettingsTable } from '../src/config/load-config.ts';
 
 // Writes `.env.example` and the configuration table of README.md from the schema that `src/config.ts` of the working
 // directory exports.

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type DetailedPeerCertificate } from 'node:tls';
+import type { Metrics } from './create-metrics.ts';
 import { type PeriodicWork, runPeriodically } from './lifecycle/run-periodically.ts';
 import type { LogFields } from './logging/log-fields.ts';
-import type { Metrics } from './metrics/create-metrics.ts';
 
 const TIMEOUT_MS = 10_000;
 /** Asks PostgreSQL for TLS: its length and a code in place of a version (PostgreSQL manual, "SSLRequest"). */

@@ -2,8 +2,8 @@ import { stringify } from 'yaml';
 import { z } from 'zod';
 import { chartObjects } from './chart-objects.ts';
 import type { ChartValue } from './chart-value.ts';
+import { fieldsOf, type Node } from './chart-value.ts';
 import { camelCase, imageNames } from './service-values.ts';
-import { fieldsOf, type Node } from './template.ts';
 import { templateText } from './template-text.ts';
 import { chartValues } from './values.ts';
 

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import { isNodeFields, isSpecial, type Node, type NodeFields } from './template.ts';
+import { isNodeFields, isSpecial, type Node, type NodeFields } from './chart-value.ts';
 
 /** Kubernetes reads YAML 1.1, in which an unquoted `off` is a boolean. */
 const YAML_1_1 = { lineWidth: 0, version: '1.1' } as const;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Manifest } from '../kustomize/manifest.ts';
-import { isNodeFields } from './template.ts';
+import { isNodeFields } from './chart-value.ts';
 import { templateText } from './template-text.ts';
 import { weave } from './weave.ts';
 

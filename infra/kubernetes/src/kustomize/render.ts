@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { type ConfigMapSource, type Kustomization, readDocuments, readKustomization } from './kustomization.ts';
 import {
   type Fields,
   fieldsAt,
@@ -11,7 +10,15 @@ import {
   toManifest,
   type Value,
 } from './manifest.ts';
-import { applyOperations, mergeStrategically, type Operation } from './patches.ts';
+import {
+  applyOperations,
+  type ConfigMapSource,
+  type Kustomization,
+  mergeStrategically,
+  type Operation,
+  readDocuments,
+  readKustomization,
+} from './patches.ts';
 
 const CLUSTER_WIDE = new Set(['Namespace']);
 

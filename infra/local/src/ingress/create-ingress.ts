@@ -6,8 +6,7 @@ import { continueOnRead, findHeadFault, followsRefusedHead, toOriginForm } from 
 import { answerError } from './answer-error.ts';
 import { clientAddressOf, setForwardedHeaders } from './forwarded-headers.ts';
 import type { IngressMatch, IngressOwner, IngressTable } from './ingress-table.ts';
-import { matchPage } from './match-page.ts';
-import { readRequestPath } from './request-path.ts';
+import { matchPage, readRequestPath } from './ingress-table.ts';
 import { type ReadinessUrls, watchStopping } from './stopping-services.ts';
 import { createUpstream, PAGE_STYLE, type Upstream } from './upstream.ts';
 

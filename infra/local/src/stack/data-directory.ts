@@ -1,8 +1,23 @@
-import { accessSync, constants, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { identifyProcess, isProcessIdentity, isStillRunning, StartError, stopOrphans } from '@svc/embedded-servers';
-import { readJsonFile } from './atomic-file.ts';
+
+/** Replaces a file in one step, so that a reader never sees a part of it. Only its owner can read it. */
+export const writeFileAtomically = (path: string, text: string): void => {
+  const draft = `${path}.${process.pid}.new`;
+  writeFileSync(draft, text, { mode: 0o600 });
+  renameSync(draft, path);
+};
+
+/** Returns the JSON of a file, or undefined if it is missing or malformed. */
+export const readJsonFile = (path: string): unknown => {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+};
 
 /** Processes of a killed run stop by themselves. The next start signals those that take longer. */
 const ORPHAN_PATIENCE_MS = 6_000;

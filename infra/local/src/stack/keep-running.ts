@@ -1,8 +1,7 @@
 import { get } from 'node:http';
 import { type RunningProcess, startProcess, waitUntilReady } from '@svc/embedded-servers';
-import { reportStep } from './report.ts';
+import { reportStep, withLogPath } from './report.ts';
 import type { StackContext } from './stack-context.ts';
-import { withLogPath } from './with-log-path.ts';
 
 const READY_TIMEOUT_MS = 600_000;
 const PROBE_TIMEOUT_MS = 10_000;

@@ -3,13 +3,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { ServiceName } from '@svc/contracts';
 import { runToEnd, StartError, startProcess } from '@svc/embedded-servers';
-import { readJsonFile, writeFileAtomically } from './atomic-file.ts';
-import { reportStep } from './report.ts';
+import { readJsonFile, writeFileAtomically } from './data-directory.ts';
+import { reportStep, withLogPath } from './report.ts';
 import { variablePrefix } from './secrets.ts';
 import { inheritedEnvironment } from './service-environment.ts';
 import type { StackContext } from './stack-context.ts';
 import { type DatabaseServer, givenDatabaseUrl } from './start-servers.ts';
-import { withLogPath } from './with-log-path.ts';
 
 const MIGRATION_TIMEOUT_MS = 3_600_000;
 const MIGRATION_STOP_MS = 5_000;

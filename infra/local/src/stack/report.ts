@@ -1,3 +1,6 @@
+import { relative } from 'node:path';
+import { ProcessError, StartError } from '@svc/embedded-servers';
+
 const PROGRESS_MS = 10_000;
 
 export interface Report {
@@ -54,3 +57,20 @@ const readyLines = (
 ];
 
 const seconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(1);
+
+/** Returns a path as the person who started the stack would write it. */
+export const readablePath = (path: string): string => {
+  const fromHere = relative(process.cwd(), path);
+  return fromHere === '' || fromHere.startsWith('..') ? path : fromHere;
+};
+
+/** Adds the path of a process's log to the message of its failure. */
+export const withLogPath = async <T>(path: string, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ProcessError)) throw error;
+    const end = /[.?!]$/.test(error.message) ? '' : '.';
+    throw new StartError(`${error.message}${end} See ${readablePath(path)}.`, { cause: error });
+  }
+};

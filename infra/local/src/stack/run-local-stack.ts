@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { StartError } from '@svc/embedded-servers';
 import { exists, listPackageManagers } from '../process/package-managers.ts';
 import { pathsOf } from './data-directory.ts';
-import { readablePath } from './readable-path.ts';
-import { createReport } from './report.ts';
+import { createReport, readablePath } from './report.ts';
 import { readSettings, type StackSettings } from './settings.ts';
 import { type LocalStack, startLocalStack } from './start-local-stack.ts';
 

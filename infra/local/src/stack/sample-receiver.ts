@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeFileAtomically } from './atomic-file.ts';
+import { writeFileAtomically } from './data-directory.ts';
 import type { Report } from './report.ts';
 import type { StackSettings } from './settings.ts';
 

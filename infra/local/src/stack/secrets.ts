@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { InternalCaller } from '@svc/contracts';
 import { StartError } from '@svc/embedded-servers';
-import { readJsonFile, writeFileAtomically } from './atomic-file.ts';
+import { readJsonFile, writeFileAtomically } from './data-directory.ts';
 
 const prefixes = {
   auth: 'AUTH',

@@ -2,17 +2,14 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { serviceNames } from '@svc/contracts';
 import { describeEnd, isPortFree, StartError } from '@svc/embedded-servers';
-import { type BoundedLog, openLog } from '../process/bounded-log.ts';
-import { createSupervisor, type Supervisor } from '../process/supervisor.ts';
-import { writeFileAtomically } from './atomic-file.ts';
-import { consolePorts } from './console-pages.ts';
-import { pathsOf, type StackPaths, takeDataDirectory } from './data-directory.ts';
-import { choosePorts } from './ports.ts';
+import { type BoundedLog, createSupervisor, openLog, type Supervisor } from '../process/supervisor.ts';
+import { pathsOf, type StackPaths, takeDataDirectory, writeFileAtomically } from './data-directory.ts';
 import type { Report } from './report.ts';
 import { samplePartnerPorts } from './sample-receiver.ts';
 import { loadSecrets, type Secrets } from './secrets.ts';
 import { SANDBOX_MAIL, SANDBOX_MAIL_SMTP, SANDBOX_PAYMENTS, SANDBOX_PROVIDER } from './service-environment.ts';
 import type { StackSettings } from './settings.ts';
+import { choosePorts, consolePorts } from './settings.ts';
 
 interface StackProcess {
   readonly pid: number;

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, isPortFree } from '@svc/embedded-servers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { choosePorts } from './ports.ts';
 import { loadSecrets } from './secrets.ts';
+import { choosePorts } from './settings.ts';
 import { createStackFile } from './stack-context.ts';
 
 let directory: string;

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ServiceName, serviceNames } from '@svc/contracts';
 import { isPortFree } from '@svc/embedded-servers';
-import { writeFileAtomically } from './atomic-file.ts';
+import { writeFileAtomically } from './data-directory.ts';
 import { keepNodeRunning } from './keep-running.ts';
 import { prepareDatabase } from './prepare-database.ts';
-import { readablePath } from './readable-path.ts';
 import type { Report } from './report.ts';
+import { readablePath } from './report.ts';
 import { withSampleReceiver } from './sample-receiver.ts';
 import { variablePrefix } from './secrets.ts';
 import {
@@ -21,11 +21,15 @@ import {
 } from './service-environment.ts';
 import type { StackSettings } from './settings.ts';
 import { prepareStack, type StackContext } from './stack-context.ts';
-import { type Broker, startBroker } from './start-broker.ts';
 import { consoleUrl, samplePartnerUrl, startConsole, startSamplePartner } from './start-console.ts';
-import { startBeside, startOptional } from './start-optional.ts';
-import { startSandboxes } from './start-sandboxes.ts';
-import { type DatabaseServer, givenDatabaseUrl, startDatabaseServer } from './start-servers.ts';
+import { startBeside, startOptional, startSandboxes } from './start-sandboxes.ts';
+import {
+  type Broker,
+  type DatabaseServer,
+  givenDatabaseUrl,
+  startBroker,
+  startDatabaseServer,
+} from './start-servers.ts';
 
 /** Stop order: first no new requests come in, then open ones end, then their dependencies stop. */
 const STOP_WAVES = [

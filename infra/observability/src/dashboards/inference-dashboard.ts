@@ -1,5 +1,5 @@
 import type { Dashboard } from './dashboard.ts';
-import { errorBudget, NOT_PROBES, quantile, single } from './panels.ts';
+import { errorBudget, NOT_PROBES, quantile, single } from './dashboard.ts';
 
 export const inference: Dashboard = {
   uid: 'inference',

@@ -1,5 +1,5 @@
 import type { Dashboard } from './dashboard.ts';
-import { errorBudget, quantile, single } from './panels.ts';
+import { errorBudget, quantile, single } from './dashboard.ts';
 
 export const messaging: Dashboard = {
   uid: 'messaging',

@@ -1,5 +1,5 @@
 import type { Dashboard } from './dashboard.ts';
-import { BY_OPERATION, errorBudget, NOT_PROBES, quantile, single } from './panels.ts';
+import { BY_OPERATION, errorBudget, NOT_PROBES, quantile, single } from './dashboard.ts';
 
 export const overview: Dashboard = {
   uid: 'overview',

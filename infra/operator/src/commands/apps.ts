@@ -1,4 +1,4 @@
-import { appOperations, documentOperations, type ReportedApp } from '@svc/contracts';
+import { appOperations, documentOperations, type ReportedApp, serviceOperations } from '@svc/contracts';
 import { argument, type Command, type CommandContext, printable, printTable } from '../command.ts';
 import { UsageError } from '../operator-error.ts';
 
@@ -145,3 +145,27 @@ const stateOf = ({ active, suspended_at, deleted }: ReportedApp): string => {
   if (suspended_at !== null) return 'suspended';
   return active ? 'active' : 'inactive';
 };
+
+/** Commands for deliveries of webhooks. */
+export const webhookCommands: readonly Command[] = [
+  {
+    words: ['webhooks', 'retry'],
+    usage: '--blocked-since <RFC 3339> [--host <name>]',
+    about: 'retry the failed events that block webhooks since a moment, of one receiver or of all',
+    options: { 'blocked-since': { type: 'string' }, host: { type: 'string' } },
+    run: async ({ call, print, values }) => {
+      const sinceMs = Date.parse(String(values['blocked-since'] ?? ''));
+      if (Number.isNaN(sinceMs)) throw new UsageError('--blocked-since is missing or no RFC 3339 time');
+      const blocked_since = new Date(sinceMs).toISOString();
+      const host = values['host'] === undefined ? null : String(values['host']);
+      const retryAfter = async (after: string | null): Promise<number> => {
+        const body = { blocked_since, host, after };
+        const page = await call(serviceOperations.retryBlockedLanes, { body });
+        for (const { owner_id, event_id } of page.data) print(`${owner_id}: ${event_id} is retried`);
+        return page.data.length + (page.after === null ? 0 : await retryAfter(page.after));
+      };
+      print(`${await retryAfter(null)} events retried`);
+      return true;
+    },
+  },
+];

@@ -4,6 +4,8 @@ import {
   type DeadLetter,
   type DeadLetterOutcome,
   inboxOperations,
+  outboxOperations,
+  publishingServices,
 } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
 import { argument, type CallService, type Command, type CommandContext, oneOf, printTable } from '../command.ts';
@@ -105,3 +107,21 @@ const listAll = async (call: CallService, service: ConsumingService): Promise<De
 
 const describe = ({ id, outcome, error_code }: DeadLetterOutcome): string =>
   `${id}: ${outcome}${error_code === null ? '' : ` (${error_code})`}`;
+
+/** Commands that restore NATS from the outboxes. */
+export const outboxCommands: readonly Command[] = [
+  {
+    words: ['outbox', 'reconcile'],
+    usage: `<${publishingServices.join('|')}|all>`,
+    argumentsMax: 1,
+    about: 'compare the streams with the outbox now and republish lost facts',
+    run: async (context) => {
+      const asked = oneOf(argument(context, 0, 'the service'), [...publishingServices, 'all']);
+      for (const service of asked === 'all' ? publishingServices : [asked]) {
+        await context.call(outboxOperations[service].reconcileOutbox, {});
+        context.print(`${service}: its relay compares now; see \`svc status\``);
+      }
+      return true;
+    },
+  },
+];

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumingServices, secretOperations, serviceOperations } from '@svc/contracts';
-import { type Command, type CommandContext, oneOf, printTable } from '../command.ts';
+import { argument, type Command, type CommandContext, oneOf, type Print, printTable } from '../command.ts';
+import { OperatorError } from '../operator-error.ts';
 
 /** Values that other transactions have locked are tried again this often, after a pause. */
 const IDLE_CALLS_MAX = 60;
@@ -66,4 +67,40 @@ export const secretCommands: readonly Command[] = [
       },
     }),
   ),
+];
+
+type Keys = Awaited<ReturnType<typeof listKeys>>['data'];
+
+const listKeys = ({ call }: CommandContext) => call(serviceOperations.listSigningKeys, {});
+
+const printKeys = (print: Print, keys: Keys): true => {
+  printTable(
+    print,
+    ['KEY', 'STATE', 'CREATED', 'ACTIVATED', 'RETIRED'],
+    keys.map((key) => [key.kid, key.state, key.created_at, key.activated_at, key.retired_at]),
+  );
+  return true;
+};
+
+/** Commands for the keys that sign tokens. */
+export const signingKeyCommands: readonly Command[] = [
+  {
+    words: ['signing-keys', 'list'],
+    usage: '',
+    about: 'the keys that sign tokens: next, active, retired',
+    run: async (context) => printKeys(context.print, (await listKeys(context)).data),
+  },
+  {
+    words: ['signing-keys', 'rotate'],
+    usage: '<kid of the active key>',
+    argumentsMax: 1,
+    about: 'sign with the next key from now on; live tokens stay valid',
+    run: async (context) => {
+      const active_kid = argument(context, 0, 'the id of the active key');
+      const { rotated, data } = await context.call(serviceOperations.rotateSigningKeys, { body: { active_kid } });
+      if (!data.some(({ kid }) => kid === active_kid)) throw new OperatorError(`there is no key "${active_kid}"`);
+      context.print(rotated ? 'the next key signs now' : 'nothing to do: this is not the active key');
+      return printKeys(context.print, data);
+    },
+  },
 ];

@@ -1,8 +1,7 @@
 import { escapeHtml, type Html, html, trustedHtml } from '@svc/pages';
 import { Marked, type Token, type Tokens } from 'marked';
-import type { Language } from '../site/index.ts';
-import { type CodeTexts, codeBlock, codeTexts } from './code-block.ts';
-import { type CodeTab, readCodeFence, TAB_LABELS } from './code-fence.ts';
+import type { Language } from '../site/guide-sections.ts';
+import { type CodeTab, type CodeTexts, codeBlock, codeTexts, readCodeFence, TAB_LABELS } from './code-block.ts';
 import { diagram } from './diagram.ts';
 
 /** Neighboring blocks of code in several languages. */
@@ -219,3 +218,17 @@ export const textOf = (content: string): string =>
     .replaceAll(/&(amp|lt|gt|quot|#39|#x27);/g, (_entity, name: string) => ENTITIES[name] ?? '');
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", '#x27': "'" };
+
+/** Returns Markdown whose links lead to the Markdown pages of the site. Of links to anything else the text remains. */
+export const linkMarkdown = (markdown: string, resolveLink: ResolveLink): string =>
+  markdown.replaceAll(/\[([^\]]*)\]\(([^)\s]+)\)/g, (_whole, text: string, href: string) => {
+    const target = resolveLink(href);
+    return target === undefined ? text : `[${text}](${toMarkdownAddress(target)})`;
+  });
+
+/** Returns the address of a page's Markdown; other addresses stay as they are. */
+export const toMarkdownAddress = (address: string): string => {
+  const [path = '', anchor] = address.split('#', 2);
+  const isPage = /^\/docs(\/[\w/-]+)?$/.test(path);
+  return `${path}${isPage ? '.md' : ''}${anchor === undefined ? '' : `#${anchor}`}`;
+};

@@ -1,6 +1,7 @@
 import { CODE_FONT, type Html, html, TEXT_FONT } from '@svc/pages';
-import type { Heading } from '../markdown/index.ts';
-import { type Area, addressOf, INDEX_SOURCE, inLanguage, LANGUAGES, type Language } from '../site/index.ts';
+import type { Heading } from '../markdown/render-markdown.ts';
+import { type Area, INDEX_SOURCE, inLanguage, LANGUAGES, type Language } from '../site/guide-sections.ts';
+import { addressOf } from '../site/sources.ts';
 
 /** Words of the frame around a page. */
 interface PageTexts {

@@ -1,5 +1,5 @@
-import { textOf } from '../markdown/index.ts';
-import type { Language } from '../site/index.ts';
+import { textOf } from '../markdown/render-markdown.ts';
+import type { Language } from '../site/guide-sections.ts';
 import type { Page } from './render-page.ts';
 import type { SearchEntry } from './search-entry.ts';
 

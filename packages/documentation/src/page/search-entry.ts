@@ -1,5 +1,4 @@
-import type { Area } from '../site/guide-sections.ts';
-import type { Language } from '../site/languages.ts';
+import type { Area, Language } from '../site/guide-sections.ts';
 
 /** A searchable section. Short names, since the list has hundreds. */
 export interface SearchEntry {

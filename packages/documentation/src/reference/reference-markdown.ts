@@ -1,7 +1,6 @@
-import { toSlug } from '../markdown/index.ts';
-import { ROOT } from '../site/index.ts';
-import { codeSamples } from './code-samples.ts';
-import { credentialLine } from './credentials.ts';
+import { toSlug } from '../markdown/render-markdown.ts';
+import { ROOT } from '../site/sources.ts';
+import { codeSamples, credentialLine } from './code-samples.ts';
 import { limitsOf, objectIn, typeOf } from './describe-schema.ts';
 import { type Api, dereference, headersOf, type Operation, type Response, type Schema, type Tag } from './openapi.ts';
 

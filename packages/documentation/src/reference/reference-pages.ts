@@ -1,13 +1,12 @@
 import { type Html, html } from '@svc/pages';
-import { codeBlock, codeTabs, codeTexts, type Heading, toSlug } from '../markdown/index.ts';
-import type { Page } from '../page/index.ts';
-import { ROOT } from '../site/index.ts';
-import { codeSamples } from './code-samples.ts';
-import { credentialFields, credentialLine, credentialOf } from './credentials.ts';
-import { fieldItem, fieldList, inline, typeOf } from './describe-schema.ts';
+import { codeBlock, codeTexts } from '../markdown/code-block.ts';
+import { codeTabs, type Heading, toSlug } from '../markdown/render-markdown.ts';
+import type { Page } from '../page/render-page.ts';
+import { ROOT } from '../site/sources.ts';
+import { codeSamples, credentialFields, credentialLine, credentialOf } from './code-samples.ts';
+import { commonCodesOf, errorView, fieldItem, fieldList, inline, responseView, typeOf } from './describe-schema.ts';
 import { type Api, dereference, type Operation, type Parameter, readApi, type Schema, type Tag } from './openapi.ts';
 import { indexMarkdown, tagMarkdown } from './reference-markdown.ts';
-import { commonCodesOf, errorView, responseView } from './response-view.ts';
 
 const JSON_TYPE = 'application/json';
 const FORM_TYPES = ['multipart/form-data', 'application/x-www-form-urlencoded'];

@@ -7,7 +7,7 @@ import {
   serviceNames,
 } from '@svc/contracts';
 import type { JetStreamOptions } from 'nats';
-import { type BrokerAddress, connectionOptions } from './connection-options.ts';
+import { type BrokerAddress, connectionOptions } from './connect-to-broker.ts';
 
 /** Account that holds the streams and the bucket. Only the operator has a user in it. */
 const FACTS_ACCOUNT = 'facts';

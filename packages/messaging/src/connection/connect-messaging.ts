@@ -2,8 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { serviceNames } from '@svc/contracts';
 import { ConfigError, UnorderedSet } from '@svc/service-kit';
 import { Events, type JetStreamClient, type JetStreamManager, type NatsConnection, type Status } from 'nats';
-import { type BrokerConnectionOptions, connectionOptions, connectToBroker, jetStreamOptions } from '../broker/index.ts';
-import type { MessagingLogger } from './logger.ts';
+import {
+  type BrokerConnectionOptions,
+  connectionOptions,
+  connectToBroker,
+  isNotFound,
+  jetStreamOptions,
+} from '../broker/index.ts';
 import { createMeters, type MessagingMeters, type MessagingMetrics } from './metrics.ts';
 
 const REQUEST_TIMEOUT_MS = 5_000;
@@ -133,3 +138,34 @@ export const askBroker = async <T>(messaging: Messaging, ask: () => Promise<T>):
   if (!messaging.isConnected()) return null;
   return await messaging.untilDisconnect(ask()).catch(() => null);
 };
+
+/** Returns the stream's state, or undefined if there is no such stream. */
+export const findStream = async (jsm: JetStreamManager, name: string) => {
+  try {
+    return await jsm.streams.info(name);
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+};
+
+/** A stream or consumer of this release is missing at the broker. Services retry, because they may not create one. */
+export class BrokerNotMigrated extends Error {
+  override readonly name = 'BrokerNotMigrated';
+  readonly kind = 'unavailable';
+  readonly code = 'messaging.broker_not_migrated';
+
+  constructor(missing: string) {
+    super(`the broker is not migrated: ${missing}`);
+  }
+}
+
+type Write = (fields: { readonly [name: string]: unknown }, message: string) => void;
+
+/** The part of the service's logger that this package uses, with field names on that logger's list. */
+export interface MessagingLogger {
+  readonly debug: Write;
+  readonly info: Write;
+  readonly warn: Write;
+  readonly error: Write;
+}

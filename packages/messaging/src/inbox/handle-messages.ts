@@ -5,6 +5,7 @@ import type { ConsumedOutcome } from '../connection/metrics.ts';
 import { type ReceivedMessage, traceHandling } from '../connection/trace-messages.ts';
 import {
   classifyFailure,
+  type Delivery,
   DependencyDown,
   deliveriesGranted,
   type Effect,
@@ -12,9 +13,10 @@ import {
   type HandleResult,
   type HandlerDeps,
   isUnavailable,
+  parseMessage,
+  toDelivery,
 } from './handler.ts';
-import { type Delivery, parseMessage, toDelivery } from './parse-message.ts';
-import { insertInbox } from './queries.ts';
+import { insertInbox } from './inbox-tables.ts';
 import { countOutcome, giveBack, park, settleFailure, UNSEEN_DELIVERIES } from './settle-failure.ts';
 import { takeTurns } from './take-turns.ts';
 

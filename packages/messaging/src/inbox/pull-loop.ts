@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Consumer, type ConsumerMessages, type JsMsg, millis } from 'nats';
 import { isNotFound } from '../broker/index.ts';
-import { BrokerNotMigrated } from '../connection/broker-not-migrated.ts';
+import { BrokerNotMigrated } from '../connection/connect-messaging.ts';
 import { handleMessages } from './handle-messages.ts';
 import { deliveriesGranted, type HandleResult, type HandlerDeps, type Requirement } from './handler.ts';
 

@@ -8,9 +8,8 @@ import {
 } from './dead-letter-queries.ts';
 import { prepareEffect } from './handle-messages.ts';
 import type { HandlerDeps } from './handler.ts';
-import { classifyFailure } from './handler.ts';
-import { type Delivery, parseFact } from './parse-message.ts';
-import { type EpochVersion, findVersion, insertInbox, isEarlier } from './queries.ts';
+import { classifyFailure, type Delivery, parseFact } from './handler.ts';
+import { type EpochVersion, findVersion, insertInbox, isEarlier } from './inbox-tables.ts';
 
 /**
  * Handles a parked message again. Effect, inbox row and resolution commit together, so two replays have one effect. A message

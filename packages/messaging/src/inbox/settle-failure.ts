@@ -2,9 +2,8 @@ import type { JsMsg } from 'nats';
 import type { ConsumedOutcome } from '../connection/metrics.ts';
 import { insertDeadLetter } from './dead-letter-queries.ts';
 import type { HandleResult, HandlerDeps, Requirement } from './handler.ts';
-import { classifyFailure, GAP_QUICK_DELIVERIES, gapDelayMs, retryDelayMs } from './handler.ts';
-import { parseMessage } from './parse-message.ts';
-import { countVersionFailure, raiseVersions } from './queries.ts';
+import { classifyFailure, GAP_QUICK_DELIVERIES, gapDelayMs, parseMessage, retryDelayMs } from './handler.ts';
+import { countVersionFailure, raiseVersions } from './inbox-tables.ts';
 import { VersionGap } from './take-turns.ts';
 
 /**

@@ -5,10 +5,9 @@ import type { Messaging } from '../connection/connect-messaging.ts';
 import { askBroker } from '../connection/connect-messaging.ts';
 import { type EventOf, type EventSubject, streamOf } from '../connection/event-types.ts';
 import { countDeadLetters } from './dead-letter-queries.ts';
-import type { Effect, HandlerDeps } from './handler.ts';
-import type { Delivery, DeliveryMeta } from './parse-message.ts';
+import type { Delivery, DeliveryMeta, Effect, HandlerDeps } from './handler.ts';
+import { deleteInboxBefore } from './inbox-tables.ts';
 import { createPullLoop } from './pull-loop.ts';
-import { deleteInboxBefore } from './queries.ts';
 import { replayDeadLetter } from './replay-dead-letter.ts';
 
 const DELIVERIES_MAX = 12;

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { type EpochVersion, isEarlier, raiseVersions } from './queries.ts';
+import { type EpochVersion, isEarlier, raiseVersions } from './inbox-tables.ts';
 
 export interface VersionedFact extends EpochVersion {
   readonly aggregate: string;

@@ -1,8 +1,19 @@
+import { randomBytes } from 'node:crypto';
 import { REVOCATION_SUBJECT_PREFIX } from '@svc/contracts';
+import { retryTransaction } from '@svc/database';
 import { currentSpan } from '@svc/tracing';
 import type { Knex } from 'knex';
 import { type EventInput, type EventSubject, findEvent, streamOf } from '../connection/event-types.ts';
-import { uuidV7 } from './uuid-v7.ts';
+
+/** Returns a UUID of version 7 (RFC 9562 §5.7): 48 bits of milliseconds, then random bits. */
+export const uuidV7 = (nowMs: number = Date.now()): string => {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(nowMs, 0, 6);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+};
 
 /** Bound of a JetStream message and of the relay's memory. */
 const PAYLOAD_BYTES_MAX = 1024 ** 2;
@@ -81,4 +92,17 @@ const row = (entry: { subject: string; aggregate: string; version: number; paylo
   const span = currentSpan();
   const traceparent = span?.isSampled === true ? span.traceparent : null;
   return { ...entry, id: uuidV7(), stream: streamOf(entry.subject), payload, traceparent };
+};
+
+/**
+ * Runs `work` in one transaction, repeats it from the start after a deadlock or serialization failure, and wakes the relay
+ * of the outbox after the commit. `work` must have no effect outside the transaction.
+ */
+export const withOutbox = async <T>(
+  deps: { readonly database: Knex; readonly relay: { readonly hint: () => void } },
+  work: (trx: Knex.Transaction) => Promise<T>,
+): Promise<T> => {
+  const result = await retryTransaction(deps.database, work);
+  deps.relay.hint();
+  return result;
 };

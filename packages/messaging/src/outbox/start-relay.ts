@@ -1,10 +1,8 @@
 import { type PublisherName, REVOCATIONS_STREAM, revocationPrefixes, streams } from '@svc/contracts';
 import { type DatabaseOptions, type DatabaseSession, openSession } from '@svc/database';
 import { runPeriodically } from '@svc/service-kit';
-import type { Messaging } from '../connection/connect-messaging.ts';
-import { askBroker } from '../connection/connect-messaging.ts';
-import { findStream } from '../connection/find-stream.ts';
-import type { MessagingLogger } from '../connection/logger.ts';
+import type { Messaging, MessagingLogger } from '../connection/connect-messaging.ts';
+import { askBroker, findStream } from '../connection/connect-messaging.ts';
 import { shareHints } from '../share-hints.ts';
 import { commitWithoutWaiting, countRecentEpochs, deleteSentBefore, measureBacklog, tryRelayLock } from './queries.ts';
 import { createStreamRelay, type StreamRelay } from './stream-relay.ts';

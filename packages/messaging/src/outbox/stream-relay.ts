@@ -2,9 +2,8 @@ import { durables, REVOCATION_TTL_SECONDS, REVOCATIONS_STREAM } from '@svc/contr
 import type { DatabaseSession } from '@svc/database';
 import { errorCodeOf } from '@svc/tracing';
 import { isNotFound } from '../broker/index.ts';
-import { BrokerNotMigrated } from '../connection/broker-not-migrated.ts';
 import type { Messaging } from '../connection/connect-messaging.ts';
-import { findStream } from '../connection/find-stream.ts';
+import { BrokerNotMigrated, findStream } from '../connection/connect-messaging.ts';
 import { beginPublishing, traceHeaders } from '../connection/trace-messages.ts';
 import {
   type AcknowledgedRow,

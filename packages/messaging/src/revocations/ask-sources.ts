@@ -1,6 +1,6 @@
 import { REVOCATION_KEYS_MAX, type RecordedRevocations } from '@svc/contracts';
 import { batchCalls, withDeadline } from '@svc/service-kit';
-import type { MessagingLogger } from '../connection/logger.ts';
+import type { MessagingLogger } from '../connection/connect-messaging.ts';
 import type { RevocationSource } from './recorded-revocations.ts';
 import type { RevocationEntries } from './revocation-entries.ts';
 

@@ -1,7 +1,8 @@
-import { type ChatCompletion, createSvcClient, type SvcClient } from '../inference/index.ts';
-import type { AccessTokenSource } from '../tokens/index.ts';
-import { reasoningOf, toFinishReason, toResponseMetadata, toUsage } from './answer.ts';
+import type { ChatCompletion } from '../inference/chat.ts';
+import { createSvcClient, type SvcClient } from '../inference/svc-client.ts';
+import type { AccessTokenSource } from '../user-tokens.ts';
 import { PROVIDER, toRequest } from './request.ts';
+import { asCallError, reasoningOf, stream, toFinishReason, toResponseMetadata, toUsage } from './response.ts';
 import type {
   CallOptions,
   Content,
@@ -17,7 +18,6 @@ import type {
   Warning,
   WarningV2,
 } from './specification.ts';
-import { asCallError, stream } from './stream.ts';
 
 /** Translates a model's answers to version 2 of the specification. Calls are read in either version. */
 const asModelV2 = (model: SvcModel): SvcModelV2 => ({

@@ -1,5 +1,5 @@
 import { encodeBase64 } from '../bytes.ts';
-import type { ChatMessage, ChatRequest, ContentPart } from '../inference/index.ts';
+import type { ChatMessage, ChatRequest, ContentPart } from '../inference/chat.ts';
 import type {
   AssistantPart,
   CallOptions,

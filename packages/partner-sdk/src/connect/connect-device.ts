@@ -2,9 +2,8 @@ import { DEFAULT_SCOPE, DEVICE_GRANT_TYPE, deviceAuthorizationShape, routePaths 
 import { ConnectError } from './connect-error.ts';
 import type { ConnectedUser } from './connector.ts';
 import { type BudgetProposal, toDetails } from './connector.ts';
-import { postForm } from './oauth-request.ts';
-import { clockOf, type OAuthClientOptions, requestTokens, toTransport } from './token-request.ts';
-import type { TokenSet } from './token-set.ts';
+import type { TokenSet } from './token-request.ts';
+import { clockOf, type OAuthClientOptions, postForm, requestTokens, toTransport } from './token-request.ts';
 
 /** RFC 8628 section 3.5: each `slow_down` makes the interval longer by this much. */
 const SLOW_DOWN_SECONDS = 5;

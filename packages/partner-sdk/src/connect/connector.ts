@@ -2,9 +2,16 @@ import { encodeBase64Url } from '../bytes.ts';
 import { DEFAULT_SCOPE, routePaths } from '../generated/contract.ts';
 import { accepts, object, text } from '../shape.ts';
 import { ConnectError, toConnectError } from './connect-error.ts';
-import { addressOf, type OAuthTransport, postForm } from './oauth-request.ts';
-import { clockOf, type OAuthClientOptions, requestTokens, toTransport } from './token-request.ts';
-import type { TokenSet } from './token-set.ts';
+import type { TokenSet } from './token-request.ts';
+import {
+  addressOf,
+  clockOf,
+  type OAuthClientOptions,
+  type OAuthTransport,
+  postForm,
+  requestTokens,
+  toTransport,
+} from './token-request.ts';
 
 /** A limit of the app's use of the user's plan, as the app proposes it. The user may change or remove it. */
 export interface BudgetProposal {

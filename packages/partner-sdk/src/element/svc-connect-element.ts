@@ -1,6 +1,34 @@
-import { type BrowserApp, type BrowserConnection, createBrowserApp } from '../browser/index.ts';
-import { type BudgetProposal, ConnectError } from '../connect/index.ts';
-import { type ElementLocale, type ElementTexts, elementTexts } from './texts.ts';
+import { type BrowserApp, type BrowserConnection, createBrowserApp } from '../browser-app.ts';
+import { ConnectError } from '../connect/connect-error.ts';
+import type { BudgetProposal } from '../connect/connector.ts';
+
+/** Texts of the button in one language. */
+interface ElementTexts {
+  readonly connect: string;
+  readonly busy: string;
+  readonly disconnect: string;
+  readonly denied: string;
+  readonly failed: string;
+}
+
+type ElementLocale = 'en' | 'it';
+
+const elementTexts: Readonly<Record<ElementLocale, ElementTexts>> = {
+  en: {
+    connect: 'Connect your AI plan',
+    busy: 'Connecting…',
+    disconnect: 'Disconnect',
+    denied: 'You chose not to connect.',
+    failed: 'That did not work. Try again.',
+  },
+  it: {
+    connect: 'Collega il tuo piano AI',
+    busy: 'Collegamento…',
+    disconnect: 'Scollega',
+    denied: 'Hai scelto di non collegarti.',
+    failed: 'Non ha funzionato. Riprova.',
+  },
+};
 
 /** Styles of the button. Pages set the custom properties, or style `::part(button)` and `::part(message)`. */
 const ELEMENT_STYLE = `

@@ -1,8 +1,7 @@
 import { readBytes } from '../bytes.ts';
 import type { Shape } from '../shape.ts';
-import type { AccessTokenSource } from '../tokens/index.ts';
-import { readError, requestIdOf } from './read-error.ts';
-import { OutcomeUnknownError, SvcError } from './svc-error.ts';
+import type { AccessTokenSource } from '../user-tokens.ts';
+import { OutcomeUnknownError, readError, requestIdOf, SvcError } from './svc-error.ts';
 
 /** Time limit of one exchange, combined with the caller's own signal. */
 interface Deadline {

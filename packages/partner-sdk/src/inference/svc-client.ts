@@ -1,7 +1,7 @@
 import { capabilitiesShape, receiptShape, requestUsageShape, routePaths, usageShape } from '../generated/contract.ts';
 import { readServerUrl } from '../server-url.ts';
 import { type Infer, list, number, openObject, optional, type Shape, text } from '../shape.ts';
-import type { AccessTokenSource } from '../tokens/index.ts';
+import type { AccessTokenSource } from '../user-tokens.ts';
 import { type ChatCompletion, type ChatRequest, chatCompletionShape } from './chat.ts';
 import { type ChatStream, createChatStream } from './chat-stream.ts';
 import { type OutgoingRequest, requestJson, sendRequest, type Transport } from './send-request.ts';

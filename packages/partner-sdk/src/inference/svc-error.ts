@@ -1,4 +1,6 @@
-import type { SvcErrorCode } from './error-codes.ts';
+import { readBytes } from '../bytes.ts';
+import { serviceErrorCodes } from '../generated/contract.ts';
+import { accepts, either, integer, list, nullable, object, openObject, optional, text } from '../shape.ts';
 
 export interface SvcErrorParts {
   readonly code: SvcErrorCode;
@@ -101,3 +103,110 @@ export class StreamInterruptedError extends SvcError {
     super({ ...parts, isRetryable: false });
   }
 }
+
+/** Error code of the service. */
+export type ServiceErrorCode = keyof typeof serviceErrorCodes;
+
+/**
+ * Error codes of the SDK itself.
+ *
+ * - `validation_failed`: the service answered 422; see `ValidationFailedError.faults`.
+ * - `connection_failed`: no connection was made, so the request was not sent.
+ * - `outcome_unknown`: the request was sent but not fully answered; it may have been billed.
+ * - `no_answer`: a read-only request timed out, or its connection broke.
+ * - `invalid_answer`: the answer violates the contract.
+ * - `stream_interrupted`: a stream ended before `[DONE]`.
+ */
+export type SdkErrorCode =
+  | 'validation_failed'
+  | 'connection_failed'
+  | 'outcome_unknown'
+  | 'no_answer'
+  | 'invalid_answer'
+  | 'stream_interrupted';
+
+/** Every known code, and codes that a later release of the service may add. */
+export type SvcErrorCode = ServiceErrorCode | SdkErrorCode | (string & {});
+
+/** Returns true if a repeat is safe and may succeed. `isBilled`: the request may have cost something. */
+const isRetryableAnswer = (code: string, status: number, isBilled: boolean): boolean => {
+  const known = findCode(code);
+  if (known !== undefined && known.status === status && known.retry) return true;
+  // Refused unread, by the service or by a proxy.
+  if (status === 429) return true;
+  if (isBilled) return false;
+  return status === 500 || status === 502 || status === 504 || (status === 503 && known === undefined);
+};
+
+const findCode = (code: string): { status: number; retry: boolean } | undefined =>
+  // `hasOwn` proves that `code` is a key.
+  Object.hasOwn(serviceErrorCodes, code) ? serviceErrorCodes[code as ServiceErrorCode] : undefined;
+
+const ERROR_BYTES_MAX = 1024 * 1024;
+
+/** Body of a 422 answer. */
+const validationErrorShape = object({
+  detail: list(object({ loc: list(either(text(), integer())), msg: text(), type: text() })),
+});
+
+/** Body of every other error. */
+const errorBodyShape = object({
+  detail: openObject({
+    code: text(),
+    message: text(),
+    resets_at: optional(nullable(text())),
+    manage_url: optional(text()),
+  }),
+});
+
+/** Converts an error response. `isBilled`: the request may have cost something. */
+export const readError = async (response: Response, isBilled: boolean): Promise<SvcError> => {
+  const { status } = response;
+  const requestId = requestIdOf(response);
+  const retryAfterSeconds = readRetryAfter(response.headers.get('retry-after'));
+  // The service knows best: a 502 is usually free, but not if the provider served more than could be passed on.
+  const isFinal = response.headers.get('x-should-retry') === 'false';
+  const body = await readJson(response);
+  if (status === 422 && accepts(validationErrorShape, body)) {
+    const faults = body.detail.map(({ loc, msg, type }) => ({ loc, msg, type }));
+    return new ValidationFailedError(faults, { status, requestId });
+  }
+  if (!accepts(errorBodyShape, body)) {
+    // Not an error of the service: a proxy answered, so it is unknown if the service saw the request.
+    const parts = { code: 'invalid_answer', message: `Unexpected answer with status ${status}.`, status, requestId };
+    if (isBilled && status >= 500) return new OutcomeUnknownError({ ...parts, code: 'outcome_unknown' });
+    const isRetryable = !isFinal && isRetryableAnswer('', status, isBilled);
+    return new SvcError({ ...parts, retryAfterSeconds, isRetryable });
+  }
+  const { code, message, resets_at: resetsAt, ...details } = body.detail;
+  const parts = { code, message, status, requestId, details, resetsAt: readTime(resetsAt), retryAfterSeconds };
+  if (code === 'upstream_timeout_uncertain') return new OutcomeUnknownError(parts);
+  if (details.manage_url !== undefined) return new AppLimitError(details.manage_url, parts);
+  return new SvcError({ ...parts, isRetryable: !isFinal && isRetryableAnswer(code, status, isBilled) });
+};
+
+/** Returns the request id that the service assigned. */
+export const requestIdOf = (response: Response): string | undefined =>
+  response.headers.get('x-request-id') ?? undefined;
+
+const readJson = async (response: Response): Promise<unknown> => {
+  try {
+    return JSON.parse(new TextDecoder().decode(await readBytes(response.body, ERROR_BYTES_MAX)));
+  } catch {
+    // The status alone decides.
+    return undefined;
+  }
+};
+
+const readTime = (text: string | null | undefined): Date | undefined => {
+  const time = new Date(text ?? Number.NaN);
+  return Number.isNaN(time.getTime()) ? undefined : time;
+};
+
+/** Parses seconds or a date (RFC 9110 section 10.2.3). */
+const readRetryAfter = (text: string | null): number | undefined => {
+  if (text === null) return undefined;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  const time = readTime(text);
+  return time === undefined ? undefined : Math.max(0, Math.ceil((time.getTime() - Date.now()) / 1000));
+};

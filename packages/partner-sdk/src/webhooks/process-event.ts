@@ -1,5 +1,5 @@
+import { WebhookEventsLostError } from './webhook-errors.ts';
 import type { AccountWebhookEnvelope, AccountWebhookEvent, WebhookEnvelope, WebhookEvent } from './webhook-event.ts';
-import { WebhookEventsLostError } from './webhook-events-error.ts';
 import type { WebhookStore } from './webhook-store.ts';
 
 export interface DeliveryContext {

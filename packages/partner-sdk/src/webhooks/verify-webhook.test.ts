@@ -1,10 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
-import { signWebhook } from './sign-webhook.ts';
-import { readOwnSignature, readStandardSignature, type WebhookHeaders } from './signature-headers.ts';
+import { readOwnSignature, readStandardSignature, signWebhook, type WebhookHeaders } from './signature.ts';
 import { type VerifyWebhookOptions, verifyAccountWebhook, verifyWebhook } from './verify-webhook.ts';
-import { UnknownWebhookEventError, WebhookRejectedError } from './webhook-rejected-error.ts';
+import { UnknownWebhookEventError, WebhookRejectedError } from './webhook-errors.ts';
 
 const SECRET = 'whsec_c2VjcmV0';
 const NOW = new Date('2026-10-01T12:00:00Z');

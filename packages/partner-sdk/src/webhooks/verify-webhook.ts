@@ -6,14 +6,14 @@ import {
   webhookEventShape,
 } from '../generated/webhooks.ts';
 import type { Shape } from '../shape.ts';
-import { isSigned, readSignatureHeaders, type WebhookHeaders } from './signature-headers.ts';
+import { isSigned, readSignatureHeaders, type WebhookHeaders } from './signature.ts';
+import { UnknownWebhookEventError, WebhookRejectedError } from './webhook-errors.ts';
 import {
   type AccountWebhookEvent,
   accountEnvelopeShape,
   type WebhookEvent,
   webhookEnvelopeShape,
 } from './webhook-event.ts';
-import { UnknownWebhookEventError, WebhookRejectedError } from './webhook-rejected-error.ts';
 
 /** Limit of a body. Events are far smaller. */
 export const WEBHOOK_BODY_BYTES_MAX = 1024 * 1024;

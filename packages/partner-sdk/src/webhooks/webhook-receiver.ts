@@ -1,5 +1,4 @@
-import { closeGap, type GapClosing } from './close-gap.ts';
-import { createEventsFetcher, type WebhookEventsOptions } from './fetch-events.ts';
+import { closeGap, createEventsFetcher, type GapClosing, type WebhookEventsOptions } from './catch-up.ts';
 import {
   type DeliveryContext,
   type EventProcessing,
@@ -9,10 +8,10 @@ import {
   reportGap,
   type SequenceGap,
 } from './process-event.ts';
-import type { WebhookHeaders } from './signature-headers.ts';
+import type { WebhookHeaders } from './signature.ts';
 import { readSecrets, type SigningSecret, verifyAccountWebhook, verifyWebhook } from './verify-webhook.ts';
+import { UnknownWebhookEventError, WebhookRejectedError } from './webhook-errors.ts';
 import type { AccountWebhookEvent, WebhookEvent } from './webhook-event.ts';
-import { UnknownWebhookEventError, WebhookRejectedError } from './webhook-rejected-error.ts';
 import type { WebhookStore } from './webhook-store.ts';
 
 /** Time for closing a gap during a delivery. The service gives up on an attempt after 10 s. */

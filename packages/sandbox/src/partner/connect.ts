@@ -15,11 +15,11 @@ import {
   type WebhookReceiver,
 } from '@svc/partner-sdk/server';
 import { type Request, Router } from 'express';
-import type { Inbox } from './inbox/index.ts';
+import type { Inbox } from './inbox/inbox.ts';
 import { describeProblem, renderProblemPage } from './pages.ts';
-import type { Registration } from './registration/index.ts';
+import type { Registration } from './registration/register.ts';
 import { clearSessionCookie, readSessionCookie, type SessionStore, setSessionCookie } from './sessions.ts';
-import { textsOf, type View } from './texts/index.ts';
+import { textsOf, type View } from './texts/view.ts';
 
 /** Proposed on the consent page, where the user may change or remove it. Half of the smallest local plan. */
 const PROPOSED_LIMIT = { limitMicros: 500_000, period: 'week' } as const;

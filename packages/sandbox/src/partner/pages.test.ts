@@ -1,7 +1,8 @@
 import { AppLimitError, ConnectError, ConnectionEndedError, OutcomeUnknownError, SvcError } from '@svc/partner-sdk';
 import { describe, expect, test } from 'vitest';
 import { describeProblem } from './pages.ts';
-import { en, it as italian } from './texts/index.ts';
+import { en } from './texts/en.ts';
+import { it as italian } from './texts/it.ts';
 
 const VIEW = { texts: en, serviceUrl: 'https://svc.example/' };
 const problemOf = (code: string, status: number, more: object = {}) =>

@@ -1,7 +1,9 @@
 import { type Html, html, TEXT_FONT } from '@svc/pages';
 import { AppLimitError, ConnectError, ConnectionEndedError, OutcomeUnknownError, SvcError } from '@svc/partner-sdk';
 import type { RequestHandler } from 'express';
-import { formatTime, type Texts, type View } from './texts/index.ts';
+import type { Texts } from './texts/en.ts';
+import type { View } from './texts/view.ts';
+import { formatTime } from './texts/view.ts';
 
 /** Returns a policy without inline content, external content and framing. Scripts may call `origins`. */
 export const pagePolicy = (origins: readonly string[] = []): string =>

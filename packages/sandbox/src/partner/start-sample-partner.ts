@@ -6,18 +6,14 @@ import { createServer as createSecureServer } from 'node:https';
 import type { Server } from 'node:net';
 import { join } from 'node:path';
 import { createPages, createReceiver } from './app.ts';
-import { ensureLocalAuthority } from './authority/index.ts';
+import { ensureLocalAuthority } from './authority/ensure-local-authority.ts';
 import type { Config } from './config.ts';
 import { createPartner, type Partner } from './connect.ts';
-import { createInbox } from './inbox/index.ts';
+import { createInbox } from './inbox/inbox.ts';
 import { describeError, type Log } from './log.ts';
-import {
-  createConsoleApi,
-  keepTrying,
-  openRegistrationFile,
-  type Registration,
-  register,
-} from './registration/index.ts';
+import { createConsoleApi } from './registration/console-api.ts';
+import { keepTrying, type Registration, register } from './registration/register.ts';
+import { openRegistrationFile } from './registration/registration-file.ts';
 import { createSessionStore } from './sessions.ts';
 
 const SECRET_BYTES = 24;

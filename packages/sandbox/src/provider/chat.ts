@@ -1,11 +1,17 @@
 import { z } from 'zod';
 import { type Directives, readDirectives } from './directives.ts';
-import { type Exchange, playDirectives, sendJson } from './exchange.ts';
-import { type Answer, countTokens, generateAnswer } from './generate-answer.ts';
-import { readJson } from './read-body.ts';
-import { sampleOfSchema } from './sample-of-schema.ts';
+import {
+  answeredModel,
+  type Exchange,
+  FINGERPRINT,
+  playDirectives,
+  readJson,
+  sendJson,
+  type Usage,
+  usageOf,
+} from './exchange.ts';
+import { type Answer, countTokens, generateAnswer, sampleOfSchema } from './generate-answer.ts';
 import { type StreamEvent, streamEvents } from './stream-events.ts';
-import { answeredModel, FINGERPRINT, type Usage, usageOf } from './wire.ts';
 
 const contentPart = z.looseObject({ type: z.string(), text: z.string().optional() });
 const message = z.looseObject({

@@ -1,10 +1,17 @@
 import { z } from 'zod';
 import { readDirectives } from './directives.ts';
-import { type Exchange, playDirectives, sendJson } from './exchange.ts';
+import {
+  answeredModel,
+  type Exchange,
+  FINGERPRINT,
+  playDirectives,
+  readJson,
+  sendJson,
+  type Usage,
+  usageOf,
+} from './exchange.ts';
 import { type Answer, countTokens, generateAnswer } from './generate-answer.ts';
-import { readJson } from './read-body.ts';
 import { type StreamEvent, streamEvents } from './stream-events.ts';
-import { answeredModel, FINGERPRINT, type Usage, usageOf } from './wire.ts';
 
 const completionRequest = z.looseObject({
   model: z.string().min(1),

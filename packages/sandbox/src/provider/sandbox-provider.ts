@@ -7,11 +7,19 @@ import { answerChat } from './chat.ts';
 import { answerCompletion } from './completions.ts';
 import { type Counter, createCounter, type ProviderCounts } from './counts.ts';
 import { DirectiveError, readDirectives } from './directives.ts';
-import { type Exchange, ProviderError, playDirectives, sendError, sendJson } from './exchange.ts';
+import {
+  answeredModel,
+  type Exchange,
+  MODELS,
+  ProviderError,
+  playDirectives,
+  readJson,
+  sendError,
+  sendJson,
+  usageOf,
+} from './exchange.ts';
 import { countTokens, seededBytes } from './generate-answer.ts';
-import { readJson } from './read-body.ts';
 import { answerTranscription } from './transcriptions.ts';
-import { answeredModel, MODELS, usageOf } from './wire.ts';
 
 const DIMENSIONS = 256;
 const DIMENSIONS_MAX = 4096;

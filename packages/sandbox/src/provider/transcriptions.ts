@@ -1,10 +1,8 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { readDirectives } from './directives.ts';
-import { type Exchange, ProviderError, playDirectives, sendJson } from './exchange.ts';
+import { answeredModel, type Exchange, ProviderError, playDirectives, readBody, sendJson } from './exchange.ts';
 import { seededWords } from './generate-answer.ts';
-import { readBody } from './read-body.ts';
-import { answeredModel } from './wire.ts';
 
 /** Assumed bytes per second if the file is not WAV: 128 kbit/s, as in a typical MP3. */
 const BYTES_PER_SECOND = 16_000;

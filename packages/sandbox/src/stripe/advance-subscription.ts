@@ -2,9 +2,8 @@ import type { SandboxCard, sandboxSubscriptionSchema } from '@svc/contracts';
 import { invalidField } from '@svc/service-kit';
 import type { z } from 'zod';
 import type { Account } from './account.ts';
-import { toDate } from './amounts.ts';
-import { dueAt, fallDue, resumeDunning } from './fall-due.ts';
-import { clockOf, type HostedSubscription } from './hosted-subscription.ts';
+import { toDate } from './catalog.ts';
+import { clockOf, dueAt, fallDue, type HostedSubscription, resumeDunning } from './hosted-subscription.ts';
 import { saveChange } from './invoice-change.ts';
 import { requireSubscription, saveHosted, toHosted } from './subscriptions.ts';
 

@@ -1,6 +1,6 @@
 import type { Account } from './account.ts';
+import { CardError, Outage, Refusal } from './account.ts';
 import type { Fields } from './objects.ts';
-import { CardError, Outage, Refusal } from './refusals.ts';
 import { type ApiRequest, answerRequest } from './requests.ts';
 
 /** A request of Stripe's API. */

@@ -2,13 +2,13 @@ import { type SandboxCard, sandboxRoutes, toPayable } from '@svc/contracts';
 import { AppError, type Binding, bind } from '@svc/service-kit';
 import type { Account } from './account.ts';
 import { nowOf } from './advance-subscription.ts';
-import { toMicros, toMinor } from './amounts.ts';
+import { toMicros, toMinor } from './catalog.ts';
 import { findSession, isReverted, paySession, toHostedSession } from './checkout-sessions.ts';
 import type { BusinessDetails } from './invoice.ts';
 import type { Session } from './objects.ts';
 import { checkoutPage } from './pages/checkout-page.ts';
+import { pageUrl, replyToLostForm, replyToMissing, seeOther } from './pages/page.ts';
 import { languageOf } from './pages/page-language.ts';
-import { pageUrl, replyToLostForm, replyToMissing, seeOther } from './pages/page-replies.ts';
 
 /**
  * Attempts a payment, or answers the bank's question about one. Returns true if the checkout is paid. Otherwise its page

@@ -1,13 +1,12 @@
 import type { SandboxCard } from '@svc/contracts';
 import type { Account } from './account.ts';
-import { toDate, toMicros } from './amounts.ts';
+import { Refusal } from './account.ts';
 import { saveCard } from './cards.ts';
-import { toPrice } from './catalog.ts';
+import { toDate, toMicros, toPrice } from './catalog.ts';
 import type { HostedSession } from './hosted-session.ts';
 import { writeInvoice } from './invoices.ts';
 import type { Fields, Session, Subscription } from './objects.ts';
 import { receivePayment, restOf } from './payments.ts';
-import { Refusal } from './refusals.ts';
 import { startSubscription, toHosted } from './subscriptions.ts';
 
 const EXPIRES_AFTER_SECONDS = 24 * 3600;

@@ -1,9 +1,8 @@
 import type { Account } from './account.ts';
-import { toMinor } from './amounts.ts';
-import { type HostedSubscription, isOverdue } from './hosted-subscription.ts';
+import { toMinor } from './catalog.ts';
+import { type HostedSubscription, isOverdue, type Price, useCredit } from './hosted-subscription.ts';
 import { writeInvoice } from './invoices.ts';
 import { receivePayment } from './payments.ts';
-import { type Price, useCredit } from './plan-change.ts';
 import { saveHosted } from './subscriptions.ts';
 
 /** Returns the price of a subscription: that of its plan, as often as it is paid. A plan that is no longer on offer keeps the price of its purchase. */

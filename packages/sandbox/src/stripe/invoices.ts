@@ -1,6 +1,6 @@
 import { toPayable } from '@svc/contracts';
 import type { Account } from './account.ts';
-import { toDate, toMicros, toMinor, toSeconds } from './amounts.ts';
+import { toDate, toMicros, toMinor, toSeconds } from './catalog.ts';
 import { type HostedInvoice, taxOf } from './invoice.ts';
 import type { Customer, Fields, Invoice, InvoiceLine } from './objects.ts';
 import { type Locale, textsOf } from './pages/page-language.ts';

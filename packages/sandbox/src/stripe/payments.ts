@@ -1,9 +1,8 @@
 import type { SandboxCard } from '@svc/contracts';
-import type { Account } from './account.ts';
+import type { Account, ChargeOutcome } from './account.ts';
+import { CardError, Refusal } from './account.ts';
 import { cardOf } from './cards.ts';
-import type { ChargeOutcome } from './misbehavior.ts';
 import type { Fields, PaymentIntent, Refund } from './objects.ts';
-import { CardError, Refusal } from './refusals.ts';
 
 /** Outcome of a charge of a saved card without its holder. */
 const OUTCOMES: Readonly<Record<SandboxCard, ChargeOutcome>> = {

@@ -3,14 +3,20 @@ import { type Binding, bind, invalidField } from '@svc/service-kit';
 import type { Account } from './account.ts';
 import { nowOf } from './advance-subscription.ts';
 import type { Catalog } from './catalog.ts';
-import { paysUnattended } from './fall-due.ts';
-import { clockOf, type HostedSubscription, isOverdue, paid } from './hosted-subscription.ts';
+import {
+  changePlan,
+  clockOf,
+  type HostedSubscription,
+  isOverdue,
+  type Price,
+  paid,
+  paysUnattended,
+} from './hosted-subscription.ts';
 import { findPrice, invoiceSubscription, saveChange } from './invoice-change.ts';
 import type { Portal } from './objects.ts';
+import { pageUrl, replyToLostForm, replyToMissing, seeOther } from './pages/page.ts';
 import { languageOf } from './pages/page-language.ts';
-import { pageUrl, replyToLostForm, replyToMissing, seeOther } from './pages/page-replies.ts';
 import { portalPage } from './pages/portal-page.ts';
-import { changePlan, type Price } from './plan-change.ts';
 import { findManaged, saveHosted } from './subscriptions.ts';
 
 /** An action in the portal. `pay_confirmed`: pays the overdue amount, after the cardholder has confirmed it. */

@@ -1,16 +1,42 @@
-import type { Account } from './account.ts';
+import { type Account, CardError, Outage, Refusal } from './account.ts';
 import { nowOf } from './advance-subscription.ts';
 import { findSession, makeSession } from './checkout-sessions.ts';
-import { paysUnattended } from './fall-due.ts';
-import { clockOf } from './hosted-subscription.ts';
+import { changeQuantity, clockOf, paysUnattended } from './hosted-subscription.ts';
 import { findPrice, invoiceSubscription } from './invoice-change.ts';
 import { addInvoiceItem, changeInvoice, draftInvoice } from './invoices.ts';
-import { listPage, pageOf } from './lists.ts';
 import type { Fields, Kinds, Subscription } from './objects.ts';
 import { cancelPayment, chargeSaved, refund } from './payments.ts';
-import { changeQuantity } from './plan-change.ts';
-import { CardError, Outage, Refusal } from './refusals.ts';
 import { cancelSubscription, changeSubscription, saveHosted, toHosted } from './subscriptions.ts';
+
+const LIMIT_DEFAULT = 10;
+const LIMIT_MAX = 100;
+/** Members by which a list is filtered if the request names them. */
+const FILTERS = ['customer', 'payment_intent', 'subscription', 'type', 'status'] as const;
+
+/** Returns a page of a list, newest first. Objects are given oldest first. */
+const listPage = (url: string, objects: readonly Fields[], params: Fields): Fields => {
+  const query = { ...params, payment_intent: params['payment_intent'] ?? Object(params['payment'])['payment_intent'] };
+  const since = Number(Object(params['created'])['gte'] ?? 0);
+  const wanted = objects
+    .filter(
+      (object) =>
+        Number(object['created']) >= since &&
+        FILTERS.every((name) => query[name as keyof typeof query] === undefined || matches(object[name], query, name)),
+    )
+    .toReversed();
+  return pageOf(url, wanted, params);
+};
+
+/** Returns the page of a list that follows `starting_after`. */
+const pageOf = (url: string, wanted: readonly Fields[], params: Fields): Fields => {
+  const start = wanted.findIndex(({ id }) => id === params['starting_after']) + 1;
+  const limit = Math.min(Number(params['limit'] ?? LIMIT_DEFAULT), LIMIT_MAX);
+  const data = wanted.slice(start, start + limit);
+  return { object: 'list', url, data, has_more: start + data.length < wanted.length };
+};
+
+const matches = (value: unknown, query: Fields, name: string): boolean =>
+  value === query[name] || (name === 'status' && query[name] === 'all');
 
 /** Returns the quantity that an update of a subscription asks for; undefined if it asks for none. */
 const quantityOf = ({ items }: Fields): number | undefined => {

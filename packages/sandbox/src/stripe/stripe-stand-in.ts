@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ConfiguredPlan, SandboxCard } from '@svc/contracts';
 import type { Account } from './account.ts';
+import { behave, createMisbehavior, type Misbehavior } from './account.ts';
 import { renewDue } from './advance-subscription.ts';
 import { type ApiCall, type ApiResponse, answerApiRequest } from './answer-api-request.ts';
 import { saveCard } from './cards.ts';
@@ -8,7 +9,6 @@ import { createCatalog } from './catalog.ts';
 import { findSession, paySession } from './checkout-sessions.ts';
 import { describe, type SendEvent, StripeEvents, sign } from './events.ts';
 import type { Journal } from './journal.ts';
-import { behave, createMisbehavior, type Misbehavior } from './misbehavior.ts';
 import { type Fields, type Kinds, StripeObjects } from './objects.ts';
 import { refund, restOf } from './payments.ts';
 import { deleteCustomer } from './requests.ts';

@@ -1,9 +1,8 @@
 import type { SandboxCard } from '@svc/contracts';
 import { type SubscriptionStatus, subscriptionStatusSchema } from '@svc/contracts';
 import type { Account } from './account.ts';
-import { toDate, toSeconds } from './amounts.ts';
 import { cardOf, saveCard } from './cards.ts';
-import { toPrice } from './catalog.ts';
+import { toDate, toPrice, toSeconds } from './catalog.ts';
 import { type HostedSubscription, hasEnded, periodAt } from './hosted-subscription.ts';
 import type { Fields, Session, Subscription } from './objects.ts';
 import fixtures from './stripe-fixtures.json' with { type: 'json' };

@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type SandboxMail, startSandboxMail } from '../../src/mail/index.ts';
+import { type SandboxMail, startSandboxMail } from '../../src/mail/sandbox-mail.ts';
 
 let mail: SandboxMail;
 

@@ -5,9 +5,9 @@ import { findChromium } from '@svc/testing';
 import { usePictureBook } from '@svc/testing/pictures';
 import { describe, test } from 'vitest';
 import { renderInboxPage } from '../../src/partner/inbox/inbox-routes.ts';
-import { renderHomePage, renderWelcomePage } from '../../src/partner/inference/home-page.ts';
-import { usageView } from '../../src/partner/inference/usage-view.ts';
-import { en, it, type Texts } from '../../src/partner/texts/index.ts';
+import { renderHomePage, renderWelcomePage, usageView } from '../../src/partner/inference/home.ts';
+import { en, type Texts } from '../../src/partner/texts/en.ts';
+import { it } from '../../src/partner/texts/it.ts';
 
 const RESETS_AT = '2026-11-29T08:00:00.000Z';
 const SERVICE_URL = 'https://svc.example/';

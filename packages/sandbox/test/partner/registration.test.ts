@@ -3,7 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createConsoleApi, keepTrying, openRegistrationFile, register } from '../../src/partner/registration/index.ts';
+import { createConsoleApi } from '../../src/partner/registration/console-api.ts';
+import { keepTrying, register } from '../../src/partner/registration/register.ts';
+import { openRegistrationFile } from '../../src/partner/registration/registration-file.ts';
 import { type StandInService, startStandInService } from './support/stand-in-service.ts';
 
 const PLACE = {

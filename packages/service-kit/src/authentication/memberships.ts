@@ -8,8 +8,8 @@ import {
 } from '@svc/contracts';
 import { AppError } from '../app-error.ts';
 import { batchCalls } from '../batching/batch-calls.ts';
-import type { InternalClient } from '../client/create-internal-client.ts';
 import type { Clock } from '../clock.ts';
+import type { InternalClient } from '../create-internal-client.ts';
 import type { ActingFor } from '../http/binding.ts';
 import { createKeyCache } from './key-cache.ts';
 import type { RevocationView } from './revocation-view.ts';

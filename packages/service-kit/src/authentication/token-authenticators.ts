@@ -2,8 +2,8 @@ import { localeSchema, roles } from '@svc/contracts';
 import { errors, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { AppError } from '../app-error.ts';
-import type { InternalClient } from '../client/create-internal-client.ts';
 import { type Clock, systemClock } from '../clock.ts';
+import type { InternalClient } from '../create-internal-client.ts';
 import type {
   AccessTokenCaller,
   ActingFor,

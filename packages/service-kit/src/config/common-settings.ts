@@ -1,4 +1,4 @@
-import { ACCEPTED_CREDENTIAL, SERVICE_CREDENTIAL } from '../authentication/service-credential.ts';
+import { ACCEPTED_CREDENTIAL, SERVICE_CREDENTIAL } from '../authentication/credentials.ts';
 import { setting } from './setting.ts';
 
 const PAIRS = /^[^\s=,]+=[^,]*(,\s*[^\s=,]+=[^,]*)*$/;

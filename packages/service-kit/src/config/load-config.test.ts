@@ -5,10 +5,15 @@ import { rootCertificates } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { brokerSettings, commonSettings, databaseSettings } from './common-settings.ts';
-import { ConfigError, loadConfig } from './load-config.ts';
-import { describeSettings, renderEnvExample, renderSettingsTable, summarizeConfig } from './log-start.ts';
-import { setting } from './setting.ts';
-import { whenValid } from './when-valid.ts';
+import {
+  ConfigError,
+  describeSettings,
+  loadConfig,
+  renderEnvExample,
+  renderSettingsTable,
+  summarizeConfig,
+} from './load-config.ts';
+import { setting, whenValid } from './setting.ts';
 
 const schema = z.object({
   API_URL: setting.url({ description: 'Where the other side is.' }),

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { createLogger } from '../logging/create-logger.ts';
-import { loadConfig } from './load-config.ts';
-import { logStart } from './log-start.ts';
+import { loadConfig, logStart } from './load-config.ts';
 import { setting } from './setting.ts';
 
 const schema = z.object({

@@ -3,8 +3,27 @@ import { type RouteDefinition, sufficientScopes } from '@svc/contracts';
 import { AppError } from '../app-error.ts';
 import { requireRole } from '../authentication/memberships.ts';
 import { DPOP_ALGORITHMS } from '../authentication/proof-of-possession.ts';
-import { requireRecentAuthentication, type StepUp } from '../authentication/step-up.ts';
+import type { Clock } from '../clock.ts';
 import type { Authenticate, Authenticators, Caller, ConsoleSessionCaller, Presentation } from './binding.ts';
+
+/** Greatest age of a person's authentication for sensitive acts. */
+export interface StepUp {
+  /** STEP_UP_MAX_AGE_SECONDS. */
+  readonly maxAgeSeconds: number;
+  readonly clock: Clock;
+}
+
+/**
+ * Throws `reauthentication_required` if the person authenticated too long ago. Routes with `stepUp` check this before
+ * their handler; a handler calls it where only some of its requests are sensitive.
+ */
+export const requireRecentAuthentication = (
+  caller: { readonly authenticatedAt: Date },
+  { maxAgeSeconds, clock }: StepUp,
+): void => {
+  const ageMs = clock().getTime() - caller.authenticatedAt.getTime();
+  if (ageMs > maxAgeSeconds * 1000) throw new AppError('reauthentication_required');
+};
 
 /** Challenge for an app's id and secret (RFC 7617 section 2). */
 export const BASIC_CHALLENGE = 'Basic realm="svc"';

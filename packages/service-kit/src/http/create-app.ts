@@ -6,12 +6,19 @@ import { AppError } from '../app-error.ts';
 import type { Logger } from '../logging/create-logger.ts';
 import { type AnswerError, createErrorMapper, type IsUnavailable } from './answer-error.ts';
 import type { Binding, ReplyContent } from './binding.ts';
-import { areCrossOrigin, isPreflight, preflightHeaders } from './cross-origin.ts';
-import { findHeadFault, followsRefusedHead } from './head-fault.ts';
+import { areCrossOrigin, isPreflight, preflightHeaders } from './default-headers.ts';
 import { createRequestOpener, type OpenRequestOptions } from './open-request.ts';
+import { findHeadFault, followsRefusedHead } from './request-head.ts';
 import { type RequestState, stateOf } from './request-state.ts';
-import { createRouteMatcher, type RouteMatch } from './route-matcher.ts';
-import { allowedMethods, createRouteTable, entriesNear, type PathEntry, shapeNear } from './route-table.ts';
+import {
+  allowedMethods,
+  createRouteMatcher,
+  createRouteTable,
+  entriesNear,
+  type PathEntry,
+  type RouteMatch,
+  shapeNear,
+} from './route-table.ts';
 import { sendReply } from './send-reply.ts';
 import { type ServeRouteOptions, serveRoute } from './serve-route.ts';
 import { traceRequest } from './trace-request.ts';

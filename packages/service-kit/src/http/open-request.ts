@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { idPattern, newId } from '@svc/contracts';
+import type { Metrics } from '../create-metrics.ts';
 import type { Logger } from '../logging/create-logger.ts';
 import type { LogFields } from '../logging/log-fields.ts';
-import type { Metrics } from '../metrics/create-metrics.ts';
 import type { Caller } from './binding.ts';
 import { holdDefaultHeaders } from './default-headers.ts';
 import { STATUS_CALLER_GONE } from './read-body.ts';

@@ -2,8 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { RouteDefinition, ValidationIssue } from '@svc/contracts';
 import type { z } from 'zod';
 import { invalidRequest } from '../app-error.ts';
-import { schemaType } from './schema-at.ts';
-import { type IssueOrigin, toValidationIssues } from './validation-issues.ts';
+import { type IssueOrigin, schemaType, toValidationIssues } from './validation-issues.ts';
 
 const INTEGER_OR_DECIMAL = /^-?\d{1,16}(\.\d{1,16})?$/;
 

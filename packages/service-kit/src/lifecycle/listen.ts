@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
-import { continueOnRead } from '../http/expect-continue.ts';
+import { continueOnRead } from '../http/request-head.ts';
 import { whenClosed } from '../http/when-closed.ts';
 import { UnorderedSet } from '../unordered-set.ts';
 

@@ -1,7 +1,8 @@
 import { type Html, html } from '@svc/pages';
 import { type Request, Router } from 'express';
 import { renderPage } from '../pages.ts';
-import { type Texts, textsOf } from '../texts/index.ts';
+import type { Texts } from '../texts/en.ts';
+import { textsOf } from '../texts/view.ts';
 import type { Inbox, InboxEntry } from './inbox.ts';
 
 interface InboxPage {

@@ -1,6 +1,7 @@
-import { type ConsoleApi, expectStatus, RegistrationError, readField, readText } from './console-api.ts';
-import { ensureApp } from './ensure-app.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ConsoleApi, ensureApp, expectStatus, RegistrationError, readText } from './console-api.ts';
 import type { Credentials, RegistrationFile, WebhookRecord } from './registration-file.ts';
+import { readField } from './registration-file.ts';
 
 const BUSINESS_NAME = 'Sample Partner Ltd';
 const ACCOUNT_DOMAIN = 'sample-partner.example';
@@ -193,4 +194,28 @@ const readCurrency = async (api: ConsoleApi): Promise<string> => {
   const plans = readField(expectStatus(call, await api(call), 200), 'data');
   if (!Array.isArray(plans)) throw new RegistrationError('a response of the service lacks data');
   return readText(readField(plans[0], 'price'), 'currency');
+};
+
+const PAUSE_MIN_MS = 500;
+const PAUSE_MAX_MS = 30_000;
+
+interface KeepTryingOptions {
+  readonly signal: AbortSignal;
+  /** Called after every failure with the pause before the next attempt. */
+  readonly onFailure: (error: unknown, pauseMs: number) => void;
+  readonly wait?: (ms: number, signal: AbortSignal) => Promise<unknown>;
+}
+
+/** Retries with growing pauses until the work succeeds. Rejects only if the signal aborts. */
+export const keepTrying = async <T>(work: () => Promise<T>, options: KeepTryingOptions): Promise<T> => {
+  const { signal, onFailure, wait = (ms) => sleep(ms, undefined, { signal }) } = options;
+  for (let pauseMs = PAUSE_MIN_MS; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS)) {
+    try {
+      return await work();
+    } catch (error) {
+      signal.throwIfAborted();
+      onFailure(error, pauseMs);
+      await wait(pauseMs, signal);
+    }
+  }
 };

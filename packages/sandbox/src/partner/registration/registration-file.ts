@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { writePrivateFile } from '../private-file.ts';
-import { readField } from './console-api.ts';
 
 /** Credentials of the business that owns the app. */
 export interface Credentials {
@@ -92,3 +91,7 @@ const readWebhook = (value: unknown): WebhookRecord | undefined => {
   if (typeof clientId !== 'string' || typeof signingSecret !== 'string') return undefined;
   return typeof generation === 'number' ? { clientId, generation, signingSecret } : undefined;
 };
+
+/** Returns a field of a value that may be an object. */
+export const readField = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Object.getOwnPropertyDescriptor(value, name)?.value : undefined;

@@ -10,7 +10,7 @@ import {
 } from '@svc/partner-sdk';
 import { renderUnicodeCompact } from 'uqr';
 import { readConfig } from '../config.ts';
-import { openRegistrationFile } from '../registration/index.ts';
+import { openRegistrationFile } from '../registration/registration-file.ts';
 
 const { baseUrl, folder } = readConfig(process.env);
 const allowInsecure = baseUrl.startsWith('http:');

@@ -3,8 +3,7 @@ import { type Html, html, tick } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
 import { dueToday, type HostedSession } from '../hosted-session.ts';
 import type { BusinessDetails } from '../invoice.ts';
-import { pageReply } from './page.ts';
-import { actionButton, actionForm, cardChoice, challengePage, type PageForm } from './page-form.ts';
+import { actionButton, actionForm, cardChoice, challengePage, type PageForm, pageReply } from './page.ts';
 import type { PageLanguage } from './page-language.ts';
 
 export interface CheckoutView {

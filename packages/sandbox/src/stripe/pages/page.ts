@@ -1,6 +1,18 @@
-import { defineStyle, type Html, html, pagePolicy, productMark, renderPage, THEME } from '@svc/pages';
-import type { ReplyContent } from '@svc/service-kit';
-import type { PageLanguage } from './page-language.ts';
+import type { IncomingMessage } from 'node:http';
+import { type CheckoutNotice, type PortalNotice, type SandboxCard, sandboxCardSchema } from '@svc/contracts';
+import {
+  cardSymbol,
+  defineStyle,
+  type Html,
+  html,
+  pagePolicy,
+  productMark,
+  renderPage,
+  shield,
+  THEME,
+} from '@svc/pages';
+import { AppError, type Reply, type ReplyContent } from '@svc/service-kit';
+import { type Locale, languageOf, type PageLanguage } from './page-language.ts';
 
 /** The style of the sandbox's pages. */
 const PAGE_STYLE = defineStyle(
@@ -113,3 +125,87 @@ export const missingPage = (language: PageLanguage): ReplyContent => {
   const body = html`<section><h1>${text.missingTitle}</h1><p>${text.missing}</p><a class="button" href="/">${text.returnTo}</a></section>`;
   return pageReply({ title: text.missingTitle, body, layout: 'dialog', language, redirects: [], status: 404 });
 };
+
+/** Target of a page's forms, and the language of the page. */
+export interface PageForm {
+  readonly action: string;
+  readonly language: PageLanguage;
+}
+
+/** Renders a form around its fields and buttons. */
+export const actionForm = ({ action, language }: PageForm, body: Html): Html =>
+  html`<form method="post" action="${action}">${
+    language.isChosen && html`<input type="hidden" name="locale" value="${language.locale}">`
+  }${body}</form>`;
+
+/** Renders a button that submits an action. */
+export const actionButton = (
+  action: string,
+  label: string | Html,
+  look: 'main' | 'second' | 'danger' | 'link' = 'second',
+): Html => html`<button class="${look}" name="action" value="${action}">${label}</button>`;
+
+/** Renders radio buttons for the cards. */
+export const cardChoice = (chosen: SandboxCard, { text }: PageLanguage): Html => {
+  const cards = sandboxCardSchema.options.map(
+    (card) =>
+      html`<label><input type="radio" name="card" value="${card}"${card === chosen && html` checked`}>${cardText(card, text)}</label>`,
+  );
+  return html`<fieldset><legend class="unseen">${text.card}</legend>${cards}</fieldset>`;
+};
+
+/** Renders the card that a subscription is paid with. */
+export const heldCard = (card: SandboxCard, { text }: PageLanguage): Html =>
+  html`<p class="held">${cardText(card, text)}</p>`;
+
+const cardText = (card: SandboxCard, text: PageLanguage['text']): Html =>
+  html`${cardSymbol()}<span>${text.cardNames[card]}<small>${text.cardHints[card]}</small></span>`;
+
+/** The one card whose bank asks its holder to confirm. */
+const ASKING: SandboxCard = 'asks_to_confirm';
+
+/** Renders the bank's question: the sandbox's 3-D Secure. */
+export const challengePage = (form: PageForm, amount: string, redirects: readonly string[]): ReplyContent => {
+  const { text } = form.language;
+  const buttons = html`${actionButton('confirm', text.confirm, 'main')}${actionButton('fail', text.fail)}`;
+  const body = html`<section><p class="bank">${shield()}${text.bank}</p><h1>${text.confirmTitle}</h1>
+<p>${text.confirmText(amount)}</p>
+<dl><div><dt>${text.merchant}</dt><dd>svc</dd></div>
+<div><dt>${text.cardShort}</dt><dd>${text.cardNames[ASKING]}</dd></div>
+<div class="total"><dt>${text.amount}</dt><dd>${amount}</dd></div></dl>
+${actionForm(form, buttons)}</section>`;
+  return pageReply({ title: text.confirmTitle, body, layout: 'dialog', language: form.language, redirects });
+};
+
+/** Redirects the browser. Headers are ASCII, so a URL with other characters is encoded. All others stay as they are. */
+export const seeOther = (url: string): Reply => {
+  const location = /^[\x21-\x7e]*$/.test(url) ? url : new URL(url).href;
+  return { status: 303, headers: { location } };
+};
+
+export const pageUrl = (
+  path: string,
+  {
+    locale,
+    notice,
+  }: { readonly locale: Locale | undefined; readonly notice?: CheckoutNotice | PortalNotice | undefined },
+): string => {
+  const query = new URLSearchParams();
+  if (locale !== undefined) query.set('locale', locale);
+  if (notice !== undefined) query.set('notice', notice);
+  return query.size === 0 ? path : `${path}?${query}`;
+};
+
+/** Replies for a page that never existed or has expired: a page to browsers, an error to programs. */
+export const replyToMissing = (req: IncomingMessage, locale: Locale | undefined): Reply => {
+  if (!isBrowser(req)) throw new AppError('not_found');
+  return missingPage(languageOf(req, locale));
+};
+
+/** Sends a form whose page has expired back to that page, which says so. */
+export const replyToLostForm = (req: IncomingMessage, page: string): Reply => {
+  if (!isBrowser(req)) throw new AppError('not_found');
+  return seeOther(page);
+};
+
+const isBrowser = ({ headers }: IncomingMessage): boolean => /\btext\/html\b/i.test(headers.accept ?? '');

@@ -3,10 +3,15 @@ import { backArrow, type Html, html } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
 import type { Catalog } from '../catalog.ts';
 import type { HostedPortal } from '../hosted-session.ts';
-import { type HostedSubscription, hasEnded, isOverdue } from '../hosted-subscription.ts';
-import { changePlan, type Price, useCredit } from '../plan-change.ts';
-import { pageReply } from './page.ts';
-import { actionButton, actionForm, cardChoice, challengePage, heldCard, type PageForm } from './page-form.ts';
+import {
+  changePlan,
+  type HostedSubscription,
+  hasEnded,
+  isOverdue,
+  type Price,
+  useCredit,
+} from '../hosted-subscription.ts';
+import { actionButton, actionForm, cardChoice, challengePage, heldCard, type PageForm, pageReply } from './page.ts';
 import type { PageLanguage } from './page-language.ts';
 
 export interface PortalView {

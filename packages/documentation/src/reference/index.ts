@@ -1,1 +1,0 @@
-export { referencePages } from './reference-pages.ts';

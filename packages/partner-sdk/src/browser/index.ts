@@ -1,7 +1,0 @@
-export {
-  type BrowserApp,
-  type BrowserAppOptions,
-  type BrowserConnection,
-  createBrowserApp,
-  type PageLike,
-} from './browser-app.ts';

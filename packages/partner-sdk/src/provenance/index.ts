@@ -1,6 +1,0 @@
-export {
-  type ProvenanceClaims,
-  type ProvenanceFault,
-  ProvenanceRejectedError,
-  verifyProvenance,
-} from './verify-provenance.ts';

@@ -1,1 +1,0 @@
-export { type ReceiptClaims, ReceiptRejectedError, verifyReceipt } from './verify-receipt.ts';

@@ -1,1 +1,0 @@
-export type { PublicKeySet, SignatureFault, Signer } from './verify-signed-claims.ts';

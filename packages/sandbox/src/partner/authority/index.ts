@@ -1,1 +1,0 @@
-export { ensureLocalAuthority, type LocalAuthority } from './ensure-local-authority.ts';

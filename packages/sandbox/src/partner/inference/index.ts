@@ -1,1 +1,0 @@
-export { inferenceRoutes } from './inference-routes.ts';

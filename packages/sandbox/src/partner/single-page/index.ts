@@ -1,1 +1,0 @@
-export { singlePageRoutes } from './single-page-routes.ts';
