@@ -1,7 +1,7 @@
 import { defineTests } from '../../vitest.base.ts';
 
 export default defineTests({
-  globalSetup: ['@svc/testing/global-setup'],
+  globalSetup: ['@svc/database/testing/global-setup'],
   // The tests mostly wait for servers, so one worker would leave the processor idle.
   maxWorkers: 2,
 });

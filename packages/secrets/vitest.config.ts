@@ -1,5 +1,5 @@
 import { defineTests } from '../../vitest.base.ts';
 
 export default defineTests({
-  globalSetup: ['@svc/testing/global-setup'],
+  globalSetup: ['@svc/database/testing/global-setup'],
 });

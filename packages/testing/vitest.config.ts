@@ -1,5 +1,5 @@
 import { defineTests } from '../../vitest.base.ts';
 
 export default defineTests({
-  globalSetup: ['./src/global-setup.ts'],
+  fileParallelism: false,
 });

@@ -5,7 +5,7 @@ import { defineTests } from '../../vitest.base.ts';
 const MOCKING = ['test/accounts.test.ts', 'test/email-verification.test.ts'];
 
 export default defineTests({
-  globalSetup: ['@svc/testing/global-setup'],
+  globalSetup: ['@svc/database/testing/global-setup'],
   // Vitest leaves one core to itself, of two as well: most files wait for a database or a browser half of their time.
   maxWorkers: '100%',
   projects: [

@@ -11,7 +11,7 @@ export default defineTests({
         // Tests of memory collect garbage themselves.
         execArgv: ['--expose-gc'],
         include: ['test/**/*.test.ts'],
-        globalSetup: ['@svc/testing/global-setup'],
+        globalSetup: ['@svc/database/testing/global-setup'],
       },
     },
   ],

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '@svc/contracts';
-import { freePort } from '@svc/embedded-servers';
 import { type TestTokens, testTokens } from '@svc/testing';
+import { freePort } from '@svc/testing/servers';
 import pg from 'pg';
 import {
   CHAT_MODEL,

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '@svc/embedded-servers';
 import { testTokens } from '@svc/testing';
+import { freePort } from '@svc/testing/servers';
 import { CHAT_MODEL, createKeys, startGateway } from './gateway-under-test.ts';
 import { type Stack, startStack } from './harness/stack.ts';
 

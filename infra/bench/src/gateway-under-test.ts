@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { newId } from '@svc/contracts';
-import { freePort } from '@svc/embedded-servers';
 import type { TestTokens } from '@svc/testing';
+import { freePort } from '@svc/testing/servers';
 import pg from 'pg';
 import { openClient } from './harness/http.ts';
 import type { RunningService, ServiceLaunch, Stack } from './harness/stack.ts';

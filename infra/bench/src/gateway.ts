@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { freePort } from '@svc/embedded-servers';
 import { type TestTokens, testTokens } from '@svc/testing';
+import { freePort } from '@svc/testing/servers';
 import { Pool } from 'undici';
 import { CHAT_MODEL, createKeys, type GatewayUnderTest, startGateway } from './gateway-under-test.ts';
 import { closedLoop, interleave, type Measured, metered, type Round } from './harness/load.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '@svc/embedded-servers';
+import { freePort } from '@svc/testing/servers';
 import { type Client, openClient } from './harness/http.ts';
 import { closedLoop, interleave, type Measured, type Metered, metered, type Round, timed } from './harness/load.ts';
 import {

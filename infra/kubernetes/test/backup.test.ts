@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type PostgresServer, type ScratchDirectory, scratchDirectory, startPostgres } from '@svc/embedded-servers';
+import { type PostgresServer, type ScratchDirectory, scratchDirectory, startPostgres } from '@svc/testing/servers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const DOCKER = fileURLToPath(new URL('../../docker/', import.meta.url));

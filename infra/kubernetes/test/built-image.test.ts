@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { migrateBroker } from '@svc/messaging/broker';
 import {
   freePort,
   type PostgresServer,
@@ -10,8 +11,7 @@ import {
   scratchDirectory,
   startNats,
   startPostgres,
-} from '@svc/embedded-servers';
-import { migrateBroker } from '@svc/messaging/broker';
+} from '@svc/testing/servers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { confinedCommand, hasBuildah, type ImageConfig, openBuildah } from './support/buildah.ts';
 

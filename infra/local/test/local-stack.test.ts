@@ -3,8 +3,8 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createDatabase } from '@svc/database';
-import { freePort } from '@svc/embedded-servers';
 import { connectToBroker, jetStreamOptions } from '@svc/messaging/broker';
+import { freePort } from '@svc/testing/servers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isAlive, makeDataDirectory, type RunningStack, startStack, until, untilReady } from './running-stack.ts';
 

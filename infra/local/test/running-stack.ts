@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { identifyProcess } from '@svc/embedded-servers';
+import { identifyProcess } from '@svc/testing/servers';
 import type { StackDescription } from '../src/stack/stack-context.ts';
 
 const RUNNER = fileURLToPath(new URL('fixtures/run-stack.ts', import.meta.url));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { scratchDirectory } from '@svc/embedded-servers';
+import { scratchDirectory } from '@svc/testing/servers';
 import { createServerTemplate, FIRST_EPOCH } from './database/simulated-server.ts';
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));

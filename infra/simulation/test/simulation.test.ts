@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { scratchDirectory } from '@svc/embedded-servers';
+import { scratchDirectory } from '@svc/testing/servers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { prepareRuns } from '../src/campaign.ts';
 import { PLANTS } from '../src/checks/plants.ts';

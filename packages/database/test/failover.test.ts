@@ -4,7 +4,7 @@ import {
   scratchDirectory,
   startPostgres,
   startStandby,
-} from '@svc/embedded-servers';
+} from '@svc/testing/servers';
 import type { Knex } from 'knex';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase, isConnectionFailure, openSession } from '../src/index.ts';

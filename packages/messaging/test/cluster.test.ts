@@ -1,6 +1,6 @@
 import { newId } from '@svc/contracts';
-import { type NatsServer, scratchDirectory, startNats } from '@svc/embedded-servers';
 import { captureLogs, freePort, waitFor } from '@svc/testing';
+import { type NatsServer, scratchDirectory, startNats } from '@svc/testing/servers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BrokerUser, brokerUrl, migrateBroker, renderAccounts } from '../src/broker/index.ts';
 import { connectMessaging, type Messaging, openRevocations } from '../src/index.ts';

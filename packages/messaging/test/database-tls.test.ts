@@ -1,8 +1,8 @@
 import { chownSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createDatabase, migrate, openSession } from '@svc/database';
-import { type PostgresServer, type ScratchDirectory, scratchDirectory, startPostgres } from '@svc/embedded-servers';
 import { captureLogs, createTestAuthority, type TestAuthority, waitFor } from '@svc/testing';
+import { type PostgresServer, type ScratchDirectory, scratchDirectory, startPostgres } from '@svc/testing/servers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectMessaging, startRelay } from '../src/index.ts';
 import { type TestNats, testNats } from '../src/testing/test-nats.ts';

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { type TestDatabase, testDatabase, waitFor } from '@svc/testing';
+import { type TestDatabase, testDatabase } from '@svc/database/testing';
+import { waitFor } from '@svc/testing';
 import type { Knex } from 'knex';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {

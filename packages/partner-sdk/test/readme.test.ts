@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { type TestDatabase, testDatabase } from '@svc/database/testing';
 import { createMemoryTokenStore, createSvcClient, createUserTokens, SvcError } from '@svc/partner-sdk';
 import { createMemoryWebhookStore, createWebhookReceiver, webhookTablesSql } from '@svc/partner-sdk/server';
-import { type TestDatabase, testDatabase } from '@svc/testing';
 import express from 'express';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ConnectionEndedError, type ConnectSession, createConnector, OutcomeUnknownError } from '../src/index.ts';

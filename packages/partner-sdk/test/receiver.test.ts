@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { type TestDatabase, testDatabase, waitFor } from '@svc/testing';
+import { type TestDatabase, testDatabase } from '@svc/database/testing';
+import { waitFor } from '@svc/testing';
 import type { Knex } from 'knex';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type TestDatabase, testDatabase } from '@svc/testing';
+import { type TestDatabase, testDatabase } from '@svc/database/testing';
 import type { Knex } from 'knex';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import {

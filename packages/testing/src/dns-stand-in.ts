@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
-import { freePort } from '@svc/embedded-servers';
+import { freePort } from './servers/free-port.ts';
 
 /** Records of a name: TXT records in their chunks, and IPv4 addresses. */
 interface DnsRecords {

@@ -1,18 +1,20 @@
-export { freePort } from '@svc/embedded-servers';
 export { type CapturedLogs, captureLogs } from './capture-logs.ts';
-export { type DatabaseMoment, databaseMoment } from './database-moment.ts';
 export { type DnsAnswer, type DnsStandIn, dnsStandIn } from './dns-stand-in.ts';
 export { type DpopKey, dpopKey } from './dpop-key.ts';
-export { CHROMIUM_ARGS, findChromium } from './find-chromium.ts';
-export { internalCredential, internalCredentialFor, internalCredentials } from './internal-credentials.ts';
-export { type RunningStack, readStackFile, type StackFile, startStack } from './local-product.ts';
-export { findPreviousRelease } from './previous-release.ts';
+export { findPreviousRelease, type RunningStack, readStackFile, type StackFile, startStack } from './local-product.ts';
+export { CHROMIUM_ARGS, findChromium } from './pictures.ts';
 export { callAsEachRole, type RoleMatrix, roleMatrixOf } from './role-matrix.ts';
+export { freePort } from './servers/free-port.ts';
 export { type SoftwareAuthenticator, softwareAuthenticator } from './software-authenticator.ts';
 export { createTestAuthority, type Identity, type TestAuthority } from './test-authority.ts';
-export { type TestClock, testClock } from './test-clock.ts';
-export { type TestDatabase, testDatabase } from './test-database.ts';
 export type { AuthStandIn } from './test-tokens.ts';
-export { type ActingChoices, type TestTokens, testTokens } from './test-tokens.ts';
+export {
+  type ActingChoices,
+  internalCredential,
+  internalCredentialFor,
+  internalCredentials,
+  type TestTokens,
+  testTokens,
+} from './test-tokens.ts';
+export { type TestClock, testClock, waitFor } from './time.ts';
 export { type CollectedSpan, readSpans, type TraceCollector, traceCollector } from './trace-collector.ts';
-export { waitFor } from './wait-for.ts';

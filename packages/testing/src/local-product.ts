@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 const MAIN = new URL('../../../infra/local/src/main.ts', import.meta.url).pathname;
 const READY_TIMEOUT_MS = 150_000;
@@ -66,3 +67,25 @@ const readyLine = (child: ChildProcess): Promise<string> =>
       fail(`exit code ${code}`);
     });
   });
+
+const GIT_TIMEOUT_MS = 60_000;
+const run = promisify(execFile);
+
+/**
+ * Returns the last release before the current commit of a repository: the newest tag `v…` among its ancestors. Returns
+ * undefined, and writes so in capitals, if there is none, because what compares releases then checks nothing.
+ */
+export const findPreviousRelease = async (
+  repository: string,
+  warn: (text: string) => void = (text) => process.stderr.write(text),
+): Promise<string | undefined> => {
+  const describe = ['describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*', 'HEAD^'];
+  try {
+    return (await run('git', ['-C', repository, ...describe], { timeout: GIT_TIMEOUT_MS })).stdout.trim();
+  } catch {
+    warn(
+      'NO RELEASE IS TAGGED before this commit, so nothing is compared with it: checks of upgrades start with the first tag\n',
+    );
+    return undefined;
+  }
+};

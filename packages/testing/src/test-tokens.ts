@@ -1,7 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { type FoundManagementKey, internalRoutes, type Membership, newId, type Role } from '@svc/contracts';
+import {
+  allInternalRoutes,
+  type FoundManagementKey,
+  type InternalCaller,
+  internalCallers,
+  internalRoutes,
+  type Membership,
+  newId,
+  type Role,
+} from '@svc/contracts';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 
 /** Look-ups of the auth service, which other services send to its internal routes. */
@@ -212,3 +221,20 @@ const newSigningKey = async (): Promise<SigningKey> => {
   const kid = randomBytes(8).toString('hex');
   return { kid, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg: 'ES256', use: 'sig' } };
 };
+
+/** Returns the credential of a caller of internal routes. */
+export const internalCredential = (caller: InternalCaller): string => `${caller}:credential-of-the-tests`;
+
+/** Value of INTERNAL_API_TOKENS that accepts every caller. */
+export const internalCredentials = internalCallers.map(internalCredential).join(',');
+
+/** Returns the credential of the first allowed caller of a route. Throws if no internal route has this path. */
+export const internalCredentialFor = (method: string, path: string): string => {
+  const [bare = ''] = path.split('?', 1);
+  const caller = allInternalRoutes.find((route) => route.method === method && templateOf(route.path).test(bare))
+    ?.callers?.[0];
+  if (caller === undefined) throw new Error(`no internal route answers ${method} ${bare}`);
+  return internalCredential(caller);
+};
+
+const templateOf = (path: string): RegExp => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`);

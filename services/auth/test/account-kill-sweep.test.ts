@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
+import { type TestDatabase, testDatabase } from '@svc/database/testing';
 import { type TestNats, testNats } from '@svc/messaging/testing';
-import { type TestDatabase, testDatabase, waitFor } from '@svc/testing';
+import { waitFor } from '@svc/testing';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { camelKeys, type SnakeKeys } from '../src/key-case.ts';

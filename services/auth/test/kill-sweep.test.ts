@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { newId } from '@svc/contracts';
+import { type TestDatabase, testDatabase } from '@svc/database/testing';
 import { type TestNats, testNats } from '@svc/messaging/testing';
-import { type TestDatabase, testDatabase, waitFor } from '@svc/testing';
+import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AuthProcess, startAuthProcess } from './support/auth-process.ts';
 import type { OutboxRow } from './support/auth-service.ts';

@@ -1,4 +1,5 @@
 import { internalRoutes } from '@svc/contracts';
+import { testDatabase } from '@svc/database/testing';
 import {
   connectMessaging,
   inboxMigration,
@@ -11,7 +12,7 @@ import {
 import { ensureDurable } from '@svc/messaging/broker';
 import { type TestNats, testNats } from '@svc/messaging/testing';
 import { createInternalClient, createLogger } from '@svc/service-kit';
-import { internalCredential, testDatabase, waitFor } from '@svc/testing';
+import { internalCredential, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AuthService, startAuthService } from './support/auth-service.ts';
 import { call } from './support/http.ts';

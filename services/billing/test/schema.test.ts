@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { idOf } from '@svc/contracts';
 import { dumpSchema } from '@svc/database';
-import { type TestDatabase, testDatabase } from '@svc/testing';
+import { type TestDatabase, testDatabase } from '@svc/database/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { keepRequestPartitions } from '../src/keep-request-partitions.ts';
 

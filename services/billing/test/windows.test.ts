@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { type TestDatabase, testDatabase } from '@svc/testing';
+import { type TestDatabase, testDatabase } from '@svc/database/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { monthlyWindow, usedPercent, weeklyWindow } from '../src/reservations/read-standing.ts';

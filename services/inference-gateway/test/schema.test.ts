@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { dumpSchema } from '@svc/database';
-import { type TestDatabase, testDatabase } from '@svc/testing';
+import { type TestDatabase, testDatabase } from '@svc/database/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SECTIONS } from '../src/personal-data.ts';
 

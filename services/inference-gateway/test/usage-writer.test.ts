@@ -4,8 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { newId } from '@svc/contracts';
 import { createDatabase } from '@svc/database';
+import { type TestDatabase, testDatabase } from '@svc/database/testing';
 import { createLogger, createMetrics } from '@svc/service-kit';
-import { freePort, type TestDatabase, testDatabase, waitFor } from '@svc/testing';
+import { freePort, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   createUsageMeters,

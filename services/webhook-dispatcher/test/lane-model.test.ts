@@ -1,6 +1,6 @@
 import { newId } from '@svc/contracts';
+import { type TestDatabase, testDatabase } from '@svc/database/testing';
 import { AppError } from '@svc/service-kit';
-import { type TestDatabase, testDatabase } from '@svc/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {

@@ -1,5 +1,6 @@
 import { newId } from '@svc/contracts';
-import { type TestDatabase, testDatabase, waitFor } from '@svc/testing';
+import { type TestDatabase, testDatabase } from '@svc/database/testing';
+import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLaneStore } from '../src/deliveries/lane-store.ts';
 import {

@@ -1,5 +1,6 @@
 import { newId, restoreOperations } from '@svc/contracts';
-import { databaseMoment, internalCredential, waitFor } from '@svc/testing';
+import { databaseMoment } from '@svc/database/testing';
+import { internalCredential, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Dispatcher, startDispatcher, startWorld, type World } from './support/dispatcher.ts';
 import { createFacts, snapshot } from './support/facts.ts';

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { newId } from '@svc/contracts';
 import { dumpSchema } from '@svc/database';
-import { type TestDatabase, testDatabase } from '@svc/testing';
+import { type TestDatabase, testDatabase } from '@svc/database/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { LIST_APP_DAYS } from '../src/analytics/queries.ts';
 import { claimDueLanes, storeEvents } from '../src/events/index.ts';

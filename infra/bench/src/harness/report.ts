@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { availableParallelism, cpus, loadavg } from 'node:os';
-import { locateNatsServer, locatePostgres } from '@svc/embedded-servers';
+import { locateNatsServer, locatePostgres } from '@svc/testing/servers';
 import { readable } from './statistics.ts';
 
 type Cell = string | number;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { freePort, type RunningServer, startNats } from '@svc/embedded-servers';
 import { type BrokerUser, brokerUrl, migrateBroker, renderAccounts } from '@svc/messaging/broker';
+import { freePort, type RunningServer, startNats } from '@svc/testing/servers';
 
 /** Wraps a server that can be stopped and started again, in place or otherwise. */
 export const restartable = (first: RunningServer, start: () => Promise<RunningServer>) => {

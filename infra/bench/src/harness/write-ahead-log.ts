@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSession } from '@svc/database';
-import { baseBackup, type PostgresOptions, type PostgresServer, startRecovered } from '@svc/embedded-servers';
+import { baseBackup, type PostgresOptions, type PostgresServer, startRecovered } from '@svc/testing/servers';
 import pg from 'pg';
 
 /** 640 MB: more than a measurement writes before the first checkpoint. */

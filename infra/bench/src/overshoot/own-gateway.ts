@@ -1,6 +1,6 @@
 import { newId } from '@svc/contracts';
-import { freePort } from '@svc/embedded-servers';
 import { type TestTokens, testTokens } from '@svc/testing';
+import { freePort } from '@svc/testing/servers';
 import pg from 'pg';
 import { CHAT_MODEL, type GatewayUnderTest, startGateway } from '../gateway-under-test.ts';
 import { openClient } from '../harness/http.ts';

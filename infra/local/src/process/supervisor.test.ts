@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { ProcessEndedError, type ProcessExit, type RunningProcess } from '@svc/embedded-servers';
+import { ProcessEndedError, type ProcessExit, type RunningProcess } from '@svc/testing/servers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createSupervisor, openLog, type Supervisor } from './supervisor.ts';
 

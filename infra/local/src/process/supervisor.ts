@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ProcessEndedError, type ProcessExit, type RunningProcess } from '@svc/embedded-servers';
+import { ProcessEndedError, type ProcessExit, type RunningProcess } from '@svc/testing/servers';
 
 const BACKOFF_MIN_MS = 100;
 const BACKOFF_MAX_MS = 5_000;

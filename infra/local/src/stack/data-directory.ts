@@ -1,7 +1,7 @@
 import { accessSync, constants, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { identifyProcess, isProcessIdentity, isStillRunning, StartError, stopOrphans } from '@svc/embedded-servers';
+import { identifyProcess, isProcessIdentity, isStillRunning, StartError, stopOrphans } from '@svc/testing/servers';
 
 /** Replaces a file in one step, so that a reader never sees a part of it. Only its owner can read it. */
 export const writeFileAtomically = (path: string, text: string): void => {

@@ -1,5 +1,5 @@
 import { get } from 'node:http';
-import { type RunningProcess, startProcess, waitUntilReady } from '@svc/embedded-servers';
+import { type RunningProcess, startProcess, waitUntilReady } from '@svc/testing/servers';
 import { reportStep, withLogPath } from './report.ts';
 import type { StackContext } from './stack-context.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { ServiceName } from '@svc/contracts';
-import { runToEnd, StartError, startProcess } from '@svc/embedded-servers';
+import { runToEnd, StartError, startProcess } from '@svc/testing/servers';
 import { readJsonFile, writeFileAtomically } from './data-directory.ts';
 import { reportStep, withLogPath } from './report.ts';
 import { variablePrefix } from './secrets.ts';

@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { ProcessError, StartError } from '@svc/embedded-servers';
+import { ProcessError, StartError } from '@svc/testing/servers';
 
 const PROGRESS_MS = 10_000;
 

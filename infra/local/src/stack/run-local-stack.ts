@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { StartError } from '@svc/embedded-servers';
+import { StartError } from '@svc/testing/servers';
 import { exists, listPackageManagers } from '../process/package-managers.ts';
 import { pathsOf } from './data-directory.ts';
 import { createReport, readablePath } from './report.ts';

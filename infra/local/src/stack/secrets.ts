@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { InternalCaller } from '@svc/contracts';
-import { StartError } from '@svc/embedded-servers';
+import { StartError } from '@svc/testing/servers';
 import { readJsonFile, writeFileAtomically } from './data-directory.ts';
 
 const prefixes = {

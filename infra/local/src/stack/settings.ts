@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { claimPortBlock, isPortFree, type PortBlock, StartError } from '@svc/embedded-servers';
+import { claimPortBlock, isPortFree, type PortBlock, StartError } from '@svc/testing/servers';
 import { readJsonFile, writeFileAtomically } from './data-directory.ts';
 
 export const CONSOLE = 'console';

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { serviceNames } from '@svc/contracts';
-import { describeEnd, isPortFree, StartError } from '@svc/embedded-servers';
+import { describeEnd, isPortFree, StartError } from '@svc/testing/servers';
 import { type BoundedLog, createSupervisor, openLog, type Supervisor } from '../process/supervisor.ts';
 import { pathsOf, type StackPaths, takeDataDirectory, writeFileAtomically } from './data-directory.ts';
 import type { Report } from './report.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, isPortFree } from '@svc/embedded-servers';
+import { freePort, isPortFree } from '@svc/testing/servers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadSecrets } from './secrets.ts';
 import { choosePorts } from './settings.ts';

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runToEnd, startProcess } from '@svc/embedded-servers';
+import { runToEnd, startProcess } from '@svc/testing/servers';
 import type { BoundedLog } from '../process/supervisor.ts';
 import { keepNodeRunning } from './keep-running.ts';
 import { reportStep, withLogPath } from './report.ts';

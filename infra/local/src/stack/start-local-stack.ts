@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ServiceName, serviceNames } from '@svc/contracts';
-import { isPortFree } from '@svc/embedded-servers';
+import { isPortFree } from '@svc/testing/servers';
 import { writeFileAtomically } from './data-directory.ts';
 import { keepNodeRunning } from './keep-running.ts';
 import { prepareDatabase } from './prepare-database.ts';

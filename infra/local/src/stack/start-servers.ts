@@ -1,6 +1,6 @@
 import { type ServiceName, serviceNames } from '@svc/contracts';
-import { type NatsServer, StartError, startNats, startPostgres } from '@svc/embedded-servers';
 import type { BrokerUser } from '@svc/messaging/broker';
+import { type NatsServer, StartError, startNats, startPostgres } from '@svc/testing/servers';
 import { keepRunning } from './keep-running.ts';
 import { variablePrefix } from './secrets.ts';
 import type { StackContext } from './stack-context.ts';

@@ -3,7 +3,7 @@ import { openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { migrate } from '@svc/database';
-import { scratchDirectory, startPostgres } from '@svc/embedded-servers';
+import { scratchDirectory, startPostgres } from '@svc/testing/servers';
 import pg from 'pg';
 import type { ServerAddress } from './stepped-connection.ts';
 

@@ -1,4 +1,4 @@
-import { scratchDirectory, startPostgres } from '@svc/embedded-servers';
+import { scratchDirectory, startPostgres } from '@svc/testing/servers';
 
 /** One PostgreSQL for the run. `@svc/testing` has a fuller one, but that package builds on this one. */
 export const setup = async (): Promise<() => Promise<void>> => {

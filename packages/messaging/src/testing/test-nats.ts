@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { type NatsServer, scratchDirectory, startNats } from '@svc/embedded-servers';
+import { type NatsServer, scratchDirectory, startNats } from '@svc/testing/servers';
 import { type BrokerUser, brokerUrl, type DurableOptions, migrateBroker, renderAccounts } from '../broker/index.ts';
 
 /** A real nats-server with JetStream for one test file. Its port survives restarts. */

@@ -1,5 +1,5 @@
-import { freePort, type NatsServer, type ScratchDirectory, scratchDirectory, startNats } from '@svc/embedded-servers';
 import { captureLogs } from '@svc/testing';
+import { freePort, type NatsServer, type ScratchDirectory, scratchDirectory, startNats } from '@svc/testing/servers';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { brokerUrl, connectToBroker, renderAccounts } from '../../src/broker/index.ts';
 import { connectMessaging } from '../../src/index.ts';

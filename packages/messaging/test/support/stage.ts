@@ -1,5 +1,6 @@
 import { durables as contractDurables } from '@svc/contracts';
-import { captureLogs, testDatabase } from '@svc/testing';
+import { testDatabase } from '@svc/database/testing';
+import { captureLogs } from '@svc/testing';
 import { connectMessaging, type Messaging, type MessagingMetrics, type Relay, startRelay } from '../../src/index.ts';
 import { testNats } from '../../src/testing/test-nats.ts';
 

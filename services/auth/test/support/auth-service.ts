@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { newId } from '@svc/contracts';
+import { type TestDatabase, testDatabase } from '@svc/database/testing';
 import { openSecretKeys } from '@svc/secrets';
 import { type Clock, createLogger, createMetrics, listen, loadConfig, type Metrics } from '@svc/service-kit';
-import { freePort, internalCredential, internalCredentials, type TestDatabase, testDatabase } from '@svc/testing';
+import { freePort, internalCredential, internalCredentials } from '@svc/testing';
 import type { Knex } from 'knex';
 import { type App, type AppDeps, createApp } from '../../src/app.ts';
 import { type Config, configSchema } from '../../src/config.ts';

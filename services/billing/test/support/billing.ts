@@ -2,15 +2,14 @@ import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { idPattern, newId, plansFileSchema, STRIPE_SANDBOX } from '@svc/contracts';
+import { type TestDatabase, testDatabase } from '@svc/database/testing';
 import { type StripeServer, StripeStandIn, sendOverHttp, startStripeServer } from '@svc/sandbox/stripe';
 import { createLogger, createMetrics, createTokenAuthenticators, listen, loadConfig } from '@svc/service-kit';
 import {
   internalCredential,
   internalCredentialFor,
   internalCredentials,
-  type TestDatabase,
   type TestTokens,
-  testDatabase,
   testTokens,
 } from '@svc/testing';
 import type { Knex } from 'knex';

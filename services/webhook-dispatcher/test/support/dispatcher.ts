@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { newId } from '@svc/contracts';
 import { createDatabase } from '@svc/database';
+import { type TestDatabase, testDatabase } from '@svc/database/testing';
 import type { Lookup } from '@svc/destinations';
 import { connectMessaging, type EventOf, type EventSubject, type Messaging } from '@svc/messaging';
 import { type TestNats, testNats } from '@svc/messaging/testing';
@@ -11,9 +12,7 @@ import {
   createTestAuthority,
   internalCredentials,
   type TestAuthority,
-  type TestDatabase,
   type TestTokens,
-  testDatabase,
   testTokens,
 } from '@svc/testing';
 import type { Knex } from 'knex';

@@ -1,5 +1,5 @@
 import type { ServiceName } from '@svc/contracts';
-import { type NatsServer, type ScratchDirectory, scratchDirectory, startNats } from '@svc/embedded-servers';
+import { type NatsServer, type ScratchDirectory, scratchDirectory, startNats } from '@svc/testing/servers';
 import type { JetStreamClient, JetStreamManager, NatsConnection } from 'nats';
 import {
   type BrokerUser,

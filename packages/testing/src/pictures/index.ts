@@ -1,2 +1,0 @@
-export { comparePicture } from './compare-picture.ts';
-export { LOOKS, type Look, type PictureBook, takePicture, usePictureBook, wear } from './picture-book.ts';
