@@ -1,4 +1,4 @@
-import { activeTracing, errorCodeOf, type TraceSpan, type Tracing } from '@svc/tracing';
+import { type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import knex, { type Knex } from 'knex';
 import { answerTimeoutMs, CONNECT_TIMEOUT_MS, connectionConfig, type DatabaseOptions } from './connection-config.ts';
 import type { DriverConnection } from './limit-queries.ts';
@@ -6,6 +6,8 @@ import { type DriverQuery, interceptQueries, limitQueries } from './limit-querie
 import { meterPool } from './pool-meters.ts';
 import { createWritableServer, readServers, shareOptions } from './writable-server.ts';
 
+/** A SQLSTATE, or a code of the system. */
+const CODE = /^\w{1,60}$/;
 const OPERATION = /^\s*([a-z]{2,12})\b/i;
 
 const KNOWN = /^(SELECT|INSERT|UPDATE|DELETE|WITH|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|SET|CALL|CREATE|ALTER|DROP)$/;
@@ -23,7 +25,6 @@ type Created = (failure: unknown, connection: PoolConnection) => void;
  * after a failover. The caller ends it with `destroy()`. Throws RangeError for a URL with TLS parameters beside a CA file.
  */
 export const createDatabase = (url: string, options: DatabaseOptions = {}): Knex => {
-  const tracing = activeTracing();
   const doubtful = new WeakSet<DriverConnection>();
   const servers = readServers(url);
   const shared = shareOptions(servers, options);
@@ -54,7 +55,7 @@ export const createDatabase = (url: string, options: DatabaseOptions = {}): Knex
           server.doubt();
         };
         limitQueries(connection, { timeoutMs: answerTimeoutMs(options), onDoubt });
-        if (tracing !== undefined) traceConnection(connection, tracing);
+        traceConnection(connection);
         done(undefined, connection);
       },
       // knex also replaces the connections whose end the driver reports.
@@ -74,22 +75,29 @@ const ignore = (): void => {};
  * Records each query of a connection as a span of the current trace: its operation and the name of a prepared statement,
  * never its text or values. Queries outside a trace, such as polls, make no span.
  */
-const traceConnection = (connection: DriverConnection, tracing: Tracing): void =>
+const traceConnection = (connection: DriverConnection): void =>
   interceptQueries(connection, (send) => (query, callback) => {
-    if (tracing.current() === undefined) return send(query, callback);
-    const span = beginSpan(tracing, query);
+    if (trace.getActiveSpan() === undefined) return send(query, callback);
+    const span = beginSpan(query);
     send(query, (error, result) => {
-      span.end(error ? errorCodeOf(error) : undefined);
+      if (error) fail(span, error);
+      span.end();
       callback(error, result);
     });
   });
 
-const beginSpan = (tracing: Tracing, query: DriverQuery): TraceSpan => {
+/** Marks a span as failed, by the code of PostgreSQL or the system. Never by a message, which may hold values. */
+const fail = (span: Span, error: unknown): void => {
+  const code: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined;
+  span.setAttribute('error.type', typeof code === 'string' && CODE.test(code) ? code : 'unknown');
+  span.setStatus({ code: SpanStatusCode.ERROR });
+};
+
+const beginSpan = (query: DriverQuery): Span => {
   const { text, name } = typeof query === 'string' ? { text: query, name: undefined } : query;
   const operation = operationOf(text);
-  return tracing.begin({
-    name: name ?? operation,
-    kind: 'client',
+  return trace.getTracer('svc').startSpan(name ?? operation, {
+    kind: SpanKind.CLIENT,
     attributes: { 'db.system.name': 'postgresql', 'db.operation.name': operation, 'db.query.summary': name },
   });
 };

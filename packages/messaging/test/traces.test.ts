@@ -1,29 +1,31 @@
+import { SpanKind } from '@opentelemetry/api';
+import {
+  type ControlledLifecycle,
+  createLifecycle,
+  createLogger,
+  openTraces,
+  tracer,
+  withinSpan,
+} from '@svc/service-kit';
 import { traceCollector, waitFor } from '@svc/testing';
-import { activeTracing, type RunningTraces, startTracing } from '@svc/tracing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startBatchConsumer, startConsumer } from '../src/index.ts';
 import { readEffects, recordEffect, registerApp } from './support/effects.ts';
 import { createStage, type Stage } from './support/stage.ts';
 
 let stage: Stage;
-let traces: RunningTraces;
+let life: ControlledLifecycle;
 let collector: Awaited<ReturnType<typeof traceCollector>>;
 beforeAll(async () => {
   collector = await traceCollector();
-  traces = await startTracing({
-    service: 'auth',
-    endpoint: collector.url,
-    headers: {},
-    timeoutMs: 5_000,
-    ratio: 1,
-    resourceAttributes: {},
-    onExport: (failure) => expect(failure).toBeUndefined(),
-  });
+  const logger = createLogger({ service: 'auth', level: 'warn' });
+  life = createLifecycle({ logger });
+  await openTraces(life, { service: 'auth', config: collector.settings, logger });
   stage = await createStage(['test_single', 'test_batch']);
 });
 afterAll(async () => {
   await stage.end();
-  await traces.stop();
+  await life.stop();
   await collector.close();
 });
 
@@ -31,11 +33,10 @@ const subjects = ['auth.app.registered.v1'] as const;
 
 /** Registers an app within a new trace, and returns the id of the trace. */
 const registerTraced = async (): Promise<string> => {
-  const tracing = activeTracing();
-  const span = tracing?.begin({ name: 'request', kind: 'server' });
-  await tracing?.within(span, () => registerApp(stage.knex));
-  span?.end();
-  return String(span?.traceId);
+  const span = tracer().startSpan('request', { kind: SpanKind.SERVER });
+  await withinSpan(span, () => registerApp(stage.knex));
+  span.end();
+  return span.spanContext().traceId;
 };
 
 test('the trace of a fact goes through PostgreSQL, the outbox and NATS to its effect', async () => {

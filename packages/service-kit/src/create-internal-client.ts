@@ -1,10 +1,11 @@
+import { type Attributes, SpanKind, trace } from '@opentelemetry/api';
 import { type ErrorCode, errorCodes, type RouteDefinition } from '@svc/contracts';
-import { currentSpan, type SpanAttributes, traced } from '@svc/tracing';
 import { Agent, type Dispatcher, request } from 'undici';
 import { z } from 'zod';
 import { AppError } from './app-error.ts';
 import { withDeadline } from './clock.ts';
 import { OPERATOR_HEADER } from './http/audit-request.ts';
+import { endSpan, errorCodeOf, traceparentOf, tracer, withinSpan } from './traces.ts';
 
 export interface InternalClientOptions {
   readonly baseUrl: string;
@@ -103,10 +104,7 @@ export const createInternalClient = (options: InternalClientOptions): InternalCl
       const asked = () =>
         // CallInput is RawInput with the route's types.
         withDeadline(timeoutMs, (signal) => send(route, withSignal(input as RawInput, signal), { ...options, agent }));
-      const answer = await traced(
-        { name: route.operationId, kind: 'client', attributes: { ...attributesOf(route), ...server } },
-        asked,
-      );
+      const answer = await traced(route, server, asked);
       if (answer.status >= 400) throw toError(route, answer, options);
       const response = route.responses[answer.status];
       if (response === undefined) throw disagreement(route, `status ${answer.status} is not in the contract`);
@@ -182,21 +180,36 @@ const open = async (
   }
 };
 
-const attributesOf = ({ operationId, method, path }: RouteDefinition): SpanAttributes => ({
+const attributesOf = ({ operationId, method, path }: RouteDefinition): Attributes => ({
   'svc.operation': operationId,
   'http.request.method': method,
   'http.route': path,
 });
 
-const serverOf = (baseUrl: string): SpanAttributes => {
+const serverOf = (baseUrl: string): Attributes => {
   const { protocol, hostname, port } = new URL(baseUrl);
   return { 'server.address': hostname, 'server.port': Number(port || (protocol === 'https:' ? 443 : 80)) };
 };
 
+/** Runs a call as a step of the current trace, if there is one. */
+const traced = async <T>(route: RouteDefinition, server: Attributes, work: () => Promise<T>): Promise<T> => {
+  if (trace.getActiveSpan() === undefined) return await work();
+  const attributes = { ...attributesOf(route), ...server };
+  const span = tracer().startSpan(route.operationId, { kind: SpanKind.CLIENT, attributes });
+  try {
+    const result = await withinSpan(span, work);
+    span.end();
+    return result;
+  } catch (error) {
+    endSpan(span, errorCodeOf(error));
+    throw error;
+  }
+};
+
 /** Trace headers are sent to our own services only. */
 const traceHeaders = (): Readonly<Record<string, string>> => {
-  const span = currentSpan();
-  return span === undefined ? {} : { traceparent: span.traceparent };
+  const traceparent = traceparentOf(trace.getActiveSpan());
+  return traceparent === undefined ? {} : { traceparent };
 };
 
 const pathOf = (route: RouteDefinition, input: RawInput): string => {

@@ -107,4 +107,5 @@ export { createLogger, type Logger, type LoggerOptions, reduceError } from './lo
 export type { LogFieldName, LogFields } from './logging/log-fields.ts';
 export { openTraces, type TraceConfig } from './open-traces.ts';
 export { type DerivedKeys, keySetReply, openDerivedKeys, type PublicSigningKey, signClaims } from './signing.ts';
+export { contextOf, endSpan, errorCodeOf, isSampled, traceparentOf, tracer, withinSpan } from './traces.ts';
 export { UnorderedSet } from './unordered-set.ts';

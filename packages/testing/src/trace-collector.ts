@@ -17,11 +17,33 @@ export interface CollectedSpan {
 /** Stand-in for a collector that speaks OTLP over HTTP, in JSON. */
 export interface TraceCollector {
   readonly url: string;
+  /** Settings of a process that sends it every trace. */
+  readonly settings: TraceSettings;
   readonly spans: readonly CollectedSpan[];
   /** Headers of the last batch. */
   readonly headers: Readonly<Record<string, unknown>>;
   readonly close: () => Promise<void>;
 }
+
+/** Trace settings of a service, by the names of their variables. */
+interface TraceSettings {
+  readonly OTEL_TRACES_EXPORTER: undefined;
+  readonly OTEL_EXPORTER_OTLP_ENDPOINT: string;
+  readonly OTEL_EXPORTER_OTLP_HEADERS: undefined;
+  readonly OTEL_EXPORTER_OTLP_TIMEOUT: number;
+  readonly OTEL_TRACES_SAMPLER_ARG: '1';
+  readonly OTEL_RESOURCE_ATTRIBUTES: undefined;
+}
+
+/** Returns the settings of a process that sends every trace to this collector. */
+const settingsFor = (url: string): TraceSettings => ({
+  OTEL_TRACES_EXPORTER: undefined,
+  OTEL_EXPORTER_OTLP_ENDPOINT: url,
+  OTEL_EXPORTER_OTLP_HEADERS: undefined,
+  OTEL_EXPORTER_OTLP_TIMEOUT: 5_000,
+  OTEL_TRACES_SAMPLER_ARG: '1',
+  OTEL_RESOURCE_ATTRIBUTES: undefined,
+});
 
 export interface TraceCollectorOptions {
   /** Answers each batch instead of storing it. */
@@ -51,8 +73,10 @@ export const traceCollector = async (options: TraceCollectorOptions = {}): Promi
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   // A TCP server's address is never a path.
   const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}`;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
+    settings: settingsFor(url),
     spans,
     get headers() {
       return headers;

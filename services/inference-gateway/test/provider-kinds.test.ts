@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
+import { createLifecycle, createLogger, openTraces } from '@svc/service-kit';
 import { traceCollector, waitFor } from '@svc/testing';
-import { startTracing } from '@svc/tracing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RecordedProvider, startRecordedProvider } from './support/recorded-provider.ts';
 import { createKey, route, routesYaml, startGateway, type TestGateway } from './support/start-gateway.ts';
@@ -186,15 +186,9 @@ describe.each(ANSWERS)('$name', ({ name, id, used, content, streamed }) => {
 describe('the request to the provider', () => {
   test('contains no trace context', async () => {
     const collector = await traceCollector();
-    const traces = await startTracing({
-      service: 'inference-gateway',
-      endpoint: collector.url,
-      headers: {},
-      timeoutMs: 5_000,
-      ratio: 1,
-      resourceAttributes: {},
-      onExport: () => {},
-    });
+    const logger = createLogger({ service: 'inference-gateway', level: 'silent' });
+    const life = createLifecycle({ logger });
+    await openTraces(life, { service: 'inference-gateway', config: collector.settings, logger });
     const { answer } = await ask('mistral', 'mistral/fixtures/chat');
     expect(answer.status).toBe(200);
     const expected = [
@@ -207,7 +201,7 @@ describe('the request to the provider', () => {
       'host',
     ];
     expect(Object.keys(provider.sent().headers).toSorted()).toEqual(expected);
-    await traces.stop();
+    await life.stop();
     await collector.close();
     const exchange = collector.spans.find(({ attributes }) => attributes['gen_ai.operation.name'] === 'chat');
     expect(exchange?.name).toBe(`chat ${exchange?.attributes['gen_ai.request.model']}`);

@@ -1,4 +1,5 @@
-import { activeTracing, errorCodeOf, type SpanAttributes, type TraceSpan } from '@svc/tracing';
+import { type Attributes, type Span, SpanKind } from '@opentelemetry/api';
+import { contextOf, endSpan, errorCodeOf, tracer, withinSpan } from '@svc/service-kit';
 import { headers, type MsgHdrs } from 'nats';
 
 /** A header, because the contract fixes the body of a message. */
@@ -17,15 +18,15 @@ export interface ReceivedMessage extends TracedMessage {
 }
 
 /** Begins the span of a publication, in the trace that caused the fact. */
-export const beginPublishing = (message: TracedMessage, parent: string): TraceSpan | undefined => {
+export const beginPublishing = (message: TracedMessage, traceparent: string): Span => {
   const subject = subjectFamily(message);
   const attributes = attributesOf(message, 'send');
-  return activeTracing()?.begin({ name: `send ${subject}`, kind: 'producer', parent, attributes });
+  return tracer().startSpan(`send ${subject}`, { kind: SpanKind.PRODUCER, attributes }, contextOf(traceparent));
 };
 
 /** Returns the publication options that carry a trace. */
-export const traceHeaders = (traceparent: string | null): { readonly headers?: MsgHdrs } => {
-  if (traceparent === null) return {};
+export const traceHeaders = (traceparent: string | null | undefined): { readonly headers?: MsgHdrs } => {
+  if (traceparent === null || traceparent === undefined) return {};
   const made = headers();
   made.set(TRACE_HEADER, traceparent);
   return { headers: made };
@@ -44,32 +45,27 @@ export const traceHandling = async <T>(
   messages: readonly ReceivedMessage[],
   work: () => Promise<T>,
 ): Promise<T> => {
-  const tracing = activeTracing();
-  if (tracing === undefined) return await work();
   const spans = messages.flatMap((message) => {
     if (message.traceparent === undefined) return [];
-    return tracing.begin({
-      name: `process ${subjectFamily(message)}`,
-      kind: 'consumer',
-      parent: message.traceparent,
-      attributes: {
-        ...attributesOf(message, 'process'),
-        'messaging.consumer.group.name': consumer,
-        'messaging.batch.message_count': messages.length,
-      },
-    });
+    const attributes = {
+      ...attributesOf(message, 'process'),
+      'messaging.consumer.group.name': consumer,
+      'messaging.batch.message_count': messages.length,
+    };
+    const name = `process ${subjectFamily(message)}`;
+    return tracer().startSpan(name, { kind: SpanKind.CONSUMER, attributes }, contextOf(message.traceparent));
   });
   try {
-    const result = await tracing.within(spans[0], work);
+    const result = await withinSpan(spans[0], work);
     for (const span of spans) span.end();
     return result;
   } catch (error) {
-    for (const span of spans) span.end(errorCodeOf(error));
+    for (const span of spans) endSpan(span, errorCodeOf(error));
     throw error;
   }
 };
 
-const attributesOf = (message: TracedMessage, operation: 'send' | 'process'): SpanAttributes => ({
+const attributesOf = (message: TracedMessage, operation: 'send' | 'process'): Attributes => ({
   'messaging.system': 'nats',
   'messaging.operation.type': operation,
   'messaging.destination.name': subjectFamily(message),

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { trace } from '@opentelemetry/api';
 import { REVOCATION_SUBJECT_PREFIX } from '@svc/contracts';
 import { retryTransaction } from '@svc/database';
-import { currentSpan } from '@svc/tracing';
+import { isSampled, traceparentOf } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { type EventInput, type EventSubject, findEvent, streamOf } from '../connection/event-types.ts';
 
@@ -89,8 +90,8 @@ const revocationRow = ({ revocation }: OutboxRevocation) => {
 const row = (entry: { subject: string; aggregate: string; version: number; payload: object }) => {
   const payload = JSON.stringify(entry.payload);
   if (Buffer.byteLength(payload) > PAYLOAD_BYTES_MAX) throw new RangeError(`${entry.subject} is too large to publish`);
-  const span = currentSpan();
-  const traceparent = span?.isSampled === true ? span.traceparent : null;
+  const span = trace.getActiveSpan();
+  const traceparent = (isSampled(span) ? traceparentOf(span) : undefined) ?? null;
   return { ...entry, id: uuidV7(), stream: streamOf(entry.subject), payload, traceparent };
 };
 

@@ -1,6 +1,6 @@
 import { durables, REVOCATION_TTL_SECONDS, REVOCATIONS_STREAM } from '@svc/contracts';
 import type { DatabaseSession } from '@svc/database';
-import { errorCodeOf } from '@svc/tracing';
+import { endSpan, errorCodeOf, traceparentOf } from '@svc/service-kit';
 import { isNotFound } from '../broker/index.ts';
 import type { Messaging } from '../connection/connect-messaging.ts';
 import { BrokerNotMigrated, findStream } from '../connection/connect-messaging.ts';
@@ -153,7 +153,7 @@ const publishRows = async (messaging: Messaging, stream: string, rows: readonly 
 const publishRow = async (messaging: Messaging, stream: string, row: UnpublishedRow): Promise<AcknowledgedRow> => {
   const body = stream === REVOCATIONS_STREAM ? row.payload : envelope(row);
   const span = row.traceparent === null ? undefined : beginPublishing(row, row.traceparent);
-  const headers = traceHeaders(span?.traceparent ?? row.traceparent);
+  const headers = traceHeaders(traceparentOf(span) ?? row.traceparent);
   const options = { msgID: row.id, timeout: ACK_TIMEOUT_MS, expect: { streamName: stream }, ...headers };
   try {
     const sent = messaging.jetstream.publish(row.subject, encoder.encode(body), options);
@@ -161,7 +161,7 @@ const publishRow = async (messaging: Messaging, stream: string, row: Unpublished
     span?.end();
     return { seq: row.seq, id: row.id, streamSeq: ack.seq };
   } catch (error) {
-    span?.end(errorCodeOf(error));
+    endSpan(span, errorCodeOf(error));
     throw error;
   }
 };

@@ -1,5 +1,6 @@
-import { currentSpan, type TraceSpan, withinSpan } from '@svc/tracing';
+import { type Span, trace } from '@opentelemetry/api';
 import { AppError } from '../app-error.ts';
+import { withinSpan } from '../traces.ts';
 import { createKeyedQueues, type Queue } from './keyed-queues.ts';
 
 /** An open call and the time at which it was made. */
@@ -63,7 +64,7 @@ export interface BatchingOptions<I, O> {
 
 interface Call<I, O> {
   readonly input: I;
-  readonly span: TraceSpan | undefined;
+  readonly span: Span | undefined;
   readonly resolve: (output: O) => void;
   readonly reject: (error: unknown) => void;
   /** Failed runs of this call. */
@@ -162,7 +163,15 @@ export const batchCalls = <I, O>(options: BatchingOptions<I, O>): ((input: I) =>
         return;
       }
       const askedAtMs = performance.now();
-      queues.add(queue, { input, span: currentSpan(), resolve, reject, failures: 0, askedAtMs, isOverdue: false });
+      queues.add(queue, {
+        input,
+        span: trace.getActiveSpan(),
+        resolve,
+        reject,
+        failures: 0,
+        askedAtMs,
+        isOverdue: false,
+      });
       startDeadline();
       // A timer of the pace goes on, unless the batch is full.
       if (batches < batchesMax && (scheduled === undefined || queues.size() >= options.callsMax)) startSoon();

@@ -1,6 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { isForMessagesClient, isForWireClient, notServedMessage, type RouteDefinition } from '@svc/contracts';
-import { activeTracing } from '@svc/tracing';
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
 import { AppError } from '../app-error.ts';
 import type { Logger } from '../logging/create-logger.ts';
@@ -67,9 +66,7 @@ export const createApp = (options: AppOptions): RequestListener => {
   return (req, res) => {
     if (followsRefusedHead(req)) return;
     toOriginForm(req);
-    const tracing = activeTracing();
-    if (tracing === undefined) app(req, res);
-    else traceRequest(tracing, app, req, res);
+    traceRequest(app, req, res);
   };
 };
 

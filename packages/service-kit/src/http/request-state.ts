@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
+import { trace } from '@opentelemetry/api';
 import type { ErrorShape, RouteDefinition } from '@svc/contracts';
-import { currentSpan } from '@svc/tracing';
 import type { LoggedIds } from '../app-error.ts';
 import type { Logger } from '../logging/create-logger.ts';
 import type { AuditFields } from './audit-request.ts';
@@ -33,7 +33,7 @@ export class RequestState {
   /** Requests of a batch, unless this is the only one. */
   requestIds: readonly string[] | undefined;
   /** Set while tracing is enabled. */
-  readonly traceId = currentSpan()?.traceId;
+  readonly traceId = trace.getActiveSpan()?.spanContext().traceId;
   /** Set if the request is audited. */
   audit: AuditFields | undefined;
   readonly #options: RequestStateOptions;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { isSpanContextValid, SpanKind } from '@opentelemetry/api';
 import type { RouteDefinition } from '@svc/contracts';
-import type { Tracing } from '@svc/tracing';
+import { contextOf, endSpan, tracer, withinSpan } from '../traces.ts';
 import { STATUS_CALLER_GONE } from './read-body.ts';
 import { stateOf } from './request-state.ts';
 import { whenClosed } from './when-closed.ts';
@@ -10,28 +11,25 @@ const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
 const SERVER_FAULT = 500;
 
 /** Handles a request as one span of the caller's trace, or of a new one. */
-export const traceRequest = (
-  tracing: Tracing,
-  answer: RequestListener,
-  req: IncomingMessage,
-  res: ServerResponse,
-): void => {
+export const traceRequest = (answer: RequestListener, req: IncomingMessage, res: ServerResponse): void => {
   if (PROBES.has(req.url ?? '')) {
     answer(req, res);
     return;
   }
   const { traceparent } = req.headers;
-  const span = tracing.begin({
-    name: 'request',
-    kind: 'server',
-    parent: typeof traceparent === 'string' ? traceparent : undefined,
-  });
+  const parent = contextOf(typeof traceparent === 'string' ? traceparent : undefined);
+  const span = tracer().startSpan('request', { kind: SpanKind.SERVER }, parent);
+  if (!isSpanContextValid(span.spanContext())) {
+    // Traces are off.
+    answer(req, res);
+    return;
+  }
   whenClosed(res, () => {
     const state = stateOf(res);
     const status = res.headersSent ? res.statusCode : STATUS_CALLER_GONE;
     const method = state?.route?.method ?? 'other';
-    span.rename(state?.route === undefined ? 'unmatched' : `${method} ${state.route.path}`);
-    span.add({
+    span.updateName(state?.route === undefined ? 'unmatched' : `${method} ${state.route.path}`);
+    span.setAttributes({
       'http.request.method': method,
       'http.route': state?.route?.path,
       'http.response.status_code': status,
@@ -42,9 +40,9 @@ export const traceRequest = (
       'error.type': state?.errorCode,
     });
     const isCutOff = !res.writableFinished;
-    span.end(status >= SERVER_FAULT ? (state?.errorCode ?? String(status)) : isCutOff ? 'aborted' : undefined);
+    endSpan(span, status >= SERVER_FAULT ? (state?.errorCode ?? String(status)) : isCutOff ? 'aborted' : undefined);
   });
-  tracing.within(span, () => answer(req, res));
+  withinSpan(span, () => answer(req, res));
 };
 
 /** Returns the path of a route without parameters. A parameter is the caller's text, so it stays out of traces. */

@@ -15,7 +15,7 @@ registerHooks({
 });
 
 const { commonSettings, createLifecycle, createLogger, loadConfig, openTraces } = await import('../../src/index.ts');
-const { activeTracing } = await import('@svc/tracing');
+const { trace } = await import('@opentelemetry/api');
 const logger = createLogger({ service: 'auth', level: 'silent' });
 const schema = z.object(commonSettings).pick({
   OTEL_TRACES_EXPORTER: true,
@@ -37,7 +37,7 @@ const seen: Record<string, unknown> = {};
 for (const [name, environment] of Object.entries(environments)) {
   const life = createLifecycle({ logger });
   await openTraces(life, { service: 'auth', config: loadConfig(schema, environment), logger });
-  seen[name] = { isOn: activeTracing() !== undefined, loaded: [...loaded] };
+  seen[name] = { isOn: trace.getTracer('test').startSpan('step').isRecording(), loaded: [...loaded] };
   await life.stop();
 }
 process.stdout.write(JSON.stringify(seen));

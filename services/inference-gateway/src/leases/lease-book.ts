@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { trace } from '@opentelemetry/api';
 import { LEASES_MAX, type LeaseAnswer, type LeaseDecision, type RecalledLeases } from '@svc/contracts';
 import { type ApiKeyCaller, AppError, type Metrics } from '@svc/service-kit';
-import { currentSpan } from '@svc/tracing';
 import { isReportDue, isRunningLow, type KeptLease } from './kept-lease.ts';
 import { Lease } from './lease.ts';
 import { LeaseCalls, type LeaseCallsOptions } from './lease-calls.ts';
@@ -175,7 +175,16 @@ export class LeaseBook {
       }
       this.#waitingCount += 1;
       const askedAtMs = this.#options.monotonicMs();
-      this.#enqueue(kept, { caller, request, isProbe, askedAtMs, span: currentSpan(), resolve, reject, ...FRESH });
+      this.#enqueue(kept, {
+        caller,
+        request,
+        isProbe,
+        askedAtMs,
+        span: trace.getActiveSpan(),
+        resolve,
+        reject,
+        ...FRESH,
+      });
     });
   }
 

@@ -1,5 +1,5 @@
 import { LEASE_NEEDS_MAX, LEASES_MAX, type LeaseAnswer, type LeaseAsk } from '@svc/contracts';
-import { withinSpan } from '@svc/tracing';
+import { isSampled, withinSpan } from '@svc/service-kit';
 import { type KeptLease, toAsk } from './kept-lease.ts';
 
 export interface LeaseCallsOptions {
@@ -62,7 +62,7 @@ export class LeaseCalls {
       return ask;
     });
     try {
-      const sampled = batch.flatMap(({ asked }) => asked).find(({ span }) => span?.isSampled === true)?.span;
+      const sampled = batch.flatMap(({ asked }) => asked).find(({ span }) => isSampled(span))?.span;
       const answers = await withinSpan(sampled, () => askLeases(asks));
       if (answers.length !== batch.length) throw new Error('billing answered a different number of leases');
       // The lengths are equal, so each lease has an answer.

@@ -1,6 +1,6 @@
+import type { Span } from '@opentelemetry/api';
 import type { KeyLimits, LeaseDecision } from '@svc/contracts';
 import type { ApiKeyCaller } from '@svc/service-kit';
-import type { TraceSpan } from '@svc/tracing';
 import type { KeyLimitStates, RequestNeed, Spending } from './lease.ts';
 
 /** A request that a lease of its key pays. */
@@ -29,7 +29,7 @@ export interface WaitingRequest {
   readonly request: LeaseRequest;
   readonly isProbe: boolean;
   readonly askedAtMs: number;
-  readonly span: TraceSpan | undefined;
+  readonly span: Span | undefined;
   readonly resolve: (decision: LeaseRefusal | LeaseGrant | 'can_spend') => void;
   readonly reject: (error: unknown) => void;
   /** True once it is answered, or its deadline has passed. */

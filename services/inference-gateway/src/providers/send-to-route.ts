@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
+import { type Span, SpanKind, trace } from '@opentelemetry/api';
 import type { ProviderKindName } from '@svc/contracts';
-import type { Logger } from '@svc/service-kit';
-import { activeTracing, currentSpan, type TraceSpan } from '@svc/tracing';
+import { endSpan, type Logger, tracer } from '@svc/service-kit';
 import { CommonHeaders, type HttpClient } from '../http-client/index.ts';
 import type { Provider, Route, TokenRoute } from '../routes/index.ts';
 import { toDispatchedFailure, UpstreamFailure } from '../upstream-failure.ts';
@@ -75,7 +75,7 @@ export interface RouteRequest {
   /** An object rather than the logger itself, because `log` is a getter that creates it. */
   readonly logging: { readonly log: Logger };
   /** Takes over the span of a successful exchange. */
-  readonly keepSpan: (exchange: TraceSpan) => void;
+  readonly keepSpan: (exchange: Span) => void;
   /** Called when the connection no longer uses the pieces of the body. */
   readonly onFlushed?: () => void;
   /** Replaces the first-byte timeout for a body that is still being written. */
@@ -90,7 +90,7 @@ export const sendToRoute = async (deps: UpstreamDeps, request: RouteRequest): Pr
   // The certification may have expired since the route was chosen: admission and other attempts take time.
   if (deps.clock() >= request.route.certifiedUntilMs) throw new UpstreamFailure('held_back');
   const permit = deps.gates.enter(request.route);
-  const span = currentSpan() === undefined ? undefined : beginExchange(request.route);
+  const span = trace.getActiveSpan() === undefined ? undefined : beginExchange(request.route);
   let verdict: RouteVerdict = 'unknown';
   try {
     const answer = await exchange(deps, request, permit.leave).catch((error: unknown) => {
@@ -101,7 +101,7 @@ export const sendToRoute = async (deps: UpstreamDeps, request: RouteRequest): Pr
     return answer;
   } catch (error) {
     permit.leave();
-    span?.end(error instanceof UpstreamFailure ? error.reason : 'unknown');
+    endSpan(span, error instanceof UpstreamFailure ? error.reason : 'unknown');
     if (error instanceof UpstreamFailure) verdict = verdictOf(error);
     throw error;
   } finally {
@@ -110,11 +110,10 @@ export const sendToRoute = async (deps: UpstreamDeps, request: RouteRequest): Pr
 };
 
 /** Begins the span of an inference, by OpenTelemetry's conventions. No trace context is sent to the provider. */
-const beginExchange = ({ id, provider, service, upstreamModel }: Route): TraceSpan | undefined => {
+const beginExchange = ({ id, provider, service, upstreamModel }: Route): Span => {
   const { protocol, hostname, port } = new URL(provider.origin);
-  return activeTracing()?.begin({
-    name: `${operationName(service)} ${upstreamModel}`,
-    kind: 'client',
+  return tracer().startSpan(`${operationName(service)} ${upstreamModel}`, {
+    kind: SpanKind.CLIENT,
     attributes: {
       'gen_ai.operation.name': operationName(service),
       'gen_ai.provider.name': provider.name,

@@ -1,5 +1,5 @@
+import type { Attributes } from '@opentelemetry/api';
 import type { Metrics } from '@svc/service-kit';
-import type { SpanAttributes } from '@svc/tracing';
 import type { RouteService } from '../routes/index.ts';
 import type { RequestEnd, UsageRecord } from './usage-record.ts';
 
@@ -19,11 +19,11 @@ const OPERATIONS: Readonly<Record<RouteService, string>> = {
 export const operationName = (service: RouteService): string => OPERATIONS[service];
 
 /** Returns what the end of a request adds to the span of its exchange with the provider. */
-export const usageAttributes = (end: RequestEnd): SpanAttributes => ({
-  'gen_ai.response.model': end.upstreamModel,
-  'gen_ai.usage.input_tokens': end.inputTokens,
-  'gen_ai.usage.output_tokens': end.outputTokens,
-  'gen_ai.usage.cache_read.input_tokens': end.cachedInputTokens,
+export const usageAttributes = (end: RequestEnd): Attributes => ({
+  'gen_ai.response.model': end.upstreamModel ?? undefined,
+  'gen_ai.usage.input_tokens': end.inputTokens ?? undefined,
+  'gen_ai.usage.output_tokens': end.outputTokens ?? undefined,
+  'gen_ai.usage.cache_read.input_tokens': end.cachedInputTokens ?? undefined,
 });
 
 const LABELS = ['gen_ai_operation_name', 'gen_ai_provider_name', 'gen_ai_request_model'] as const;

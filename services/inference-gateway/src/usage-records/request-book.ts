@@ -1,6 +1,6 @@
+import { type Span, trace } from '@opentelemetry/api';
 import { costOfTokens } from '@svc/contracts';
-import { HANDLED, STATUS_CALLER_GONE } from '@svc/service-kit';
-import { currentSpan, type TraceSpan, withinSpan } from '@svc/tracing';
+import { endSpan, HANDLED, STATUS_CALLER_GONE, withinSpan } from '@svc/service-kit';
 import type { Settlement } from '../billing-client.ts';
 import type { Spending } from '../leases/index.ts';
 import type { TokenRoute } from '../routes/index.ts';
@@ -68,7 +68,7 @@ export interface RequestBook {
   /** Notes the route whose provider received the request, for the record of a request that no provider serves. */
   readonly noteAttempt: (route: AttemptedRoute) => void;
   /** Takes over the span of the exchange with a provider, which ends with the request and carries its usage. */
-  readonly keepSpan: (exchange: TraceSpan) => void;
+  readonly keepSpan: (exchange: Span) => void;
   /** Ends a failed request. If it is uncertain, the provider may have generated something. */
   readonly finishFailed: (failed: { readonly isUncertain: boolean; readonly status: number }) => Promise<void>;
 }
@@ -90,7 +90,7 @@ export interface RequestBookOptions {
 export const openRequestBook = (options: RequestBookOptions): RequestBook => {
   const { identity, usage, settle, spending, clock } = options;
   // Captured now: a stream ends in a callback of the provider's connection, outside of any trace.
-  const span = currentSpan();
+  const span = trace.getActiveSpan();
   if (spending !== undefined) {
     const end = { ...releasedEnd(STATUS_PROCESS_DIED, identity.startedAtMs), costMicros: options.estimateMicros };
     usage.open({ ...identity, ...end, outcome: 'uncertain', lease: spending.lease });
@@ -98,13 +98,13 @@ export const openRequestBook = (options: RequestBookOptions): RequestBook => {
   let isFinished = false;
   let estimateMicros = (): number => options.estimateMicros;
   let lastAttempt: ServedBy | null = null;
-  let exchange: TraceSpan | undefined;
+  let exchange: Span | undefined;
   const finish = async (end: RequestEnd): Promise<void> => {
     if (isFinished) return;
     isFinished = true;
     spending?.end(toUse(end));
-    exchange?.add(usageAttributes(end));
-    exchange?.end(end.outcome === 'settled' ? undefined : end.outcome);
+    exchange?.setAttributes(usageAttributes(end));
+    endSpan(exchange, end.outcome === 'settled' ? undefined : end.outcome);
     exchange = undefined;
     const record = { ...identity, ...end, lease: spending?.lease ?? null };
     const isJournaled = usage.add(record, span);
@@ -126,9 +126,9 @@ export const openRequestBook = (options: RequestBookOptions): RequestBook => {
     },
     keepSpan: (kept) => {
       // The last exchange counts. One that answers after the request has ended counts for nothing.
-      exchange?.end('unused');
+      endSpan(exchange, 'unused');
       exchange = isFinished ? undefined : kept;
-      if (isFinished) kept.end('unused');
+      if (isFinished) endSpan(kept, 'unused');
     },
     finishFailed: ({ isUncertain, status }) => {
       const end = { ...releasedEnd(status, clock()), servedBy: lastAttempt };

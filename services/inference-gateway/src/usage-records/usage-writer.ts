@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { batchCalls, type Metrics } from '@svc/service-kit';
-import { type TraceSpan, withinSpan } from '@svc/tracing';
+import type { Span } from '@opentelemetry/api';
+import { batchCalls, isSampled, type Metrics, withinSpan } from '@svc/service-kit';
 import type { Journal, JournalEntry } from '../usage-journal/index.ts';
 import { createInferenceMeters } from './gen-ai.ts';
 import { toJournalLine } from './journal-line.ts';
@@ -25,7 +25,7 @@ export interface UsageWriter {
    * Queues a record. Its batch is traced in the first sampled span among its records. Returns true if the record is in the
    * journal, and so survives a crash.
    */
-  readonly add: (record: UsageRecord, span?: TraceSpan) => boolean;
+  readonly add: (record: UsageRecord, span?: Span) => boolean;
   /** Returns true if no record is queued. */
   readonly isIdle: () => boolean;
   /** Resolves when all records queued so far are written, or after `timeoutMs`. */
@@ -50,7 +50,7 @@ export interface UsageWriterOptions extends WriteUsageDeps {
 
 interface TakenRecord {
   readonly record: UsageRecord;
-  readonly span: TraceSpan | undefined;
+  readonly span: Span | undefined;
 }
 
 /** Creates the writer. A single record is written immediately. Only one transaction is open at a time. */
@@ -72,7 +72,7 @@ export const createUsageWriter = (options: UsageWriterOptions): UsageWriter => {
     // Without a journal, answers wait for their records.
     paceMs: options.journal === undefined ? 0 : PACE_MS,
     run: async (taken) => {
-      const sampled = taken.find(({ span }) => span?.isSampled === true)?.span;
+      const sampled = taken.find(({ span }) => isSampled(span))?.span;
       const records = taken.map(({ record }) => record);
       await withinSpan(sampled, () => writeUsageRecords(options, records));
       return taken.map(() => undefined);

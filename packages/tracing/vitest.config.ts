@@ -1,3 +1,0 @@
-import { defineTests } from '../../vitest.base.ts';
-
-export default defineTests();
