@@ -110,7 +110,7 @@ export const migrate = async (options: MigrateOptions): Promise<string[]> => {
 };
 
 /** Returns the migrations of a directory in order. Throws MigrationError if a name does not fit. */
-export const listMigrations = (directory: string): Migration[] => {
+const listMigrations = (directory: string): Migration[] => {
   const files = readdirSync(directory).filter((file) => /\.(ts|js|mjs)$/.test(file) && !file.endsWith('.d.ts'));
   const migrations = files.map((file) => {
     const name = FILE_NAME.exec(file)?.[1];

@@ -48,7 +48,7 @@ const TEXTS = {
 } as const satisfies Record<string, ProvenanceTexts>;
 
 /** Words of the form that checks proofs. */
-export const provenanceTexts: ProvenanceTexts = TEXTS[pageLanguage];
+const provenanceTexts: ProvenanceTexts = TEXTS[pageLanguage];
 
 const TIMEOUT_MS = 30_000;
 

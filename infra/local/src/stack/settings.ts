@@ -36,7 +36,7 @@ export const readSettings = (env: NodeJS.ProcessEnv, cwd: string): StackSettings
 });
 
 /** Parses a port from a variable. Throws StartError. */
-export const readPort = (variable: string, value: string): number => {
+const readPort = (variable: string, value: string): number => {
   const port = Number(value);
   if (!/^\d+$/.test(value) || port > 65_535)
     throw new StartError(`${variable}=${value} is not a port: use 0 to 65535.`);

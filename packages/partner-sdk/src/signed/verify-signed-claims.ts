@@ -31,7 +31,7 @@ const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const keyShape = object({ kty: oneOf('EC'), crv: oneOf('P-256'), x: text(), y: text() });
 
 /** Verifies a compact JWS (RFC 7515) with ES256 whose header has this `typ`. Sends no request. */
-export const verifySignedClaims = async <T extends { readonly iss: string }>(
+const verifySignedClaims = async <T extends { readonly iss: string }>(
   jws: string,
   { issuer, keys }: Signer,
   { type, shape }: { readonly type: string; readonly shape: Shape<T> },

@@ -64,7 +64,7 @@ export const paid = (subscription: HostedSubscription, at: Date): HostedSubscrip
 });
 
 /** Moves a subscription into the period that contains `at`. */
-export const inNextPeriod = (subscription: HostedSubscription, at: Date): HostedSubscription => {
+const inNextPeriod = (subscription: HostedSubscription, at: Date): HostedSubscription => {
   const { start, end } = periodAt(subscription.anchor, subscription.interval, at);
   return { ...subscription, periodStart: start, periodEnd: end };
 };

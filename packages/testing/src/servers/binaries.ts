@@ -45,7 +45,6 @@ const resolvePackage = (name: string): string | undefined => {
 };
 
 const findOnSearchPath = (program: string): string | undefined => {
-  // biome-ignore lint/style/noProcessEnv: the search path belongs to the operating system, not to our configuration.
   const directories = (process.env['PATH'] ?? '').split(delimiter).filter((entry) => entry !== '');
   return directories.map((directory) => join(directory, program)).find((path) => existsSync(path));
 };

@@ -120,7 +120,7 @@ const toFormTarget = (url: string): string => {
 };
 
 /** Renders the 404 page for browsers: the page never existed or has expired. */
-export const missingPage = (language: PageLanguage): ReplyContent => {
+const missingPage = (language: PageLanguage): ReplyContent => {
   const { text } = language;
   const body = html`<section><h1>${text.missingTitle}</h1><p>${text.missing}</p><a class="button" href="/">${text.returnTo}</a></section>`;
   return pageReply({ title: text.missingTitle, body, layout: 'dialog', language, redirects: [], status: 404 });
