@@ -1,8 +1,8 @@
 import { newId } from '@svc/contracts';
 import pg from 'pg';
 import { type KilledPair, startBilling, startKilledPair } from './billing-under-test.ts';
-import { createRandom } from './harness/random.ts';
 import type { Stack } from './harness/stack.ts';
+import { createRandom } from './harness/statistics.ts';
 
 /** Requests of a person that run at once: more than the plan and most budgets have room for. */
 const AT_ONCE = 3;

@@ -12,9 +12,9 @@ import {
   startProvider,
 } from './gateway-under-test.ts';
 import { type Client, openClient } from './harness/http.ts';
-import { createRandom } from './harness/random.ts';
 import { say } from './harness/report.ts';
 import { type RunningService, type Stack, startStack } from './harness/stack.ts';
+import { createRandom } from './harness/statistics.ts';
 
 const REQUESTS = Number(process.env['BENCH_REQUESTS'] ?? 500);
 const ACCOUNTS = Number(process.env['BENCH_ACCOUNTS'] ?? 100);

@@ -1,5 +1,5 @@
 import type { AlertRule, RuleGroup } from './rules/alert-groups.ts';
-import { runbookUrl } from './rules/alert-groups.ts';
+import { readAlertFiles, runbookUrl } from './rules/alert-groups.ts';
 
 /** A promise to callers. Its error budget is the share of requests, or of minutes, that may break it within 30 days. */
 interface Objective {
@@ -114,7 +114,7 @@ interface RecordingRule {
 }
 
 /** Rules that Prometheus evaluates in their order, each group at its interval. */
-export interface BurnRateGroup extends RuleGroup<RecordingRule | AlertRule> {
+interface BurnRateGroup extends RuleGroup<RecordingRule | AlertRule> {
   readonly interval?: string;
 }
 
@@ -149,7 +149,7 @@ export const recordedSeries: readonly string[] = [
 ];
 
 /** Returns the rules that measure how fast error budgets are spent, and the alerts on them. */
-export const burnRateGroups = (): BurnRateGroup[] => [
+const burnRateGroups = (): BurnRateGroup[] => [
   {
     name: 'svc-burn-rates',
     rules: objectives.flatMap((objective) => [
@@ -193,4 +193,10 @@ const alertOn = (severity: 'page' | 'ticket'): AlertRule => ({
     summary: `{{ $labels.objective }} spends its error budget {{ $value | printf "%.1f" }} times too fast.`,
     runbook_url: runbookUrl(ALERT, '{{ $labels.objective }}'),
   },
+});
+
+/** Returns all rules that Prometheus loads: groups by file name. */
+export const ruleFiles = (): Record<string, readonly BurnRateGroup[]> => ({
+  ...readAlertFiles(),
+  'objectives.yaml': burnRateGroups(),
 });

@@ -3,9 +3,8 @@ import { allInternalRoutes, allRoutes, serviceNames } from '@svc/contracts';
 import { describe, expect, test } from 'vitest';
 import { dashboards } from '../src/dashboards/main.ts';
 import { listSeries, readCatalog } from '../src/metrics/metric-names.ts';
-import { objectives, recordedSeries } from '../src/objectives.ts';
+import { objectives, recordedSeries, ruleFiles } from '../src/objectives.ts';
 import { RUNBOOKS_URL } from '../src/rules/alert-groups.ts';
-import { ruleFiles } from '../src/rules/main.ts';
 import { parseQuery, type Selector } from './support/promql.ts';
 
 const ROOT = new URL('../../../', import.meta.url);

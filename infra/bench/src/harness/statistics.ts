@@ -34,3 +34,12 @@ export const readable = (value: number): string => {
   if (!Number.isFinite(value)) return '-';
   return Math.abs(value) >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));
 };
+
+/** Creates a seeded generator of numbers in [0, 1), so that a run can be repeated. */
+export const createRandom = (seed: number): (() => number) => {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 4_294_967_296;
+  };
+};

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { startProvider } from '../gateway-under-test.ts';
 import { type Answer, type Client, openClient } from '../harness/http.ts';
-import { createRandom } from '../harness/random.ts';
 import { printTable, say } from '../harness/report.ts';
 import { startStack } from '../harness/stack.ts';
+import { createRandom } from '../harness/statistics.ts';
 import type { FundedKey, MoneyGateway, MoneyGatewayAdapter, Rest } from './money-gateway.ts';
 import { openOwnGateway } from './own-gateway.ts';
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { createRandom } from '../harness/random.ts';
+import { createRandom } from '../harness/statistics.ts';
 
 // A partner's TLS receiver in a separate process. The path selects the response: `/cold` closes each connection,
 // `/hang` never responds, `/flaky` fails at random (by SEED), any other accepts the event. Over IPC the driver asks it to watch

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectToBroker } from '@svc/messaging/broker';
 import type { JetStreamClient } from 'nats';
-import { createRandom } from '../harness/random.ts';
 import { printTable } from '../harness/report.ts';
 import type { RunningService } from '../harness/stack.ts';
+import { createRandom } from '../harness/statistics.ts';
 import { type Arrivals, connectionCreated, startWorld, toMessage, type World } from './dispatcher-under-test.ts';
 
 /** Size of a run and its disturbances. */

@@ -1,10 +1,9 @@
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import { chartObjects } from './chart-objects.ts';
-import type { ChartValue } from './chart-value.ts';
-import { fieldsOf, type Node } from './chart-value.ts';
 import { camelCase, imageNames } from './service-values.ts';
-import { templateText } from './template-text.ts';
+import type { ChartValue } from './template.ts';
+import { fieldsOf, type Node, templateText } from './template.ts';
 import { chartValues } from './values.ts';
 
 type Defaults = ReadonlyMap<string, unknown>;

@@ -1,9 +1,17 @@
 import type { Manifest } from '../kustomize/manifest.ts';
 import { renderWith } from '../kustomize/render.ts';
-import { block, fieldsOf, inline, isNodeFields, type Node, type NodeFields, unconditional } from './chart-value.ts';
 import { placeValues } from './place-values.ts';
 import { imageNames } from './service-values.ts';
-import { fieldLines } from './template-text.ts';
+import {
+  block,
+  fieldLines,
+  fieldsOf,
+  inline,
+  isNodeFields,
+  type Node,
+  type NodeFields,
+  unconditional,
+} from './template.ts';
 import { chartValues, FIXED_SETTINGS } from './values.ts';
 import { weave } from './weave.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { ChartValue, Place } from './chart-value.ts';
-import { block, fieldsOf, inline, isNodeFields, isSpecial, lines, type Node, unconditional } from './chart-value.ts';
 import { secrets, secretValue } from './service-values.ts';
+import type { ChartValue, Place } from './template.ts';
+import { block, fieldsOf, inline, isNodeFields, isSpecial, lines, type Node, unconditional } from './template.ts';
 
 /**
  * Puts the expression of each value at its places. Returns the defaults, by the values' paths: what stood there. Throws

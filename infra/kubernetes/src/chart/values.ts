@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { ChartValue, Place } from './chart-value.ts';
-import { entranceValues } from './entrance-values.ts';
-import { camelCase, imageNames, serviceValues } from './service-values.ts';
+import { camelCase, entranceValues, imageNames, serviceValues } from './service-values.ts';
+import type { ChartValue, Place } from './template.ts';
 
 const peers = z.array(z.looseObject({})).min(1);
 const ports = z.array(z.strictObject({ protocol: z.enum(['TCP', 'UDP']), port: z.int(), endPort: z.int().optional() }));

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Manifest } from '../kustomize/manifest.ts';
-import { isNodeFields } from './chart-value.ts';
-import { templateText } from './template-text.ts';
+import { isNodeFields, templateText } from './template.ts';
 import { weave } from './weave.ts';
 
 const job = (spec: Manifest['spec']): Manifest => ({ apiVersion: 'v1', kind: 'Job', metadata: { name: 'a' }, spec });

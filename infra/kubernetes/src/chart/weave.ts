@@ -1,5 +1,5 @@
 import { isFields, type Manifest, type Value } from '../kustomize/manifest.ts';
-import { type Node, onlyIf } from './chart-value.ts';
+import { type Node, onlyIf } from './template.ts';
 
 /** The states of a tree after each layer of components; `undefined` before the layer that brings it. */
 type States<T> = readonly (T | undefined)[];

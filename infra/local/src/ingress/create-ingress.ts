@@ -4,11 +4,10 @@ import { type ErrorShape, isForWireClient, notServedMessage } from '@svc/contrac
 import { html, pagePolicy, renderPage } from '@svc/pages';
 import { continueOnRead, findHeadFault, followsRefusedHead, toOriginForm } from '@svc/service-kit';
 import { answerError } from './answer-error.ts';
-import { clientAddressOf, setForwardedHeaders } from './forwarded-headers.ts';
 import type { IngressMatch, IngressOwner, IngressTable } from './ingress-table.ts';
 import { matchPage, readRequestPath } from './ingress-table.ts';
 import { type ReadinessUrls, watchStopping } from './stopping-services.ts';
-import { createUpstream, PAGE_STYLE, type Upstream } from './upstream.ts';
+import { clientAddressOf, createUpstream, PAGE_STYLE, setForwardedHeaders, type Upstream } from './upstream.ts';
 
 const LINKS: readonly (readonly [path: string, description: string])[] = [
   ['/docs', 'guides for partners, gateway users and operators, and the API reference'],

@@ -1,8 +1,7 @@
 import { CHARGE_KEY } from '@svc/billing/src/payments/stripe/index.ts';
 import type { PaymentIntent } from '@svc/sandbox/stripe';
 import type { WorkloadParts } from '../world/activity.ts';
-import { MONTHLY_MAX_MICROS } from '../world/reversals.ts';
-import { hasLostPayment } from '../world/stripe-activities.ts';
+import { hasLostPayment, MONTHLY_MAX_MICROS } from '../world/stripe-activities.ts';
 import type { Checks } from './checks.ts';
 import { Violation } from './checks.ts';
 

@@ -1,9 +1,8 @@
 import type { StripeStandIn } from '@svc/sandbox/stripe';
 import type { BillingProcess } from './billing-process.ts';
-import type { Connections } from './connections.ts';
 import type { Fleet } from './fleet.ts';
+import type { Connections, Receivers } from './partners.ts';
 import type { Population } from './population.ts';
-import type { Receivers } from './receivers.ts';
 import type { Surroundings } from './surroundings.ts';
 
 const CALL_TIMEOUT_MS = 30_000;

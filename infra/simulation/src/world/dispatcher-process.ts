@@ -12,7 +12,7 @@ import { createSecretBox } from '@svc/webhook-dispatcher/src/signatures.ts';
 import { bindToProcess, createProcess, runIn, type SimulatedProcess } from '../engine/simulated-process.ts';
 import { connectToBroker } from '../network/broker-client.ts';
 import type { BillingProcess } from './billing-process.ts';
-import type { Receivers } from './receivers.ts';
+import type { Receivers } from './partners.ts';
 import type { Surroundings } from './surroundings.ts';
 import { openDatabase } from './surroundings.ts';
 

@@ -7,7 +7,7 @@ import { killProcess, type SimulatedProcess } from '../engine/simulated-process.
 import { type BillingProcess, startBilling } from './billing-process.ts';
 import { type DispatcherProcess, startDispatcher } from './dispatcher-process.ts';
 import { type GatewayProcess, startGateway } from './gateway-process.ts';
-import type { Receivers } from './receivers.ts';
+import type { Receivers } from './partners.ts';
 import type { Surroundings } from './surroundings.ts';
 
 const REPLICAS = 2;

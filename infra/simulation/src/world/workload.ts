@@ -2,8 +2,7 @@ import { internalRoutes, routes } from '@svc/contracts';
 import { type Activity, createBillingCalls, type WorkloadParts } from './activity.ts';
 import type { BillingProcess } from './billing-process.ts';
 import type { Fleet } from './fleet.ts';
-import { reversalsOf } from './reversals.ts';
-import { stripeActivitiesOf } from './stripe-activities.ts';
+import { reversalsOf, stripeActivitiesOf } from './stripe-activities.ts';
 
 const CALL_TIMEOUT_MS = 30_000;
 const URLS = { success_url: 'https://app.test/ok', cancel_url: 'https://app.test/no' };

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { clientAddressOf } from './forwarded-headers.ts';
+import { clientAddressOf } from './upstream.ts';
 
 const SOCKET = '10.0.0.9';
 

@@ -1,8 +1,0 @@
-/** Creates a seeded generator of numbers in [0, 1), so that a run can be repeated. */
-export const createRandom = (seed: number): (() => number) => {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 4_294_967_296;
-  };
-};

@@ -1,1 +1,0 @@
-export { ruleFiles } from './main.ts';
