@@ -159,6 +159,7 @@ CREATE TABLE usage_callers (
   svc_user_id text NOT NULL,
   kind text NOT NULL,
   caller_id text NOT NULL,
+  last_month date NOT NULL,
   CONSTRAINT usage_callers_pkey PRIMARY KEY (caller_number),
   CONSTRAINT usage_callers_once UNIQUE (svc_user_id, kind, caller_id),
   CONSTRAINT usage_callers_kind_known CHECK ((kind = ANY (ARRAY['delegated'::text, 'api_key'::text])))
@@ -166,8 +167,8 @@ CREATE TABLE usage_callers (
 
 CREATE TABLE usage_names (
   names_number integer GENERATED ALWAYS AS IDENTITY NOT NULL,
-  month date NOT NULL,
   digest uuid NOT NULL,
+  last_month date NOT NULL,
   service text NOT NULL,
   model text NOT NULL,
   upstream_model text,
@@ -177,7 +178,7 @@ CREATE TABLE usage_names (
   certification text,
   ingress_region text NOT NULL,
   CONSTRAINT usage_names_pkey PRIMARY KEY (names_number),
-  CONSTRAINT usage_names_once UNIQUE (month, digest)
+  CONSTRAINT usage_names_once UNIQUE (digest)
 );
 
 CREATE TABLE usage_rows (

@@ -88,7 +88,7 @@ export const createReceiptSigning = (deps: SignReceiptDeps): ReceiptSigning => {
         if (found?.userId === svc_user_id && found.keyId === key_id) return found;
         if (found !== undefined) throw new AppError('not_found');
         const [state] = await listKeyRequestStates(deps.database, svc_user_id, [request_id]);
-        if (state !== undefined) throw notSettled();
+        if (state?.state === 'uncertain') throw notSettled();
         return undefined;
       });
       return sign({ kind: 'api_key', details, ...request });

@@ -77,15 +77,17 @@ CREATE TABLE usage_callers (
   svc_user_id text NOT NULL,
   kind text NOT NULL CONSTRAINT usage_callers_kind_known CHECK (kind IN ('delegated', 'api_key')),
   caller_id text NOT NULL,
+  last_month date NOT NULL,
   CONSTRAINT usage_callers_once UNIQUE (svc_user_id, kind, caller_id)
 );
 COMMENT ON TABLE usage_callers IS 'API keys, and accounts in an app, by a short number for their records.';
 COMMENT ON COLUMN usage_callers.caller_id IS 'Key or app.';
+COMMENT ON COLUMN usage_callers.last_month IS 'First day of the month (UTC) of its latest record, with whose month it is deleted.';
 
 CREATE TABLE usage_names (
   names_number int GENERATED ALWAYS AS IDENTITY CONSTRAINT usage_names_pkey PRIMARY KEY,
-  month date NOT NULL,
-  digest uuid NOT NULL,
+  digest uuid NOT NULL CONSTRAINT usage_names_once UNIQUE,
+  last_month date NOT NULL,
   service text NOT NULL,
   model text NOT NULL,
   upstream_model text,
@@ -93,11 +95,10 @@ CREATE TABLE usage_names (
   route_id text,
   data_zone text,
   certification text,
-  ingress_region text NOT NULL,
-  CONSTRAINT usage_names_once UNIQUE (month, digest)
+  ingress_region text NOT NULL
 );
-COMMENT ON TABLE usage_names IS 'Names that records of a month share: of route, models, provider and zone.';
-COMMENT ON COLUMN usage_names.month IS 'First day of the month (UTC) with whose records the names are deleted.';
+COMMENT ON TABLE usage_names IS 'Names that records share: of route, models, provider and zone.';
+COMMENT ON COLUMN usage_names.last_month IS 'First day of the month (UTC) of their latest record, with whose month they are deleted.';
 COMMENT ON COLUMN usage_names.digest IS 'Part of the SHA-256 of the names, as a provider may send a model name of any length.';
 
 -- Every byte here is kept for each request, so columns are ordered by alignment. By month of the id, which begins with its time,

@@ -19,8 +19,8 @@ test('schema.sql is the result of the migrations', async () => {
 
 test.each([undefined, 'key7'])('reads a page of the usage list from an index, of key %s', async (keyId) => {
   await database.knex.raw(`
-    INSERT INTO usage_callers (svc_user_id, kind, caller_id)
-      SELECT 'usr' || n % 20, 'api_key', 'key' || n FROM generate_series(1, 100) n ON CONFLICT DO NOTHING;
+    INSERT INTO usage_callers (svc_user_id, kind, caller_id, last_month)
+      SELECT 'usr' || n % 20, 'api_key', 'key' || n, now() FROM generate_series(1, 100) n ON CONFLICT DO NOTHING;
     INSERT INTO usage_rows (id, caller_number, names_number, started_at, is_estimated, outcome, cost_micros, status, streamed,
         duration_ms)
       SELECT gen_random_uuid(), c.caller_number, 1, now(), false, 's', 1, 200, false, 1

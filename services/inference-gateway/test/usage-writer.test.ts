@@ -207,6 +207,25 @@ describe('partitions', () => {
     ]);
   });
 
+  test('outlive their callers and names by no month, and a caller who returns keeps its number', async () => {
+    const caller = { userId: newId('usr'), clientId: newId('app') };
+    const numberOf = async () =>
+      (await database.knex('usage_callers').where({ svc_user_id: caller.userId }).first())?.caller_number;
+    const write = async (startedAtMs: number) => {
+      writer.add(record({ ...caller, startedAtMs }));
+      await writer.drain(5_000);
+    };
+    await write(Date.parse('2027-01-31T00:00:00Z'));
+    const number = await numberOf();
+    await write(Date.parse('2027-02-02T00:00:00Z'));
+    expect(await numberOf()).toBe(number);
+    const keepAt = (at: string) => keepUsagePartitions(database.knex, { nowMs: Date.parse(at), monthsKept: 2 });
+    await keepAt('2027-05-01T00:00:00Z');
+    expect(await numberOf()).toBe(number);
+    await keepAt('2027-06-01T00:00:00Z');
+    expect([await numberOf(), await database.knex('usage_names')]).toEqual([undefined, []]);
+  });
+
   test('wait shortly for a long read, so that records do not queue behind them', async () => {
     const reading = await database.knex.transaction();
     await reading.raw('SELECT count(*) FROM usage_records');

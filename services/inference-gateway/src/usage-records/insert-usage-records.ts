@@ -39,44 +39,38 @@ const typed = (columns: Readonly<Record<string, string>>) =>
     .map(([name, type]) => `${name} ${type}`)
     .join(', ');
 
+interface Numbered {
+  readonly table: string;
+  readonly number: string;
+  readonly columns: Readonly<Record<string, string>>;
+  /** Unique among these columns. */
+  readonly key: string;
+}
+
 /**
- * Numbers the rows of a parameter: `table` holds those that are known, and gets the others. A row that another replica has just
- * added is locked, as this statement does not see it yet.
+ * Numbers the rows of a parameter: the table has those that are known in this month, and gets the others. A row that another
+ * replica has just added or deleted is not known, so that its number is always one that lasts.
  */
-const numbered = (
-  name: string,
-  parameter: number,
-  {
-    table,
-    number,
-    columns,
-    key,
-  }: { table: string; number: string; columns: Record<string, string>; key: readonly string[] },
-) => `
+const numbered = (name: string, parameter: number, { table, number, columns, key }: Numbered): string => `
   given_${name} AS MATERIALIZED (
-    SELECT * FROM ROWS FROM (jsonb_to_recordset($${parameter}::jsonb) AS (${typed(columns)})) WITH ORDINALITY AS g (${list(columns)}, place)
+    SELECT * FROM ROWS FROM (jsonb_to_recordset($${parameter}::jsonb) AS (${typed(columns)}, last_month date))
+      WITH ORDINALITY AS g (${list(columns)}, last_month, place)
   ), known_${name} AS MATERIALIZED (
-    SELECT g.place, t.${number} FROM given_${name} AS g JOIN ${table} AS t ON ${key.map((column) => `t.${column} = g.${column}`).join(' AND ')}
+    SELECT g.place, t.${number} FROM given_${name} AS g JOIN ${table} AS t USING (${key}) WHERE t.last_month >= g.last_month
   ), added_${name} AS (
-    INSERT INTO ${table} (${list(columns)}) SELECT ${list(columns)} FROM given_${name} AS g
+    INSERT INTO ${table} AS t (${list(columns)}, last_month) SELECT ${list(columns)}, last_month FROM given_${name} AS g
       WHERE g.place NOT IN (SELECT k.place FROM known_${name} AS k) ORDER BY g.place
-      ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${key[0]} = excluded.${key[0]}
-      RETURNING ${number}, ${key.join(', ')}
+      ON CONFLICT (${key}) DO UPDATE SET last_month = greatest(t.last_month, excluded.last_month)
+      RETURNING ${number}, ${key}
   ), ${name} AS (
-    SELECT place, ${number} FROM known_${name}
-    UNION ALL SELECT g.place, a.${number} FROM given_${name} AS g JOIN added_${name} AS a ON ${key.map((column) => `a.${column} = g.${column}`).join(' AND ')}
+    SELECT place, ${number} FROM known_${name} UNION ALL SELECT place, ${number} FROM given_${name} JOIN added_${name} USING (${key})
   )`;
 
 const RECORD_USAGE = {
   name: 'record_usage',
   text: `
-  WITH ${numbered('callers', 2, { table: 'usage_callers', number: 'caller_number', columns: CALLER, key: Object.keys(CALLER) })},
-  ${numbered('names', 3, {
-    table: 'usage_names',
-    number: 'names_number',
-    columns: { month: 'date', digest: 'uuid', ...NAMES },
-    key: ['month', 'digest'],
-  })}, recorded AS (
+  WITH ${numbered('callers', 2, { table: 'usage_callers', number: 'caller_number', columns: CALLER, key: list(CALLER) })},
+  ${numbered('names', 3, { table: 'usage_names', number: 'names_number', columns: { digest: 'uuid', ...NAMES }, key: 'digest' })}, recorded AS (
     INSERT INTO usage_rows (id, caller_number, names_number, ${list(COLUMNS)})
     SELECT uuid_of_id('req', r.request_id), c.caller_number, n.names_number, ${list(COLUMNS)}
       FROM jsonb_to_recordset($1::jsonb) AS r (request_id text, caller bigint, names bigint, ${typed(COLUMNS)})
@@ -101,8 +95,12 @@ export const insertUsageRecords = async (
     caller: callers.places[index],
     names: names.places[index],
   }));
-  const shared = names.distinct.map((text) => ({ ...JSON.parse(text), digest: digestOf(text) }));
-  const values = [JSON.stringify(rows), `[${callers.distinct.join()}]`, JSON.stringify(shared)];
+  const last_month = monthOf(Math.max(...records.map(({ startedAtMs }) => startedAtMs)));
+  const values = [
+    rows,
+    callers.distinct.map((text) => ({ ...JSON.parse(text), last_month })),
+    names.distinct.map((text) => ({ ...JSON.parse(text), last_month, digest: digestOf(text) })),
+  ].map((value) => JSON.stringify(value));
   await runPrepared(database, RECORD_USAGE, [...values, ...outboxValues(fact)]);
 };
 
@@ -114,6 +112,10 @@ const createPlaces = (values: readonly object[]) => {
   return { distinct, places: texts.map((text) => placeOf.get(text)) };
 };
 
+const MONTH_CHARACTERS = 7;
+/** Returns the first day of a month. */
+const monthOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, MONTH_CHARACTERS)}-01`;
+
 const DIGEST_DIGITS = 32;
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, DIGEST_DIGITS);
 
@@ -123,10 +125,7 @@ const toCaller = (record: UsageRecord): Record<keyof typeof CALLER, unknown> => 
   caller_id: record.kind === 'api_key' ? record.keyId : record.clientId,
 });
 
-const MONTH_CHARACTERS = 7;
-
-const toNames = (record: UsageRecord): Record<'month' | keyof typeof NAMES, unknown> => ({
-  month: `${new Date(record.startedAtMs).toISOString().slice(0, MONTH_CHARACTERS)}-01`,
+const toNames = (record: UsageRecord): Record<keyof typeof NAMES, unknown> => ({
   service: record.service,
   model: record.model,
   upstream_model: record.upstreamModel,

@@ -33,9 +33,8 @@ export const keepUsagePartitions = async (
     const oldestKept = monthOf(now, -options.monthsKept).name;
     for (const name of existing) if (PARTITION.test(name) && name < oldestKept) await trx.raw('DROP TABLE ??', [name]);
     // A request may have started in the month before that of its id.
-    await trx('usage_names')
-      .where('month', '<', monthOf(now, -options.monthsKept - 1).firstDay)
-      .delete();
+    const oldest = monthOf(now, -options.monthsKept - 1).firstDay;
+    for (const table of ['usage_callers', 'usage_names']) await trx(table).where('last_month', '<', oldest).delete();
   });
 };
 
