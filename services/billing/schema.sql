@@ -245,7 +245,7 @@ CREATE TABLE ended_reservations ( -- partition of reservations FOR VALUES IN ('s
   CONSTRAINT reservations_sound CHECK (reservation_is_sound(kind, client_id, service, week_start, state, estimate_micros, cost_micros, settled_by, ended_at))
 ) PARTITION BY RANGE (request_id);
 CREATE INDEX ended_reservations_svc_user_id_client_id_idempotency_key_ha_idx ON ONLY public.ended_reservations USING btree (svc_user_id, client_id, idempotency_key_hash) WHERE (idempotency_key_hash IS NOT NULL);
-CREATE INDEX ended_reservations_svc_user_id_request_id_idx ON ONLY public.ended_reservations USING btree (svc_user_id, request_id);
+CREATE INDEX ended_reservations_svc_user_id_idx ON ONLY public.ended_reservations USING btree (svc_user_id);
 
 CREATE TABLE ended_reservations_other ( -- partition of ended_reservations DEFAULT
   request_id text NOT NULL,
@@ -271,7 +271,7 @@ CREATE TABLE ended_reservations_other ( -- partition of ended_reservations DEFAU
   CONSTRAINT reservations_sound CHECK (reservation_is_sound(kind, client_id, service, week_start, state, estimate_micros, cost_micros, settled_by, ended_at))
 );
 CREATE INDEX ended_reservations_other_svc_user_id_client_id_idempotency__idx ON ended_reservations_other USING btree (svc_user_id, client_id, idempotency_key_hash) WHERE (idempotency_key_hash IS NOT NULL);
-CREATE INDEX ended_reservations_other_svc_user_id_request_id_idx ON ended_reservations_other USING btree (svc_user_id, request_id);
+CREATE INDEX ended_reservations_other_svc_user_id_idx ON ended_reservations_other USING btree (svc_user_id);
 
 CREATE TABLE epochs (
   epoch uuid NOT NULL,
@@ -451,7 +451,7 @@ CREATE TABLE open_reservations ( -- partition of reservations FOR VALUES IN ('re
   CONSTRAINT reservations_sound CHECK (reservation_is_sound(kind, client_id, service, week_start, state, estimate_micros, cost_micros, settled_by, ended_at))
 ) WITH (fillfactor=80);
 CREATE INDEX open_reservations_svc_user_id_client_id_idempotency_key_has_idx ON open_reservations USING btree (svc_user_id, client_id, idempotency_key_hash) WHERE (idempotency_key_hash IS NOT NULL);
-CREATE INDEX open_reservations_svc_user_id_request_id_idx ON open_reservations USING btree (svc_user_id, request_id);
+CREATE INDEX open_reservations_svc_user_id_idx ON open_reservations USING btree (svc_user_id);
 CREATE INDEX reservations_by_holder ON open_reservations USING btree (holder_id, created_at) WHERE (state = 'reserved'::text);
 CREATE INDEX reservations_uncertain ON open_reservations USING btree (uncertain_at) WHERE (state = 'uncertain'::text);
 
@@ -526,23 +526,21 @@ CREATE TABLE raised_alerts (
 );
 
 CREATE TABLE request_details (
-  request_id text NOT NULL,
-  service text NOT NULL,
-  input_tokens bigint,
-  output_tokens bigint,
-  cached_input_tokens bigint,
-  audio_ms bigint,
-  CONSTRAINT request_details_pkey PRIMARY KEY (request_id)
-) PARTITION BY RANGE (request_id);
+  id uuid NOT NULL,
+  input_tokens integer,
+  output_tokens integer,
+  cached_input_tokens integer,
+  audio_ms integer,
+  CONSTRAINT request_details_pkey PRIMARY KEY (id)
+) PARTITION BY RANGE (id);
 
 CREATE TABLE request_details_other ( -- partition of request_details DEFAULT
-  request_id text NOT NULL,
-  service text NOT NULL,
-  input_tokens bigint,
-  output_tokens bigint,
-  cached_input_tokens bigint,
-  audio_ms bigint,
-  CONSTRAINT request_details_other_pkey PRIMARY KEY (request_id)
+  id uuid NOT NULL,
+  input_tokens integer,
+  output_tokens integer,
+  cached_input_tokens integer,
+  audio_ms integer,
+  CONSTRAINT request_details_other_pkey PRIMARY KEY (id)
 );
 
 CREATE TABLE request_keys (
@@ -575,7 +573,7 @@ CREATE TABLE reservations (
   extra_month timestamp with time zone,
   CONSTRAINT reservations_sound CHECK (reservation_is_sound(kind, client_id, service, week_start, state, estimate_micros, cost_micros, settled_by, ended_at))
 ) PARTITION BY LIST (state);
-CREATE INDEX reservations_by_account ON ONLY public.reservations USING btree (svc_user_id, request_id);
+CREATE INDEX reservations_by_account ON ONLY public.reservations USING btree (svc_user_id);
 CREATE INDEX reservations_idempotency_key ON ONLY public.reservations USING btree (svc_user_id, client_id, idempotency_key_hash) WHERE (idempotency_key_hash IS NOT NULL);
 
 CREATE TABLE seat_orders (

@@ -93,7 +93,7 @@ CREATE TABLE reservations (
   client_id text,
   service text,
   idempotency_key_hash bytea,
-  -- The gateway process that asked.
+  -- The gateway process that asked, until the request ends.
   holder_id text,
   state text NOT NULL DEFAULT 'reserved',
   estimate_micros bigint NOT NULL,
@@ -120,7 +120,8 @@ CREATE TABLE ended_reservations PARTITION OF reservations (PRIMARY KEY (request_
   PARTITION BY RANGE (request_id);
 -- Requests whose gateway has a clock that no month of the other partitions contains.
 CREATE TABLE ended_reservations_other PARTITION OF ended_reservations DEFAULT;
-CREATE INDEX reservations_by_account ON reservations (svc_user_id, request_id);
+-- Requests of an account share one copy of its id, and are sorted once read.
+CREATE INDEX reservations_by_account ON reservations (svc_user_id);
 -- Recognises requests that are sent twice. The lock of the account keeps two of them from being admitted at once.
 CREATE INDEX reservations_idempotency_key ON reservations (svc_user_id, client_id, idempotency_key_hash)
   WHERE idempotency_key_hash IS NOT NULL;
@@ -196,13 +197,13 @@ CREATE INDEX uncertain_key_requests_by_age ON uncertain_key_requests (uncertain_
 const USAGE = `
 -- Part of a delegated request's receipt beside the cost: its counts.
 CREATE TABLE request_details (
-  request_id text NOT NULL PRIMARY KEY,
-  service text NOT NULL,
-  input_tokens bigint,
-  output_tokens bigint,
-  cached_input_tokens bigint,
-  audio_ms bigint
-) PARTITION BY RANGE (request_id);
+  -- Bits of the request id, see uuid_of_id.
+  id uuid NOT NULL PRIMARY KEY,
+  input_tokens int,
+  output_tokens int,
+  cached_input_tokens int,
+  audio_ms int
+) PARTITION BY RANGE (id);
 CREATE TABLE request_details_other PARTITION OF request_details DEFAULT;
 
 -- Usage reported for a request that was never admitted, for an operator to charge or discard.

@@ -20,21 +20,22 @@ interface RequestTable {
   readonly isTooOld: string;
 }
 
-const byText = { key: 'request_id', keyOf: (id: string) => `'${id}'` };
+const byBits = { key: 'id', keyOf: (id: string) => `uuid_of_id('req', '${id}')` };
 
 /** Tables of ended requests. */
 const TABLES: readonly RequestTable[] = [
+  { name: 'ended_key_requests', ...byBits, isTooOld: 'ended_at < :keptSince' },
   {
-    name: 'ended_key_requests',
-    key: 'id',
-    keyOf: (id) => `uuid_of_id('req', '${id}')`,
+    name: 'ended_reservations',
+    key: 'request_id',
+    keyOf: (id) => `'${id}'`,
     isTooOld: 'ended_at < :keptSince',
   },
-  { name: 'ended_reservations', ...byText, isTooOld: 'ended_at < :keptSince' },
   {
     name: 'request_details',
-    ...byText,
-    isTooOld: 'NOT EXISTS (SELECT FROM reservations AS r WHERE r.request_id = request_details_other.request_id)',
+    ...byBits,
+    isTooOld:
+      "NOT EXISTS (SELECT FROM reservations AS r WHERE r.request_id = id_of_uuid('req', request_details_other.id))",
   },
 ];
 

@@ -4,6 +4,7 @@ import { dumpSchema } from '@svc/database';
 import { type TestDatabase, testDatabase } from '@svc/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { keepRequestPartitions } from '../src/keep-request-partitions.ts';
+import { SECTIONS } from '../src/personal-data.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -100,6 +101,22 @@ test('finds an ended API-key request, and those of an account, through indexes o
   expect(plan.ofAccount).toContain('ended_key_requests_other_key_number_idx');
 });
 
+/** Sections with a row for each request or use. */
+const LONG = ['usage_days', 'requests', 'key_requests', 'uncertain_key_requests', 'ledger'];
+
+test.each(SECTIONS.filter(({ name }) => LONG.includes(name)))(
+  'exports the section $name of a person through an index',
+  async ({ sql }) => {
+    const plan = await database.knex.transaction(async (trx) => {
+      // A sequential scan is then planned only where no index fits.
+      await trx.raw('SET LOCAL enable_seqscan = off');
+      const { rows } = await trx.raw(`EXPLAIN ${sql.replaceAll('$1', "'usr_1'")}`);
+      return rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
+    });
+    expect(plan).not.toContain('Seq Scan');
+  },
+);
+
 test('creates months of ended requests although requests came before them, moves these there, and drops them after their retention', async () => {
   const { knex } = database;
   const { rows: numbered } = await knex.raw(
@@ -122,7 +139,7 @@ test('creates months of ended requests although requests came before them, moves
       await Promise.all([
         partitionsOf('ended_key_requests', 'id'),
         partitionsOf('reservations'),
-        partitionsOf('request_details'),
+        partitionsOf('request_details', 'id'),
       ])
     ).flat();
   const inMonths = ['ended_key_requests', 'ended_reservations', 'request_details'].flatMap((table) => [
@@ -137,7 +154,7 @@ test('creates months of ended requests although requests came before them, moves
       ...ended,
     });
     await knex.raw(OPEN.replace("'sound'", '?'), [request_id]);
-    await knex('request_details').insert({ request_id, service: 'chat' });
+    await knex('request_details').insert({ id: bits(request_id) });
   }
   expect(await partitionsOf('reservations')).toEqual(early.map(() => 'open_reservations'));
   await knex('reservations').whereIn('request_id', early).update({ state: 'released', ended_at: at });

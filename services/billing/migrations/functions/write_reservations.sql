@@ -4,6 +4,6 @@ LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE reservations AS r SET state = c.state, settled_by = c.settled_by, cost_micros = c.cost_micros,
       budget_micros = c.budget_micros, uncertain_at = c.uncertain_at,
-      ended_at = c.ended_at, adjusted_at = c.adjusted_at
+      ended_at = c.ended_at, adjusted_at = c.adjusted_at, holder_id = CASE WHEN c.ended_at IS NULL THEN r.holder_id END
     FROM unnest(p_changed) AS c WHERE r.request_id = c.request_id;
 END $$;
