@@ -88,36 +88,49 @@ export const insertUsageRecords = async (
   records: readonly UsageRecord[],
   fact: OutboxEvent,
 ): Promise<void> => {
-  const callers = createPlaces(records.map(toCaller));
-  const names = createPlaces(records.map(toNames));
-  const rows = records.map((record, index) => ({
-    ...toRow(record),
-    caller: callers.places[index],
-    names: names.places[index],
-  }));
+  const callers = findDistinct(records, callerKey, toCaller);
+  const names = findDistinct(records, namesKey, toNames);
   const last_month = monthOf(Math.max(...records.map(({ startedAtMs }) => startedAtMs)));
   const values = [
-    rows,
-    callers.distinct.map((text) => ({ ...JSON.parse(text), last_month })),
-    names.distinct.map((text) => ({ ...JSON.parse(text), last_month, digest: digestOf(text) })),
+    records.map((record) => toRow(record, callers.placeOf(record), names.placeOf(record))),
+    callers.distinct.map((caller) => ({ ...caller, last_month })),
+    names.distinct.map((each) => ({ ...each, last_month, digest: digestOf(each) })),
   ].map((value) => JSON.stringify(value));
   await runPrepared(database, RECORD_USAGE, [...values, ...outboxValues(fact)]);
 };
 
-/** Returns the distinct values as JSON, sorted so that no two replicas wait for each other, and the place of each, from 1. */
-const createPlaces = (values: readonly object[]) => {
-  const texts = values.map((value) => JSON.stringify(value));
-  const distinct = [...new Set(texts)].sort();
-  const placeOf = new Map(distinct.map((text, index) => [text, index + 1]));
-  return { distinct, places: texts.map((text) => placeOf.get(text)) };
+/** Finds the distinct values of records, in an order in which no two replicas wait for each other, and their places from 1. */
+const findDistinct = <T>(
+  records: readonly UsageRecord[],
+  toKey: (record: UsageRecord) => string,
+  toValue: (record: UsageRecord) => T,
+) => {
+  const byKey = new Map<string, UsageRecord>();
+  for (const record of records) byKey.set(toKey(record), record);
+  const sorted = [...byKey].sort(([one], [other]) => (one < other ? -1 : 1));
+  const places = new Map(sorted.map(([key], index) => [key, index + 1]));
+  return {
+    distinct: sorted.map(([, record]) => toValue(record)),
+    placeOf: (record: UsageRecord) => places.get(toKey(record)),
+  };
 };
+
+/** No name contains it, as PostgreSQL stores none that does. */
+const BREAK = '\u0000';
+const callerKey = ({ userId, kind, keyId, clientId }: UsageRecord): string =>
+  `${userId}${BREAK}${kind}${BREAK}${keyId}${BREAK}${clientId}`;
+const namesKey = ({ service, model, upstreamModel, ingressRegion, servedBy: by }: UsageRecord): string =>
+  `${service}${BREAK}${model}${BREAK}${ingressRegion}${BREAK}${upstreamModel ?? BREAK}${BREAK}${
+    by === null ? '' : `${by.routeId}${BREAK}${by.provider}${BREAK}${by.dataZone}${BREAK}${by.certification ?? BREAK}`
+  }`;
 
 const MONTH_CHARACTERS = 7;
 /** Returns the first day of a month. */
 const monthOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, MONTH_CHARACTERS)}-01`;
 
 const DIGEST_DIGITS = 32;
-const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, DIGEST_DIGITS);
+const digestOf = (names: object): string =>
+  createHash('sha256').update(JSON.stringify(names)).digest('hex').slice(0, DIGEST_DIGITS);
 
 const toCaller = (record: UsageRecord): Record<keyof typeof CALLER, unknown> => ({
   svc_user_id: record.userId,
@@ -136,8 +149,12 @@ const toNames = (record: UsageRecord): Record<keyof typeof NAMES, unknown> => ({
   ingress_region: record.ingressRegion,
 });
 
-const toRow = (record: UsageRecord): Record<'request_id' | keyof typeof COLUMNS, unknown> => ({
+type Row = Record<'request_id' | 'caller' | 'names' | keyof typeof COLUMNS, unknown>;
+
+const toRow = (record: UsageRecord, caller: number | undefined, names: number | undefined): Row => ({
   request_id: record.requestId,
+  caller,
+  names,
   started_at: new Date(record.startedAtMs).toISOString(),
   cost_micros: record.costMicros,
   duration_ms: toCount(record.finishedAtMs - record.startedAtMs),
