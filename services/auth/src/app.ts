@@ -4,22 +4,17 @@ import { revocationRoutes } from '@svc/messaging';
 import { secretRoutes } from '@svc/secrets';
 import {
   type Binding,
-  type Clock,
   createInternalApp,
   createServiceApp,
-  type Logger,
-  type Metrics,
   managementKeyText,
   type PeriodicWork,
 } from '@svc/service-kit';
-import type { Knex } from 'knex';
 import { accountOperationRoutes, endLostTokens } from './account-operations.ts';
 import { accountRoutes } from './accounts/index.ts';
 import { appOperatorRoutes, appReportRoutes, countAppsWithOpenReports } from './app-reports.ts';
 import { appInternalRoutes, appRoutes, countSuspensions, findConnectedApps, startSuspensions } from './apps/index.ts';
 import { auditLogRoutes } from './audit-log.ts';
 import { documentOperatorRoutes } from './client-documents/index.ts';
-import type { Config } from './config.ts';
 import { connectionRoutes } from './connections/index.ts';
 import { consentRoutes, pageRoutes, refuseUnknownPushedRequest } from './consent/index.ts';
 import { consolePageRoutes } from './console-pages/index.ts';
@@ -43,30 +38,14 @@ import { createOauthServer, oidcRoutes, preparePushedRequest } from './oidc/inde
 import { organizationInternalRoutes, organizationRoutes } from './organizations.ts';
 import { personalDataRoutes } from './personal-data.ts';
 import { profileRoutes } from './profile.ts';
-import { type ProveDomain, publisherRoutes, startDomainChecks } from './publishers/index.ts';
+import { publisherRoutes, startDomainChecks } from './publishers/index.ts';
 import { recoveryRoutes, startResets } from './recovery.ts';
 import { authenticateSession, sessionRoutes } from './sessions/index.ts';
 import { type KeyRing, signingKeyOperatorRoutes, signingKeyRoutes } from './signing-keys.ts';
-import { createSliceDeps, type SliceDeps } from './slice-deps.ts';
+import { type AppDeps, createSliceDeps, type SliceDeps } from './slice-deps.ts';
 import { ssoRoutes } from './sso/index.ts';
 
 const SERVICE = 'auth';
-
-/** Parts from which the application is assembled. Tests replace some of them. */
-export interface AppDeps {
-  readonly config: Config;
-  readonly database: Knex;
-  /** Relay of the outbox, woken after each commit. */
-  readonly relay: { readonly hint: () => void };
-  /** Operator routes over the outbox. */
-  readonly operatorBindings: readonly Binding[];
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  /** Default: the method set by PUBLISHER_PROOFS. */
-  readonly proveDomain?: ProveDomain;
-  readonly lifecycle?: { readonly isStopping: boolean };
-}
 
 export interface App {
   readonly publicApp: RequestListener;
