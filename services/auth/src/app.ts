@@ -11,35 +11,46 @@ import {
 } from '@svc/service-kit';
 import { accountOperationRoutes, endLostTokens } from './account-operations.ts';
 import { accountRoutes } from './accounts/index.ts';
-import { appOperatorRoutes, appReportRoutes, countAppsWithOpenReports } from './app-reports.ts';
-import { appInternalRoutes, appRoutes, countSuspensions, findConnectedApps, startSuspensions } from './apps/index.ts';
+import {
+  appInternalRoutes,
+  appOperatorRoutes,
+  appReportRoutes,
+  appRoutes,
+  countAppsWithOpenReports,
+  countSuspensions,
+  documentOperatorRoutes,
+  findConnectedApps,
+  startSuspensions,
+} from './apps/index.ts';
 import { auditLogRoutes } from './audit-log.ts';
-import { documentOperatorRoutes } from './client-documents/index.ts';
 import { connectionRoutes } from './connections/index.ts';
-import { consentRoutes, pageRoutes, refuseUnknownPushedRequest } from './consent/index.ts';
-import { consolePageRoutes } from './console-pages/index.ts';
-import { credentialRoutes } from './credentials/index.ts';
-import { devicePageRoutes } from './device-pages/index.ts';
+import { consentRoutes, devicePageRoutes, pageRoutes, refuseUnknownPushedRequest } from './consent/index.ts';
+import { credentialRoutes, recoveryRoutes, startResets } from './credentials/index.ts';
 import { documentRoutes } from './document-routes.ts';
 import { eraseAgain, erasureRoutes, startErasures } from './erasure/index.ts';
 import { factorRoutes } from './factors/index.ts';
 import { createFailingItems, type Work } from './failing-items.ts';
 import { startHousekeeping } from './housekeeping.ts';
-import { invitationRoutes } from './invitations.ts';
 import { startMailer } from './mail/index.ts';
 import {
   authenticateManagementKey,
   managementKeyInternalRoutes,
   managementKeyRoutes,
 } from './management-keys/index.ts';
-import { memberInternalRoutes, memberOperatorRoutes, memberRoutes } from './members/index.ts';
 import { type NoticeDeps, noticeInternalRoutes } from './notices.ts';
 import { createOauthServer, oidcRoutes, preparePushedRequest } from './oidc/index.ts';
-import { organizationInternalRoutes, organizationRoutes } from './organizations.ts';
+import {
+  invitationRoutes,
+  memberInternalRoutes,
+  memberOperatorRoutes,
+  memberRoutes,
+  organizationInternalRoutes,
+  organizationRoutes,
+} from './organizations/index.ts';
+import { consolePageRoutes } from './pages/index.ts';
 import { personalDataRoutes } from './personal-data.ts';
 import { profileRoutes } from './profile.ts';
 import { publisherRoutes, startDomainChecks } from './publishers/index.ts';
-import { recoveryRoutes, startResets } from './recovery.ts';
 import { authenticateSession, sessionRoutes } from './sessions/index.ts';
 import { type KeyRing, signingKeyOperatorRoutes, signingKeyRoutes } from './signing-keys.ts';
 import { type AppDeps, createSliceDeps, type SliceDeps } from './slice-deps.ts';

@@ -20,29 +20,27 @@ import {
 } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { createPasswordHasher, createPasswordRules, createSignUps } from './accounts/index.ts';
-import { createAppFinder } from './apps/index.ts';
+import { createAppFinder, createClientDocuments, createFetchDocument, withDocuments } from './apps/index.ts';
 import { createBillingClient } from './billing-client.ts';
-import { createClientDocuments, createFetchDocument, withDocuments } from './client-documents/index.ts';
 import type { Config } from './config.ts';
 import { createTermsTurns } from './connections/index.ts';
 import {
+  askedDeviceSchema,
   askedQuerySchema,
-  createFormTokens,
   createPushedMarks,
   createTypicalUse,
   readBudgetProposal,
 } from './consent/index.ts';
-import { createReadOffer } from './console-pages/index.ts';
-import { askedDeviceSchema } from './device-pages/index.ts';
 import { CHALLENGE_MAC_BYTES, createPasskeyChallenges, relyingPartyOf } from './factors/index.ts';
 import { createMailTransport, type MailTransportOptions } from './mail/index.ts';
-import { endActingWithoutFactor } from './members/index.ts';
 import { createKeyNames } from './notices.ts';
+import { endActingWithoutFactor } from './organizations/index.ts';
+import { createFormTokens, createReadOffer } from './pages/index.ts';
 import { type ProveDomain, selectProveDomain } from './publishers/index.ts';
 import { createDevices, DEVICE_PROOF_BYTES } from './sessions/index.ts';
 import { openKeyRing } from './signing-keys.ts';
 import type { SsoSettings } from './sso/index.ts';
-import { createAttemptThrottle, createGuessLimit, createSourceLimit } from './throttling/index.ts';
+import { createAttemptThrottle, createGuessLimit, createSourceLimit } from './throttling.ts';
 import { DAY_MS, SECOND_MS } from './time.ts';
 import type { Transact } from './transact.ts';
 

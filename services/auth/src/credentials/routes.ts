@@ -8,7 +8,7 @@ import { type StartedSession, secondsLeft, sessionCookies, signInOriginOf, toSes
 import { type ChangeEmailDeps, confirmEmailChange, requestEmailChange, undoEmailChange } from './change-email.ts';
 import { type ChangePasswordDeps, changePassword } from './change-password.ts';
 import type { OwnerClaim } from './prove-owner.ts';
-import { type ReauthenticateDeps, reauthenticate } from './reauthenticate.ts';
+import { type ReauthenticateDeps, reauthenticate } from './prove-owner.ts';
 
 /** Binds the routes for changes of password and address, and for step-up. */
 export const credentialRoutes = (deps: ChangePasswordDeps & ChangeEmailDeps & ReauthenticateDeps): Binding[] => {

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { GrantRecord } from '../connections/index.ts';
 import { type KeyRing, SIGNING_ALGORITHM } from '../signing-keys.ts';
 import { toUnixSeconds } from '../time.ts';
-import { ACCESS_TOKEN_SECONDS } from './lifetimes.ts';
+import { ACCESS_TOKEN_SECONDS } from './codes-and-tokens.ts';
 
 export interface AccessTokenDeps {
   readonly keys: KeyRing;

@@ -1,86 +1,63 @@
-import { type AuthorizeQuery, authorizeQuerySchema, DEFAULT_SCOPE, type Scope, scopes } from '@svc/contracts';
+import { DEFAULT_SCOPE, DEVICE_GRANT_TYPE } from '@svc/contracts';
 import type { Clock } from '@svc/service-kit';
 import { decodeJwt } from 'jose';
 import { type Adapter, type AdapterPayload, errors, Provider } from 'oidc-provider';
+import { isLiveSecret, type OauthClient } from '../apps/index.ts';
 import { coarseNetwork } from '../network-address.ts';
 import { later, SECOND_MS, toUnixSeconds } from '../time.ts';
 import type { Executor } from '../transact.ts';
-import { toClientMetadata } from './client-metadata.ts';
-import { insertDeviceRequest } from './device-code-queries.ts';
-import { clientAddressOf, type EndGrantDeps, endGrantOfRequest } from './end-grant-of-request.ts';
-import { digestOpaqueValue } from './opaque-value.ts';
-import { ownResources } from './own-resources.ts';
-import { insertProof, insertPushedRequest } from './pushed-request-queries.ts';
-import { digestRefreshToken } from './refresh-token.ts';
-import { pushedQuery, readParameters } from './resolve-pushed-request.ts';
-import type { TokenEndpoint } from './token-context.ts';
+import { checkPushedRequest, knownScopes } from './authorize-parameters.ts';
+import { digestOpaqueValue, digestRefreshToken } from './codes-and-tokens.ts';
+import { insertDeviceRequest } from './device-codes.ts';
+import { insertProof, insertPushedRequest, pushedQuery, readParameters } from './pushed-requests.ts';
+import { clientAddressOf, type EndGrantDeps, endGrantOfRequest, type TokenEndpoint } from './token-request.ts';
 import type { TokenQuestion, TokenState } from './token-state.ts';
 
-/** A fault that is reported to the app: at its redirect URI, or when it pushes the request. */
-interface ParameterFault {
-  readonly error: 'invalid_request' | 'invalid_scope' | 'invalid_target' | 'request_not_supported';
-  readonly description: string;
+/** The library requires one, but never uses it: our endpoints compare redirect URIs by stricter rules. */
+const UNUSED_REDIRECT_URI = 'https://unused.invalid/';
+/** The library requires one, but never uses it: secrets are compared by digest. */
+const UNUSED_SECRET = 'only-digests-are-stored';
+
+/** Names of our additions to the library's client metadata. */
+export const EXTRA_CLIENT_METADATA = ['svc_secrets', 'svc_redirect_uris', 'svc_device_flow'];
+
+/** A secret in the form that the library can hash and cache. */
+export interface SecretMetadata {
+  readonly digest: string;
+  readonly expires_at: number | null;
 }
 
-/** Returns the first such fault of a query (RFC 6749 section 4.1.2.1, RFC 8707 section 2). */
-export const findParameterFault = (query: AuthorizeQuery, issuer: string): ParameterFault | undefined => {
-  const own = ownResources(issuer);
-  const prompts = query.prompt?.split(' ') ?? [];
-  if (query.request !== undefined) {
-    return { error: 'request_not_supported', description: 'push the request instead of signing it' };
-  }
-  if (query.response_mode !== undefined && query.response_mode !== 'query') {
-    return { error: 'invalid_request', description: 'response_mode must be query' };
-  }
-  if (prompts.includes('none') && prompts.length > 1) {
-    return { error: 'invalid_request', description: 'prompt none must stand alone' };
-  }
-  if (knownScopes(query.scope).length === 0) {
-    return { error: 'invalid_scope', description: 'scope names none that exists' };
-  }
-  if (query.resource?.some((each) => !own.includes(each)) === true) {
-    return { error: 'invalid_target', description: 'resource must be this API' };
-  }
-  return undefined;
-};
+/** Maps an app to the library's client metadata (RFC 7591 section 2). */
+export const toClientMetadata = ({ app, secrets }: OauthClient) => ({
+  client_id: app.clientId,
+  client_name: app.name,
+  redirect_uris: [UNUSED_REDIRECT_URI],
+  // Our endpoints refuse devices of apps without `device_flow`, with the error of RFC 6749 section 5.2.
+  grant_types: ['authorization_code', 'refresh_token', DEVICE_GRANT_TYPE],
+  response_types: ['code'],
+  token_endpoint_auth_method: app.clientType === 'confidential' ? 'client_secret_basic' : 'none',
+  ...(app.clientType === 'confidential' ? { client_secret: UNUSED_SECRET } : {}),
+  dpop_bound_access_tokens: app.dpopBoundAccessTokens,
+  svc_secrets: secrets.map(
+    ({ digest, expiresAt }): SecretMetadata => ({
+      digest: digest.toString('base64url'),
+      expires_at: expiresAt?.getTime() ?? null,
+    }),
+  ),
+  svc_redirect_uris: app.redirectUris,
+  svc_device_flow: app.deviceFlow,
+});
 
-/** Returns the known scopes of a list, without duplicates and in our order (RFC 6749 section 3.3). */
-export const knownScopes = (text: string): Scope[] => {
-  const names = new Set(text.split(' '));
-  return scopes.filter((scope) => names.has(scope));
-};
-
-/**
- * Checks a pushed request as the authorize page will (RFC 9126 section 2.1), so that the app gets the error instead of
- * the person in the browser. Throws the library's error.
- */
-const checkPushedRequest = (query: URLSearchParams, issuer: string): void => {
-  const resource = query.getAll('resource');
-  const read = authorizeQuerySchema.safeParse({
-    ...Object.fromEntries(query),
-    resource: resource.length === 0 ? undefined : resource,
-  });
-  const unstorable = [...query].filter(([, value]) => value.includes('\0')).map(([name]) => name);
-  if (!read.success || unstorable.length > 0) {
-    const names = new Set([...unstorable, ...(read.error?.issues.map(({ path }) => String(path[0])) ?? [])]);
-    throw new errors.InvalidRequest(`missing or invalid parameter(s): ${[...names].join(', ')}`);
-  }
-  const fault = findParameterFault(read.data, issuer);
-  if (fault !== undefined) throw toLibraryError(fault, read.data.scope);
-};
-
-const toLibraryError = ({ error, description }: ParameterFault, scope: string): Error => {
-  switch (error) {
-    case 'invalid_request':
-      return new errors.InvalidRequest(description);
-    case 'invalid_scope':
-      return new errors.InvalidScope(description, scope);
-    case 'invalid_target':
-      return new errors.InvalidTarget(description);
-    case 'request_not_supported':
-      return new errors.RequestNotSupported(description);
-  }
-};
+/** Compares a presented secret with the digests in a client's metadata. */
+export const isClientSecret = (secrets: readonly SecretMetadata[], presented: string, now: Date): boolean =>
+  isLiveSecret(
+    secrets.map(({ digest, expires_at }) => ({
+      digest: Buffer.from(digest, 'base64url'),
+      expiresAt: expires_at === null ? null : new Date(expires_at),
+    })),
+    presented,
+    now,
+  );
 
 export interface AdapterDeps extends EndGrantDeps {
   readonly database: Executor;

@@ -2,9 +2,9 @@ import { errors } from 'oidc-provider';
 // The library's module for custom grant types. It may change in any release: `dpop-proof.test.ts` fails on an upgrade.
 import { validateDpop } from 'oidc-provider/lib/helpers/grants.js';
 import { later, SECOND_MS } from '../time.ts';
-import { digestOpaqueValue } from './opaque-value.ts';
-import { insertProof } from './pushed-request-queries.ts';
-import type { TokenContext, TokenEndpointDeps } from './token-context.ts';
+import { digestOpaqueValue } from './codes-and-tokens.ts';
+import { insertProof } from './pushed-requests.ts';
+import type { TokenContext, TokenEndpointDeps } from './token-request.ts';
 
 /** The library accepts proofs made up to five minutes before or after its clock. */
 const PROOF_SECONDS = 300;

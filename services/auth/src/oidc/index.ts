@@ -1,4 +1,5 @@
-export { findParameterFault, knownScopes } from './adapter.ts';
+export { findParameterFault, knownScopes } from './authorize-parameters.ts';
+export { digestOpaqueValue, newCode, UNUSED_CODE_KEPT_MS } from './codes-and-tokens.ts';
 export {
   type DeviceRequestRecord,
   decideDeviceRequest,
@@ -6,11 +7,8 @@ export {
   findAppOfApprovedDevice,
   findDeviceRequest,
   findDeviceRequestByUserCode,
-} from './device-code-queries.ts';
-export { issueCode } from './issue-code.ts';
-export { UNUSED_CODE_KEPT_MS } from './lifetimes.ts';
-export { createOauthServer, type OauthServer } from './oauth-server.ts';
-export { digestOpaqueValue, newCode } from './opaque-value.ts';
-export { deleteExpiredRequestsAndProofs } from './pushed-request-queries.ts';
-export { deleteUnusedCodesBefore, findCodeState } from './queries.ts';
+} from './device-codes.ts';
+export { createOauthServer } from './oauth-server.ts';
+export { deleteExpiredRequestsAndProofs } from './pushed-requests.ts';
 export { isPushedRequest, oidcRoutes, preparePushedRequest } from './routes.ts';
+export { deleteUnusedCodesBefore, findCodeState, issueCode } from './token-queries.ts';

@@ -2,12 +2,11 @@ import { INFERENCE_BUDGET, type InferenceBudget } from '@svc/contracts';
 import { errors } from 'oidc-provider';
 import type { BudgetJson, GrantRecord } from '../connections/index.ts';
 import { signAccessToken } from './access-token.ts';
+import { ACCESS_TOKEN_SECONDS, digestRefreshToken } from './codes-and-tokens.ts';
 import { type Proof, useProof } from './dpop-proof.ts';
-import { endGrantOfRequest } from './end-grant-of-request.ts';
-import { ACCESS_TOKEN_SECONDS } from './lifetimes.ts';
-import type { Presented } from './queries.ts';
-import { digestRefreshToken } from './refresh-token.ts';
-import type { TokenContext, TokenEndpointDeps } from './token-context.ts';
+import type { Presented } from './token-queries.ts';
+import type { TokenContext, TokenEndpointDeps } from './token-request.ts';
+import { endGrantOfRequest } from './token-request.ts';
 
 const { InvalidGrant } = errors;
 

@@ -11,11 +11,15 @@ import {
 } from 'oidc-provider';
 import { isRegisteredRedirectUri } from '../apps/index.ts';
 import { SIGNING_ALGORITHM } from '../signing-keys.ts';
-import { type AdapterDeps, createAdapterFactory } from './adapter.ts';
-import { EXTRA_CLIENT_METADATA, isClientSecret, type SecretMetadata } from './client-metadata.ts';
-import { DEVICE_CODE_SECONDS } from './lifetimes.ts';
-import { ownResources } from './own-resources.ts';
-import { OAUTH_PATH } from './server-metadata.ts';
+import {
+  type AdapterDeps,
+  createAdapterFactory,
+  EXTRA_CLIENT_METADATA,
+  isClientSecret,
+  type SecretMetadata,
+} from './adapter.ts';
+import { DEVICE_CODE_SECONDS } from './codes-and-tokens.ts';
+import { OAUTH_PATH, ownResources } from './server-metadata.ts';
 
 export interface LibraryProviderDeps extends AdapterDeps {
   readonly resource: string;

@@ -5,13 +5,13 @@ import { isConnectionFailure } from '@svc/database';
 import { AppError, batchCalls, readBodyBytes } from '@svc/service-kit';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import { findGrantOfAccessToken } from './access-token.ts';
-import { createPollPacer } from './device-polls.ts';
-import { endGrantOfRequest, noteClientAddress } from './end-grant-of-request.ts';
+import { DEVICE_POLL_SECONDS } from './codes-and-tokens.ts';
+import { createPollPacer } from './device-codes.ts';
 import { createLibraryProvider, type LibraryProviderDeps } from './library-provider.ts';
-import { DEVICE_POLL_SECONDS } from './lifetimes.ts';
-import { type Exchange, exchangeTokens } from './queries.ts';
-import type { TokenEndpointDeps } from './token-context.ts';
 import { createTokenEndpoint } from './token-endpoint.ts';
+import { type Exchange, exchangeTokens } from './token-queries.ts';
+import type { TokenEndpointDeps } from './token-request.ts';
+import { endGrantOfRequest, noteClientAddress } from './token-request.ts';
 import { readTokenStates, type TokenQuestion } from './token-state.ts';
 
 const namedByBasic = new WeakSet<IncomingMessage>();

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { routes } from '@svc/contracts';
 import { type Binding, bind, type Clock, HANDLED, type Prepare, type Reply, type ReplyContent } from '@svc/service-kit';
-import type { ClientDocuments } from '../client-documents/index.ts';
+import type { ClientDocuments } from '../apps/index.ts';
 import type { Executor } from '../transact.ts';
 import type { OauthServer } from './oauth-server.ts';
-import { resolvePushedRequest } from './resolve-pushed-request.ts';
+import { resolvePushedRequest } from './pushed-requests.ts';
 import { OAUTH_PATH, protectedResourceMetadata, serverMetadata } from './server-metadata.ts';
 
 /** Time for which clients may cache the metadata. */

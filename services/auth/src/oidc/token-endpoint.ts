@@ -1,56 +1,39 @@
+import { hash } from 'node:crypto';
 import { DEVICE_GRANT_TYPE, isClientId, isMetadataUrl } from '@svc/contracts';
 import { errors, Provider } from 'oidc-provider';
+import { digestOpaqueValue, digestRefreshToken, newRefreshToken, nextRefreshToken } from './codes-and-tokens.ts';
 import { verifyProof } from './dpop-proof.ts';
-import { clientAddressOf } from './end-grant-of-request.ts';
-import { exchangeRefreshToken } from './exchange-refresh-token.ts';
-import { checkClient, checkKey, checkResource } from './grant-checks.ts';
-import { issueTokens, refreshKey } from './issue-tokens.ts';
-import { digestOpaqueValue } from './opaque-value.ts';
-import { redeemCode } from './redeem-code.ts';
-import { digestRefreshToken, newRefreshToken } from './refresh-token.ts';
-import type { GrantHandler, TokenContext, TokenEndpoint, TokenEndpointDeps } from './token-context.ts';
+import { issueTokens, refreshKey, refuseReuse } from './issue-tokens.ts';
+import {
+  checkClient,
+  checkExpiry,
+  checkKey,
+  checkResource,
+  clientAddressOf,
+  type GrantHandler,
+  type TokenContext,
+  type TokenEndpoint,
+  type TokenEndpointDeps,
+} from './token-request.ts';
 import type { TokenQuestion, TokenState } from './token-state.ts';
 
-const { AccessDenied, AuthorizationPending, ExpiredToken, InvalidGrant, InvalidRequest, SlowDown, UnauthorizedClient } =
-  errors;
-
-/** Responds to the poll of a device (RFC 8628 section 3.4). A pending one writes nothing. */
-const redeemDeviceCode: GrantHandler = async (deps, ctx, { deviceCode: code }) => {
-  const { device_code: value } = ctx.oidc.params;
-  if (ctx.oidc.client['svc_device_flow'] !== true) throw new UnauthorizedClient('the app has no device_flow');
-  if (value === undefined) throw new InvalidRequest('device_code is required');
-  const proof = await verifyProof(ctx);
-  if (code === undefined) throw new InvalidGrant('device code not found');
-  checkClient(ctx, code);
-  const digest = digestOpaqueValue(value);
-  if (code.state === 'redeemed') throw new InvalidGrant('used before');
-  if (code.state === 'denied') throw new AccessDenied('the person has denied the request');
-  if (code.isExpired) throw new ExpiredToken('the device code has expired');
-  if (code.state === 'pending') {
-    throw deps.polls.isPaced(digest) ? new AuthorizationPending() : new SlowDown();
-  }
-  const { grant, budget } = code;
-  if (grant === null) throw new InvalidGrant('the grant has ended');
-  checkKey(ctx, null, proof?.thumbprint);
-  checkResource(deps, ctx);
-  await issueTokens(deps, ctx, {
-    presented: { kind: 'device_code', digest },
-    grant,
-    budget,
-    scope: grant.scope,
-    refreshToken: newRefreshToken(grant.id),
-    refreshJkt: refreshKey(ctx, proof),
-    proof,
-  });
-};
+const {
+  AccessDenied,
+  AuthorizationPending,
+  ExpiredToken,
+  InvalidGrant,
+  InvalidRequest,
+  InvalidScope,
+  SlowDown,
+  UnauthorizedClient,
+} = errors;
 
 // A token request, in the order of its steps. The library parses the form, authenticates the client and renders errors.
 // 1. The library asks for the client: `findClient` reads client, code or token, and grant in one round trip.
-// 2. The library authenticates the client and calls the handler of the grant type, one file each.
+// 2. The library authenticates the client and calls the handler of the grant type.
 // 3. The handler judges what the client presents. Nothing has been written so far.
 // 4. `issueTokens` signs an access token and commits the exchange: what was presented is used up, a refresh token stored.
 // 5. The response goes out only if the exchange was committed. If a code or token had been used before, the grant ends.
-
 export const createTokenEndpoint = (deps: TokenEndpointDeps): TokenEndpoint => {
   const states = new WeakMap<object, TokenState>();
   const handler =
@@ -105,4 +88,100 @@ const presentedIn = (params: Readonly<Record<string, unknown>>): Omit<TokenQuest
     deviceCode: isDevice ? digestOpaqueValue(deviceCode) : null,
     refreshToken: isRefresh ? (digestRefreshToken(refreshToken) ?? null) : null,
   };
+};
+
+/** Redeems an authorization code (RFC 6749 section 4.1.3). */
+const redeemCode: GrantHandler = async (deps, ctx, { code }) => {
+  const { code: value, redirect_uri: redirectUri, code_verifier: verifier } = ctx.oidc.params;
+  if (value === undefined || redirectUri === undefined) {
+    throw new InvalidRequest('code and redirect_uri are required');
+  }
+  const proof = await verifyProof(ctx);
+  if (code === undefined) throw new InvalidGrant('authorization code not found');
+  checkClient(ctx, code.grant);
+  // A used code counts as stolen, so this precedes the other checks.
+  if (code.isConsumed) return await refuseReuse(deps, ctx, code.grant);
+  checkExpiry(code);
+  if (redirectUri !== code.redirectUri) throw new InvalidGrant('redirect_uri mismatch');
+  if (!isVerifierOf(code.codeChallenge, verifier)) throw new InvalidGrant('PKCE verification failed');
+  checkKey(ctx, code.dpopJkt, proof?.thumbprint);
+  checkResource(deps, ctx);
+  await issueTokens(deps, ctx, {
+    presented: { kind: 'authorization_code', digest: digestOpaqueValue(value) },
+    grant: code.grant,
+    budget: code.budget,
+    scope: code.grant.scope,
+    refreshToken: newRefreshToken(code.grant.id),
+    refreshJkt: refreshKey(ctx, proof),
+    proof,
+  });
+};
+
+/** RFC 7636 section 4.1. */
+const CODE_VERIFIER = /^[A-Za-z0-9._~-]{43,128}$/;
+
+/** Verifies PKCE with S256, the only accepted method (RFC 7636 section 4.6). */
+const isVerifierOf = (challenge: string, verifier: string | undefined): boolean =>
+  verifier !== undefined && CODE_VERIFIER.test(verifier) && hash('sha256', verifier, 'base64url') === challenge;
+
+/** Exchanges a refresh token (RFC 6749 section 6), which is rotated on each use (RFC 9700 section 4.14.2). */
+const exchangeRefreshToken: GrantHandler = async (deps, ctx, { refreshToken: token }) => {
+  const { refresh_token: value } = ctx.oidc.params;
+  if (value === undefined) throw new InvalidRequest('refresh_token is required');
+  const proof = await verifyProof(ctx);
+  if (token === undefined) throw new InvalidGrant('refresh token not found');
+  checkClient(ctx, token.grant);
+  if (token.use === 'reuse') return await refuseReuse(deps, ctx, token.grant);
+  checkExpiry(token);
+  checkKey(ctx, token.jkt, proof?.thumbprint);
+  checkResource(deps, ctx);
+  await issueTokens(deps, ctx, {
+    presented: { kind: 'refresh_token', digest: digestOpaqueValue(value) },
+    grant: token.grant,
+    budget: token.budget,
+    scope: narrowScope(token.grant.scope, ctx.oidc.params.scope),
+    refreshToken: nextRefreshToken(value),
+    refreshJkt: token.jkt ?? refreshKey(ctx, proof),
+    proof,
+  });
+};
+
+/** Returns the requested scope. Throws if it is wider than the granted one. */
+const narrowScope = (granted: string, requested: string | undefined): string => {
+  if (requested === undefined) return granted;
+  const allowed = granted.split(' ');
+  const names = [...new Set(requested.split(' '))];
+  const wider = names.filter((name) => !allowed.includes(name));
+  if (wider.length > 0) throw new InvalidScope('wider than the granted scope', wider.join(' '));
+  return names.join(' ');
+};
+
+/** Responds to the poll of a device (RFC 8628 section 3.4). A pending one writes nothing. */
+const redeemDeviceCode: GrantHandler = async (deps, ctx, { deviceCode: code }) => {
+  const { device_code: value } = ctx.oidc.params;
+  if (ctx.oidc.client['svc_device_flow'] !== true) throw new UnauthorizedClient('the app has no device_flow');
+  if (value === undefined) throw new InvalidRequest('device_code is required');
+  const proof = await verifyProof(ctx);
+  if (code === undefined) throw new InvalidGrant('device code not found');
+  checkClient(ctx, code);
+  const digest = digestOpaqueValue(value);
+  if (code.state === 'redeemed') throw new InvalidGrant('used before');
+  if (code.state === 'denied') throw new AccessDenied('the person has denied the request');
+  if (code.isExpired) throw new ExpiredToken('the device code has expired');
+  if (code.state === 'pending') {
+    throw deps.polls.isPaced(digest) ? new AuthorizationPending() : new SlowDown();
+  }
+  const { grant, budget } = code;
+  if (grant === null) throw new InvalidGrant('the grant has ended');
+  checkKey(ctx, null, proof?.thumbprint);
+  checkResource(deps, ctx);
+  await issueTokens(deps, ctx, {
+    presented: { kind: 'device_code', digest },
+    grant,
+    budget,
+    scope: grant.scope,
+    refreshToken: newRefreshToken(grant.id),
+    refreshJkt: refreshKey(ctx, proof),
+    proof,
+  });
 };

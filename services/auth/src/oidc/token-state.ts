@@ -3,7 +3,7 @@ import { type OauthClient, type OauthClientJson, oauthClientJson, toOauthClient 
 import { type BudgetJson, budgetJson, type GrantJson, type GrantRecord, grantJson } from '../connections/index.ts';
 import { camelKeys, type SnakeKeys } from '../key-case.ts';
 import type { Executor } from '../transact.ts';
-import type { RefreshTokenDigests } from './refresh-token.ts';
+import type { RefreshTokenDigests } from './codes-and-tokens.ts';
 
 /** The client of a request, and the digests of the presented code, device code or refresh token. */
 export interface TokenQuestion {
