@@ -2,8 +2,7 @@ import type { AppTerms, Connection } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
 import type { BillingClient, ConnectionKey } from '../billing-client.ts';
 import type { Executor } from '../transact.ts';
-import type { ConnectionRecord } from './connection.ts';
-import { listStandingConnections } from './connection.ts';
+import { type ConnectionRecord, listStandingConnections } from './connection.ts';
 
 /** An app in a list of connections. */
 export interface ConnectedApp {

@@ -4,14 +4,14 @@ import {
   type EpochVersion,
   type EventOf,
   hasSubject,
+  type Messaging,
   readVersions,
   startConsumer,
 } from '@svc/messaging';
 import type { Knex } from 'knex';
 import type { BillingClient } from '../billing-client.ts';
 import { lockUsers, updateToldRevision } from '../connections.ts';
-import { type EventDraft, storeEvents } from '../events/index.ts';
-import type { FactDeps } from './fact-deps.ts';
+import { type EventDraft, type StoreDeps, storeEvents } from '../events/index.ts';
 
 /** Name under which the handled versions of subscriptions are kept. */
 const SUBSCRIPTIONS = 'webhook-dispatcher_subscriptions';
@@ -104,3 +104,8 @@ const toAccountDraft = (fact: SubscriptionFact): EventDraft => {
   const data = { status, ...present, revision };
   return { ownerId: userId, userId, event: 'subscription.changed', data, factId: fact.id };
 };
+
+export interface FactDeps extends StoreDeps {
+  readonly database: Knex;
+  readonly messaging: Messaging;
+}

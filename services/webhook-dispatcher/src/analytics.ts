@@ -1,9 +1,12 @@
-import type { AppDay } from '@svc/contracts';
+import { ANALYTICS_DAYS_MAX, type AppDay, events, routes } from '@svc/contracts';
 import { recordColumns, runPrepared } from '@svc/database';
+import { type Consumer, type Messaging, startConsumer } from '@svc/messaging';
+import { type Binding, bind, type Clock, invalidField } from '@svc/service-kit';
 import type { Knex } from 'knex';
+import type { AuthClient } from './auth-client.ts';
 
 /** Inference requests of an app on one UTC day. */
-export interface Activity {
+interface Activity {
   readonly clientId: string;
   /** `YYYY-MM-DD`. */
   readonly day: string;
@@ -28,7 +31,7 @@ const ADD_ACTIVITY = {
       SET requests = known.requests + excluded.requests, errors = known.errors + excluded.errors`,
 };
 
-export const addActivity = async (trx: Knex.Transaction, counts: readonly Activity[]): Promise<void> => {
+const addActivity = async (trx: Knex.Transaction, counts: readonly Activity[]): Promise<void> => {
   await runPrepared(trx, ADD_ACTIVITY, columns.arrays(counts));
 };
 
@@ -62,7 +65,7 @@ export const LIST_APP_DAYS = `
   ORDER BY d.day`;
 
 /** Lists the days of a range, both ends included, with the app's numbers. */
-export const listAppDays = async (
+const listAppDays = async (
   database: Knex,
   range: { readonly clientId: string; readonly from: string; readonly to: string },
 ): Promise<AppDay[]> => {
@@ -71,3 +74,63 @@ export const listAppDays = async (
   const { rows } = await database.raw<{ rows: AppDay[] }>(LIST_APP_DAYS, { ...range, startsAt, endsAt });
   return rows;
 };
+
+/** UTC days as `YYYY-MM-DD`, both included. */
+interface DayRange {
+  readonly from: string;
+  readonly to: string;
+}
+
+const DEFAULT_DAYS = 30;
+
+/** Completes a range: 30 days up to today. Throws a 422 fault on `to` if it ends before it begins, or is too long. */
+const readRange = (given: { from?: string | undefined; to?: string | undefined }, now: Date): DayRange => {
+  const to = given.to ?? dayOf(now.getTime());
+  const from = given.from ?? dayOf(Date.parse(to) - (DEFAULT_DAYS - 1) * DAY_MS);
+  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1;
+  if (days < 1) throw invalidField(['query', 'to'], 'value_error', 'Value error, it is before `from`');
+  if (days > ANALYTICS_DAYS_MAX) {
+    throw invalidField(
+      ['query', 'to'],
+      'value_error',
+      `Value error, the range is longer than ${ANALYTICS_DAYS_MAX} days`,
+    );
+  }
+  return { from, to };
+};
+
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+interface AnalyticsRoutesDeps {
+  readonly database: Knex;
+  readonly auth: AuthClient;
+  readonly clock: Clock;
+}
+
+export const analyticsRoutes = ({ database, auth, clock }: AnalyticsRoutesDeps): Binding[] => [
+  bind(routes.getAppAnalytics, async (context) => {
+    const { ownerId: clientId } = await auth.ownerOf(context);
+    const data = await listAppDays(database, { clientId, ...readRange(context.query, clock()) });
+    return { status: 200, body: { data } };
+  }),
+];
+
+/** Consumes the gateway's counts of requests, and sums them up by app and day. */
+export const startActivityConsumer = ({
+  messaging,
+  database,
+}: {
+  readonly messaging: Messaging;
+  readonly database: Knex;
+}): Consumer =>
+  startConsumer({
+    messaging,
+    database,
+    name: 'webhook-dispatcher_activity',
+    subjects: [events.appActivity.subject],
+    handle: (trx, { data }) =>
+      addActivity(
+        trx,
+        data.counts.map(({ client_id: clientId, ...count }) => ({ clientId, ...count })),
+      ),
+  });

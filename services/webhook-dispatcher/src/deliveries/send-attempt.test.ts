@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseRetryAfter, retryDelayMs } from './retry-schedule.ts';
+import { parseRetryAfter, retryDelayMs } from './send-attempt.ts';
 
 const schedule = (random: number) => ({ baseMs: 5_000, random: () => random });
 
