@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
-import { isIPv6 } from 'node:net';
+import { snakeKeys } from '@svc/database';
 import { AppError, type Clock } from '@svc/service-kit';
-import { snakeKeys } from './key-case.ts';
-import { ipv6Groups, unmapIpv4 } from './network-address.ts';
+import { subscriberOf } from './network-address.ts';
 import { HOUR_MS, later, MINUTE_MS, SECOND_MS } from './time.ts';
 import type { Executor, Transact, Transaction } from './transact.ts';
 
@@ -63,10 +62,8 @@ export const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
 type LimitedPurpose = 'sign-up' | 'password-reset' | 'client-document' | 'invitation';
 
 /** Digests a network address. An IPv6 subscriber owns a whole /64, so that counts as one. */
-export const sourceDigest = (purpose: 'source' | 'device-code' | LimitedPurpose, address: string): Buffer => {
-  const plain = unmapIpv4(address);
-  return digest(`${purpose}:${isIPv6(plain) ? ipv6Groups(plain).slice(0, 4).join(':') : plain}`);
-};
+export const sourceDigest = (purpose: 'source' | 'device-code' | LimitedPurpose, address: string): Buffer =>
+  digest(`${purpose}:${subscriberOf(address)}`);
 
 /** Maximum failures per window for one address, known device or session. */
 const FAILURES_PER_SUBJECT_MAX = 10;

@@ -1,5 +1,5 @@
 import type { Account, AccountType, Locale, OrganizationJson } from '@svc/contracts';
-import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
+import { camelKeys, type SnakeKeys, snakeKeys } from '@svc/database';
 import type { Executor, Transaction } from '../transact.ts';
 
 /** An account as stored, without its password. */

@@ -10,7 +10,7 @@ import type { AttemptThrottle, SourceLimit } from '../throttling.ts';
 import type { Executor, Transaction } from '../transact.ts';
 import { type AccountRecord, findAccountByEmail, insertAccount, normalizeEmail } from './account.ts';
 import { mailVerification, type VerificationDeps } from './mailed-links.ts';
-import { type PasswordRules, createPasswordHasher, type PasswordHasher } from './passwords.ts';
+import { createPasswordHasher, type PasswordHasher, type PasswordRules } from './passwords.ts';
 
 /** Constraint violated by a second account with the same address. */
 export const EMAIL_KEY = 'accounts_email_key';

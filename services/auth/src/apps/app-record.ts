@@ -1,7 +1,7 @@
 import { type App, type AppFields, appFieldsSchema, type registerAppRequestSchema } from '@svc/contracts';
+import { type CamelKeys, camelKeys, type SnakeKeys, snakeKeys } from '@svc/database';
 import { invalidRequest } from '@svc/service-kit';
 import type { z } from 'zod';
-import { type CamelKeys, camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
 import type { Executor, Transaction } from '../transact.ts';
 import { type ClientType, findRedirectUriFault } from './redirect-uri.ts';
 

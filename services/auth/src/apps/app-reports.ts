@@ -1,6 +1,6 @@
 import { type AppReportReason, appOperations, type InspectedApp, type ReportedApp, routes } from '@svc/contracts';
+import { camelKeys, type SnakeKeys, snakeKeys } from '@svc/database';
 import { AppError, type Binding, bind, type Clock } from '@svc/service-kit';
-import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
 import type { Executor } from '../transact.ts';
 import { type AppRecord, findAppById, listAppsByIds } from './app-record.ts';
 import { resumeApp, type SuspendAppDeps, suspendApp } from './update-app.ts';

@@ -1,7 +1,7 @@
 import { documentOperations, isMetadataUrl } from '@svc/contracts';
+import { camelKeys, type SnakeKeys, snakeKeys } from '@svc/database';
 import { type Binding, bind, type Clock, type Logger } from '@svc/service-kit';
 import { createBoundedQueue } from '../bounded-queue.ts';
-import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
 import type { SourceLimit } from '../throttling.ts';
 import { later, MINUTE_MS } from '../time.ts';
 import type { Executor, Transact, Transaction } from '../transact.ts';

@@ -1,8 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { internalRoutes } from '@svc/contracts';
-import { recordAct } from '@svc/database';
+import { camelKeys, recordAct, snakeKeys } from '@svc/database';
 import { type Act, AppError, type Binding, bind, type Clock } from '@svc/service-kit';
-import { camelKeys, snakeKeys } from '../key-case.ts';
 import { later, SECOND_MS } from '../time.ts';
 import type { Executor, Transact, Transaction } from '../transact.ts';
 import { appFact, findAppById, isOwned, lockAppOfOwner, updateAppRow } from './app-record.ts';

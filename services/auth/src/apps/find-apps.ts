@@ -1,6 +1,6 @@
+import { type CamelKeys, camelKeys, type SnakeKeys } from '@svc/database';
 import { batchCalls } from '@svc/service-kit';
 import type { ConnectedApp } from '../connections/index.ts';
-import { type CamelKeys, camelKeys, type SnakeKeys } from '../key-case.ts';
 import type { Executor } from '../transact.ts';
 import { type AppRecord, iconUrl, listAppsByIds } from './app-record.ts';
 import type { StoredSecret } from './client-secrets.ts';

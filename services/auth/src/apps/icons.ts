@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import { recordAct } from '@svc/database';
+import { camelKeys, recordAct, snakeKeys } from '@svc/database';
 import { type Act, AppError, type Clock, invalidField } from '@svc/service-kit';
-import { camelKeys, snakeKeys } from '../key-case.ts';
 import type { Executor, Transact, Transaction } from '../transact.ts';
 import { findAppById, lockAppOfOwner } from './app-record.ts';
 

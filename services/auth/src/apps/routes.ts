@@ -1,7 +1,7 @@
 import { ICON_BYTES_MAX, routes } from '@svc/contracts';
+import { camelKeys } from '@svc/database';
 import { AppError, type Binding, bind, readBodyBytes } from '@svc/service-kit';
 import { countStandingConnections } from '../connections/index.ts';
-import { camelKeys } from '../key-case.ts';
 import type { Executor } from '../transact.ts';
 import { type AppRecord, findAppById, listAppsByOwner, toAppJson } from './app-record.ts';
 import { rotateSecret } from './client-secrets.ts';

@@ -1,10 +1,9 @@
 import { type AppFields, authEvents, type newId, type updateAppRequestSchema } from '@svc/contracts';
-import { recordAct } from '@svc/database';
+import { type CamelKeys, recordAct } from '@svc/database';
 import { appendToOutbox } from '@svc/messaging';
 import { type Act, AppError, type Clock } from '@svc/service-kit';
 import type { z } from 'zod';
 import { findAccountById } from '../accounts/index.ts';
-import type { CamelKeys } from '../key-case.ts';
 import { enqueueMail, type MailOutboxDeps } from '../mail/index.ts';
 import type { Transact, Transaction } from '../transact.ts';
 import {

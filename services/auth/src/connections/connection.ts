@@ -1,6 +1,6 @@
 import type { BudgetLimit } from '@svc/contracts';
+import { camelKeys, type SnakeKeys, snakeKeys } from '@svc/database';
 import { invalidField } from '@svc/service-kit';
-import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
 import { DAY_MS } from '../time.ts';
 import type { Executor, Transaction } from '../transact.ts';
 

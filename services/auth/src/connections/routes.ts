@@ -2,7 +2,7 @@ import { type ConnectionAuditEntry, type EndedConnection, type newId, routes } f
 import { AppError, type Binding, bind, type Clock } from '@svc/service-kit';
 import type { Executor, Transact } from '../transact.ts';
 import { type AuditRecord, listAuditEntries, originOf } from './audit.ts';
-import { type TermsTurns, changeTerms } from './change-terms.ts';
+import { changeTerms, type TermsTurns } from './change-terms.ts';
 import { listEndedConnectionRecords, requireLiveBudget } from './connection.ts';
 import { endConnection } from './end-connections.ts';
 import { endGrantOfUser, listGrants } from './grants.ts';

@@ -1,10 +1,10 @@
 import type { BudgetLimit, Scope } from '@svc/contracts';
+import { snakeKeys } from '@svc/database';
 import { AppError } from '@svc/service-kit';
 import { findAccountById } from '../accounts/index.ts';
 import { type AppRecord, addToRedirectUri, findAppById, holdApp } from '../apps/index.ts';
 import type { BillingClient } from '../billing-client.ts';
 import { addGrant, type Origin, openGrant, planTerms, type TermsTurns } from '../connections/index.ts';
-import { snakeKeys } from '../key-case.ts';
 import { enqueueMail, type MailOutboxDeps } from '../mail/index.ts';
 import { digestOpaqueValue, findCodeState, issueCode, newCode } from '../oidc/index.ts';
 import { holdSession } from '../sessions/index.ts';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { routes } from '@svc/contracts';
+import { camelKeys, type SnakeKeys, snakeKeys } from '@svc/database';
 import { SealBroken, type Sealer } from '@svc/secrets';
 import {
   AppError,
@@ -24,7 +25,6 @@ import {
 } from '../accounts/index.ts';
 import { originOf } from '../connections/index.ts';
 import type { FailingItems } from '../failing-items.ts';
-import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
 import { enqueueMail, type MailOutboxDeps } from '../mail/index.ts';
 import { findMailedToken, findOldestChangeOf, issueMailedToken } from '../mailed-tokens.ts';
 import { type Devices, signInOriginOf } from '../sessions/index.ts';

@@ -10,7 +10,7 @@ import { isUniqueViolation } from '@svc/database';
 import { AppError } from '@svc/service-kit';
 import type { z } from 'zod';
 import { findAccountById, updateCredentials } from '../accounts/index.ts';
-import { type FactorsDeps, changeFactors, makeRecoveryCodes, notifyOwner } from './change-factors.ts';
+import { changeFactors, type FactorsDeps, makeRecoveryCodes, notifyOwner } from './change-factors.ts';
 import { CREDENTIAL_KEY, insertPasskey, listPasskeysOfUser, useChallenge } from './passkeys.ts';
 import { FACTORS_MAX, type FactorRecord, listFactorsOfUser } from './queries.ts';
 

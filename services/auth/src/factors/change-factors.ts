@@ -4,7 +4,7 @@ import { AppError } from '@svc/service-kit';
 import { type AccountRecord, lockAccount, updateCredentials } from '../accounts/index.ts';
 import { enqueueMail, type MailData, type MailOutboxDeps } from '../mail/index.ts';
 import type { Executor, Transact, Transaction } from '../transact.ts';
-import { type PasskeyChallenges, type RelyingParty, deletePasskeysOfUser } from './passkeys.ts';
+import { deletePasskeysOfUser, type PasskeyChallenges, type RelyingParty } from './passkeys.ts';
 import { deleteRecoveryCodesOfUser, deleteTotpsOfUser, listFactorsOfUser, replaceRecoveryCodes } from './queries.ts';
 
 /** Codes of one set. */

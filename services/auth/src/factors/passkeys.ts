@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
+import { camelKeys, type SnakeKeys, snakeKeys } from '@svc/database';
 import type { Macs } from '@svc/secrets';
 import type { Clock } from '@svc/service-kit';
 import { ownOriginsOf } from '../cookies-and-origins.ts';
-import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
 import { later, MINUTE_MS } from '../time.ts';
 import type { Executor, Transaction } from '../transact.ts';
 

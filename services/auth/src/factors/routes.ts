@@ -3,7 +3,7 @@ import { AppError, type Binding, bind } from '@svc/service-kit';
 import { updateCredentials } from '../accounts/index.ts';
 import { HOUR_MS, later } from '../time.ts';
 import { addPasskey, createPasskeyOptions } from './add-passkey.ts';
-import { type FactorsDeps, changeFactors, makeRecoveryCodes, notifyOwner, settleFactors } from './change-factors.ts';
+import { changeFactors, type FactorsDeps, makeRecoveryCodes, notifyOwner, settleFactors } from './change-factors.ts';
 import {
   confirmTotpById,
   countRecoveryCodes,

@@ -1,5 +1,5 @@
 import type { FoundManagementKey, ManagementKeyJson, ManagementScope } from '@svc/contracts';
-import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
+import { camelKeys, type SnakeKeys, snakeKeys } from '@svc/database';
 import type { Executor, Transaction } from '../transact.ts';
 
 /** A management key, as stored without its digest. */

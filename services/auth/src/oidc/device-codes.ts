@@ -1,5 +1,5 @@
+import { camelKeys, type SnakeKeys, snakeKeys } from '@svc/database';
 import type { Clock } from '@svc/service-kit';
-import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
 import { MINUTE_MS, SECOND_MS } from '../time.ts';
 import type { Executor, Transaction } from '../transact.ts';
 import { DEVICE_CODE_SECONDS, DEVICE_POLL_SECONDS } from './codes-and-tokens.ts';

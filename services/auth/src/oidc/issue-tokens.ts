@@ -5,7 +5,7 @@ import { signAccessToken } from './access-token.ts';
 import { ACCESS_TOKEN_SECONDS, digestRefreshToken } from './codes-and-tokens.ts';
 import { type Proof, useProof } from './dpop-proof.ts';
 import type { Presented } from './token-queries.ts';
-import { type TokenContext, type TokenEndpointDeps, endGrantOfRequest } from './token-request.ts';
+import { endGrantOfRequest, type TokenContext, type TokenEndpointDeps } from './token-request.ts';
 
 const { InvalidGrant } = errors;
 

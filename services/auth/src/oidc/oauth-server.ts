@@ -10,7 +10,7 @@ import { createPollPacer } from './device-codes.ts';
 import { createLibraryProvider, type LibraryProviderDeps } from './library-provider.ts';
 import { createTokenEndpoint } from './token-endpoint.ts';
 import { type Exchange, exchangeTokens } from './token-queries.ts';
-import { type TokenEndpointDeps, endGrantOfRequest, noteClientAddress } from './token-request.ts';
+import { endGrantOfRequest, noteClientAddress, type TokenEndpointDeps } from './token-request.ts';
 import { readTokenStates, type TokenQuestion } from './token-state.ts';
 
 const namedByBasic = new WeakSet<IncomingMessage>();

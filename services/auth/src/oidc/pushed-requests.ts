@@ -1,5 +1,5 @@
+import { camelKeys, snakeKeys } from '@svc/database';
 import type { Clock } from '@svc/service-kit';
-import { camelKeys, snakeKeys } from '../key-case.ts';
 import type { Executor } from '../transact.ts';
 import { digestOpaqueValue } from './codes-and-tokens.ts';
 

@@ -1,6 +1,5 @@
-import { runPrepared } from '@svc/database';
+import { runPrepared, snakeKeys } from '@svc/database';
 import { GRANT_UNUSED_MS } from '../connections/index.ts';
-import { snakeKeys } from '../key-case.ts';
 import type { Executor, Transaction } from '../transact.ts';
 import { CODE_MS, digestOpaqueValue, REFRESH_TOKEN_SECONDS, type RefreshTokenDigests } from './codes-and-tokens.ts';
 

@@ -1,7 +1,6 @@
-import { runPrepared } from '@svc/database';
+import { camelKeys, runPrepared, type SnakeKeys } from '@svc/database';
 import { type OauthClient, type OauthClientJson, oauthClientJson, toOauthClient } from '../apps/index.ts';
 import { type BudgetJson, budgetJson, type GrantJson, type GrantRecord, grantJson } from '../connections/index.ts';
-import { camelKeys, type SnakeKeys } from '../key-case.ts';
 import type { Executor } from '../transact.ts';
 import type { RefreshTokenDigests } from './codes-and-tokens.ts';
 

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { type InvitationJson, type Locale, type newId, type OrganizationJson, type Role, routes } from '@svc/contracts';
-import { recordAct } from '@svc/database';
+import { camelKeys, recordAct, type SnakeKeys, snakeKeys } from '@svc/database';
 import { type Act, AppError, type Binding, bind, type Clock, invalidField } from '@svc/service-kit';
 import {
   type AccountRecord,
@@ -10,7 +10,6 @@ import {
   markVerified,
   normalizeEmail,
 } from '../accounts/index.ts';
-import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
 import { enqueueMail, type MailOutboxDeps } from '../mail/index.ts';
 import { countMembers, findActingMembership, insertMembership, toOrganizationJson } from '../memberships.ts';
 import type { SourceLimit } from '../throttling.ts';

@@ -1,7 +1,7 @@
 import type { MemberJson } from '@svc/contracts';
+import { camelKeys, type SnakeKeys } from '@svc/database';
 import { AppError, type ConsoleSessionCaller, requireRole } from '@svc/service-kit';
 import { type AccountRecord, lockAccount } from '../accounts/index.ts';
-import { camelKeys, type SnakeKeys } from '../key-case.ts';
 import {
   type ActingMembership,
   findActingMembership,

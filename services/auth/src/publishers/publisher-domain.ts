@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 import type { PublisherDomain } from '@svc/contracts';
-import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
+import { camelKeys, type SnakeKeys, snakeKeys } from '@svc/database';
 import { DAY_MS, later } from '../time.ts';
 import type { Executor, Transaction } from '../transact.ts';
 

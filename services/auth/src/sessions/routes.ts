@@ -9,7 +9,7 @@ import { SECOND_MS } from '../time.ts';
 import type { Executor } from '../transact.ts';
 import { endOtherSessions, endSession, endSessionOfUser } from './end-sessions.ts';
 import { type AuthenticateSessionDeps, findStoredSession, listSessions } from './live-sessions.ts';
-import { type SessionRecord, findActing } from './session.ts';
+import { findActing, type SessionRecord } from './session.ts';
 import {
   clearedSessionCookies,
   readConsoleCookie,

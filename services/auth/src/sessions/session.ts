@@ -1,6 +1,6 @@
 import { idTimeAt, type newId } from '@svc/contracts';
+import { camelKeys, type SnakeKeys } from '@svc/database';
 import type { AccountRecord } from '../accounts/index.ts';
-import { camelKeys, type SnakeKeys } from '../key-case.ts';
 import { type ActingMembership, findActingMembership, type MembershipKey } from '../memberships.ts';
 import { HOUR_MS, later } from '../time.ts';
 import type { Executor, Transaction } from '../transact.ts';

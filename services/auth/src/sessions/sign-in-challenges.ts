@@ -1,9 +1,9 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { FactorType } from '@svc/contracts';
+import { camelKeys, type SnakeKeys, snakeKeys } from '@svc/database';
 import { AppError } from '@svc/service-kit';
 import type { AccountRecord } from '../accounts/index.ts';
 import { createAssertionOptions, type FactorsDeps, listFactorsOfUser, type RequestOptions } from '../factors/index.ts';
-import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
 import { later, MINUTE_MS } from '../time.ts';
 import type { Executor, Transaction } from '../transact.ts';
 

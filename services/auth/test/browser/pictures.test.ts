@@ -8,7 +8,7 @@ import { drawMonogram } from '../../src/apps/icons.ts';
 import type { AppRecord } from '../../src/apps/index.ts';
 import { authorizeConsentFrame, consentPage } from '../../src/consent/consent-page.ts';
 import { faultPage } from '../../src/consent/fault-pages.ts';
-import { type PageContext, authorizeFrame } from '../../src/consent/page-context.ts';
+import { authorizeFrame, type PageContext } from '../../src/consent/page-context.ts';
 import { pageText } from '../../src/pages/page-text.ts';
 import { signInPage, signUpPage } from '../../src/pages/sign-in-pages.ts';
 import { chromiumPath } from '../support/chromium.ts';
