@@ -38,7 +38,7 @@ import {
   managementKeyRoutes,
 } from './management-keys/index.ts';
 import { type NoticeDeps, noticeInternalRoutes } from './notices.ts';
-import { createOauthServer, oidcRoutes, preparePushedRequest } from './oidc/index.ts';
+import { createOauthServer, oauthRoutes, preparePushedRequest } from './oauth/index.ts';
 import {
   invitationRoutes,
   memberInternalRoutes,
@@ -170,7 +170,7 @@ const createPublicApp = (
       ...pageRoutes(deps),
       ...devicePageRoutes(deps),
       ...consolePageRoutes(deps),
-      ...oidcRoutes({ ...deps, server }),
+      ...oauthRoutes({ ...deps, server }),
       ...signingKeyRoutes(deps),
       ...documentRoutes({ ...deps, securityContact: config.SECURITY_CONTACT }),
     ],

@@ -13,7 +13,7 @@ import {
   deleteExpiredRequestsAndProofs,
   deleteUnusedCodesBefore,
   UNUSED_CODE_KEPT_MS,
-} from './oidc/index.ts';
+} from './oauth/index.ts';
 import { deleteInvitationsExpiredBefore } from './organizations/index.ts';
 import { deleteChallengesExpiredBefore, deleteSessionsExpiredBefore } from './sessions/index.ts';
 import { deleteAttemptsBefore } from './throttling.ts';

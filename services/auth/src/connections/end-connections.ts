@@ -47,23 +47,28 @@ const endLockedConnection = async (
   trx: Transaction,
   { connection, origin, now }: { connection: ConnectionRecord; origin: Origin; now: Date },
 ): Promise<void> => {
-  const { userId, clientId } = connection;
   const version = connection.version + 1;
   const lastUsedAt = laterOf(connection.lastUsedAt, await endGrants(trx, connection));
   await updateConnection(trx, { ...connection, version, lastUsedAt, endedAt: now });
   await insertAuditEntries(trx, [auditRecord(deps, connection, { action: 'disconnected', origin, now })]);
-  await appendToOutbox(trx, {
-    subject: authEvents.connectionRevoked.subject,
-    aggregate: connectionAggregate(userId, clientId),
-    version,
-    data: {
-      svc_user_id: userId,
-      client_id: clientId,
-      reason: 'user_disconnected',
-      revoked_at: now.toISOString(),
-    },
-  });
+  await appendToOutbox(trx, disconnection({ ...connection, version }, now));
 };
+
+/** Returns the fact that a user has disconnected an app. */
+const disconnection = (
+  { userId, clientId, version }: Pick<ConnectionRecord, 'userId' | 'clientId' | 'version'>,
+  now: Date,
+): OutboxEvent => ({
+  subject: authEvents.connectionRevoked.subject,
+  aggregate: connectionAggregate(userId, clientId),
+  version,
+  data: {
+    svc_user_id: userId,
+    client_id: clientId,
+    reason: 'user_disconnected',
+    revoked_at: now.toISOString(),
+  },
+});
 
 /**
  * Ends the grants that a user gave since a moment. A connection with earlier grants keeps those and the scope of the
@@ -108,19 +113,7 @@ export const endConnectionsOfUser = async (
   const grantIds = await deleteGrantsOfUser(trx, userId);
   const cause = { action: 'disconnected', origin, now } as const;
   const entries = ended.map(({ clientId }) => auditRecord(deps, { userId, clientId }, cause));
-  const facts = ended.map(
-    ({ clientId, version }): OutboxEvent => ({
-      subject: authEvents.connectionRevoked.subject,
-      aggregate: connectionAggregate(userId, clientId),
-      version,
-      data: {
-        svc_user_id: userId,
-        client_id: clientId,
-        reason: 'user_disconnected',
-        revoked_at: now.toISOString(),
-      },
-    }),
-  );
+  const facts = ended.map(({ clientId, version }) => disconnection({ userId, clientId, version }, now));
   const revocations = grantIds.map((id): OutboxRevocation => ({ revocation: { key: `grant.${id}` } }));
   for (const chunk of chunks(entries)) await insertAuditEntries(trx, chunk);
   for (const chunk of chunks([...revocations, ...facts])) await appendToOutbox(trx, ...chunk);

@@ -110,7 +110,7 @@ export const openGrant = async (
 };
 
 /** Ends the oldest grants beyond the limit. The connection keeps their last use. */
-export const endSurplus = async (trx: Transaction, connection: ConnectionRecord): Promise<void> => {
+const endSurplus = async (trx: Transaction, connection: ConnectionRecord): Promise<void> => {
   const surplus = await listOldestGrantIds(trx, { ...connection, keep: GRANTS_PER_CONNECTION_MAX });
   if (surplus.length === 0) return;
   const lastUsedAt = await endGrants(trx, connection, surplus);
@@ -118,7 +118,7 @@ export const endSurplus = async (trx: Transaction, connection: ConnectionRecord)
 };
 
 /** Returns an id that sorts after every grant that a suspension has ended, even if the clocks of replicas differ. */
-export const newGrantId = (deps: { newId: typeof newId }, now: Date, cutoff: string | undefined): string => {
+const newGrantId = (deps: { newId: typeof newId }, now: Date, cutoff: string | undefined): string => {
   let aheadMs = 0;
   let id = deps.newId('grt', now.getTime());
   while (isCutOff(id, cutoff)) {

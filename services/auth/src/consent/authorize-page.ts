@@ -3,7 +3,7 @@ import { type AuthorizeQuery, errorCodes, FORM_BYTES_MAX, type Locale } from '@s
 import { type ReplyContent, readBodyBytes } from '@svc/service-kit';
 import { type AppRecord, addToRedirectUri, type FetchSource, getIcon } from '../apps/index.ts';
 import { findConnection, isConnected } from '../connections/index.ts';
-import { findParameterFault, isPushedRequest } from '../oidc/index.ts';
+import { findParameterFault, isPushedRequest } from '../oauth/index.ts';
 import {
   ensureBrowserId,
   preferredLocale,

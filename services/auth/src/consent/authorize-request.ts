@@ -9,7 +9,7 @@ import {
 import { AppError, type Clock, invalidRequest } from '@svc/service-kit';
 import { type AppRecord, isRegisteredRedirectUri } from '../apps/index.ts';
 import { hasPassed } from '../connections/index.ts';
-import { knownScopes } from '../oidc/index.ts';
+import { knownScopes } from '../oauth/index.ts';
 
 interface ScopeText {
   readonly title: string;

@@ -6,7 +6,7 @@ import { type AppRecord, addToRedirectUri, findAppById, holdApp } from '../apps/
 import type { BillingClient } from '../billing-client.ts';
 import { addGrant, type Origin, openGrant, planTerms, type TermsTurns } from '../connections/index.ts';
 import { enqueueMail, type MailOutboxDeps } from '../mail/index.ts';
-import { digestOpaqueValue, findCodeState, issueCode, newCode } from '../oidc/index.ts';
+import { digestOpaqueValue, findCodeState, issueCode, newCode } from '../oauth/index.ts';
 import { holdSession } from '../sessions/index.ts';
 import type { Executor, Transact, Transaction } from '../transact.ts';
 import { type AuthorizeRequest, checkAuthorizeRequest } from './authorize-request.ts';

@@ -10,7 +10,7 @@ import {
   decideDeviceRequest,
   findAppOfApprovedDevice,
   findDeviceRequest,
-} from '../oidc/index.ts';
+} from '../oauth/index.ts';
 import { isolated, pageText, unavailablePage } from '../pages/index.ts';
 import { holdSession } from '../sessions/index.ts';
 import { renderConsent } from './authorize-page.ts';

@@ -4,7 +4,7 @@ import { FORM_BYTES_MAX, type Locale, localeSchema, routes } from '@svc/contract
 import { type Html, html } from '@svc/pages';
 import { type ReplyContent, readBodyBytes } from '@svc/service-kit';
 import { z } from 'zod';
-import type { DeviceRequestRecord } from '../oidc/index.ts';
+import type { DeviceRequestRecord } from '../oauth/index.ts';
 import {
   type FormTokens,
   isolated,

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Locale, routes } from '@svc/contracts';
 import { AppError, type Binding, bind, type ReplyContent } from '@svc/service-kit';
 import type { VerificationDeps } from '../accounts/index.ts';
-import { type DeviceRequestRecord, findDeviceRequest, findDeviceRequestByUserCode } from '../oidc/index.ts';
+import { type DeviceRequestRecord, findDeviceRequest, findDeviceRequestByUserCode } from '../oauth/index.ts';
 import { ensureBrowserId, preferredLocale } from '../pages/index.ts';
 import { clearedSessionCookies, endSession, findBrowserSession, readPagesCookie } from '../sessions/index.ts';
 import { showDeviceConsent, submitDeviceDecision } from './decide-device.ts';

@@ -7,7 +7,7 @@ import type { PasswordRules, SignUps, VerificationDeps } from '../accounts/index
 import { type AppRecord, type FindAskingApp, toFormActionSource } from '../apps/index.ts';
 import type { BillingClient } from '../billing-client.ts';
 import { createSignInOptions, type FactorsDeps, type RequestOptions } from '../factors/index.ts';
-import { knownScopes } from '../oidc/index.ts';
+import { knownScopes } from '../oauth/index.ts';
 import {
   type FormContext,
   type FormTokens,

@@ -3,7 +3,7 @@ import type { Macs } from '@svc/secrets';
 import { AppError, type ReplyContent } from '@svc/service-kit';
 import { requestVerification } from '../accounts/index.ts';
 import { originOf } from '../connections/index.ts';
-import { digestOpaqueValue, findCodeState, newCode } from '../oidc/index.ts';
+import { digestOpaqueValue, findCodeState, newCode } from '../oauth/index.ts';
 import { FORM_MS, pageText, seeOther, unavailablePage } from '../pages/index.ts';
 import { type BrowserSession, findBrowserSession, readPagesCookie } from '../sessions/index.ts';
 import { later } from '../time.ts';

@@ -68,7 +68,7 @@ const checkFreshSession = async (deps: ProveOwnerDeps, sessionId: string): Promi
 };
 
 /** Checks the password of an account. Throws `wrong_password` and `too_many_attempts`. */
-export const checkPassword = async (
+const checkPassword = async (
   deps: Pick<ProveOwnerDeps, 'passwords' | 'throttle'>,
   { account, passwordHash }: AccountWithPassword,
   { password, sessionId }: { password: string; sessionId: string },

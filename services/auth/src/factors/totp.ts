@@ -12,10 +12,10 @@ const SETTINGS = { algorithm: 'SHA1', digits: 6, period: 30 } as const;
 const WINDOW_STEPS = 1;
 
 /** Returns a new random secret. */
-export const newTotpSecret = (): Buffer => Buffer.from(new Secret({ size: SECRET_BYTES }).bytes);
+const newTotpSecret = (): Buffer => Buffer.from(new Secret({ size: SECRET_BYTES }).bytes);
 
 /** Returns the secret in base32, and the URL that authenticator apps read from a QR code. */
-export const describeTotp = (secret: Buffer, email: string): { secret: string; url: string } => {
+const describeTotp = (secret: Buffer, email: string): { secret: string; url: string } => {
   const totp = totpOf(secret, email);
   return { secret: totp.secret.base32, url: totp.toString() };
 };

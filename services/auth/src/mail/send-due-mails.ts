@@ -104,7 +104,7 @@ export interface SendMailsDeps {
 }
 
 /** Sends due mails in small batches until none is left. */
-export const sendDueMails = async (deps: SendMailsDeps, signal: AbortSignal): Promise<void> => {
+const sendDueMails = async (deps: SendMailsDeps, signal: AbortSignal): Promise<void> => {
   while (!signal.aborted) {
     const now = deps.clock();
     const claim = { now, retryAt: later(now, LEASE_MS), limit: BATCH };

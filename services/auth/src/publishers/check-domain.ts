@@ -70,7 +70,7 @@ const claimDomain = ({ transact, clock }: CheckDomainDeps, key: Key): Promise<Do
   });
 
 /** Records the outcome of a check. Returns undefined if the domain was removed meanwhile; throws `domain_taken`. */
-export const recordCheck = async (
+const recordCheck = async (
   deps: Omit<CheckDomainDeps, 'proveDomain'>,
   key: Key,
   { isProven, act }: { isProven: boolean; act?: Act },

@@ -46,7 +46,7 @@ export const readConsoleCookie = (header: string | undefined, publicBaseUrl: str
   readCookie(CONSOLE, header, publicBaseUrl);
 
 /** Returns the device token of a request: from the header of API callers, else from the browser's cookie. */
-export const readDeviceToken = (
+const readDeviceToken = (
   headers: { cookie?: string | undefined; 'x-svc-device'?: string | string[] | undefined },
   publicBaseUrl: string,
 ): string | undefined => {

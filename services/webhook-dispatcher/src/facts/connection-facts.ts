@@ -34,7 +34,7 @@ const { connectionCreated, connectionRevoked, appDeleted } = events;
  * Order of each connection's facts, which two consumers handle. A missing version counts as lost at the eighth delivery of a
  * later one, after nearly four minutes: by then the other consumer or replica has handled it or failed for good.
  */
-export const CONNECTION_TURNS: TurnOptions = { versionsOf: CONNECTIONS, deliveriesMax: { known: 8, unseen: 8 } };
+const CONNECTION_TURNS: TurnOptions = { versionsOf: CONNECTIONS, deliveriesMax: { known: 8, unseen: 8 } };
 
 type ConnectionFact = EventOf<typeof connectionCreated.subject | typeof connectionRevoked.subject> & VersionedFact;
 type Fact = EventOf<typeof appDeleted.subject> | ConnectionFact;

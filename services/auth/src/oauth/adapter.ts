@@ -28,7 +28,7 @@ export interface SecretMetadata {
 }
 
 /** Maps an app to the library's client metadata (RFC 7591 section 2). */
-export const toClientMetadata = ({ app, secrets }: OauthClient) => ({
+const toClientMetadata = ({ app, secrets }: OauthClient) => ({
   client_id: app.clientId,
   client_name: app.name,
   redirect_uris: [UNUSED_REDIRECT_URI],

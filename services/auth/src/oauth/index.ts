@@ -10,5 +10,5 @@ export {
 } from './device-codes.ts';
 export { createOauthServer } from './oauth-server.ts';
 export { deleteExpiredRequestsAndProofs } from './pushed-requests.ts';
-export { isPushedRequest, oidcRoutes, preparePushedRequest } from './routes.ts';
+export { isPushedRequest, oauthRoutes, preparePushedRequest } from './routes.ts';
 export { deleteUnusedCodesBefore, findCodeState, issueCode } from './token-queries.ts';

@@ -17,7 +17,7 @@ interface Handed {
 }
 
 /** Binds the token, revocation and metadata endpoints. */
-export const oidcRoutes = (deps: {
+export const oauthRoutes = (deps: {
   server: OauthServer;
   issuer: string;
   documents: Pick<ClientDocuments, 'isEnabled'>;
