@@ -69,7 +69,7 @@ export const sourceDigest = (purpose: 'source' | 'device-code' | LimitedPurpose,
 const FAILURES_PER_SUBJECT_MAX = 10;
 /** Maximum failures per window for one source: many people may share an office's address. */
 const FAILURES_PER_SOURCE_MAX = 200;
-const WINDOW_MS = 15 * MINUTE_MS;
+const FAILURES_WINDOW_MS = 15 * MINUTE_MS;
 
 /**
  * Subject of an attempt, and so the budget that a failure spends. A stranger spends that of the source and, if an
@@ -107,7 +107,7 @@ interface AttemptThrottleDeps {
 
 /** Creates the throttle. */
 export const createAttemptThrottle = (deps: AttemptThrottleDeps): AttemptThrottle => ({
-  begin: (subject) => beginAttempt(deps, { ...budgetOf(subject), windowMs: WINDOW_MS }),
+  begin: (subject) => beginAttempt(deps, { ...budgetOf(subject), windowMs: FAILURES_WINDOW_MS }),
   forgive: (email) => deps.transact((trx) => deleteAttemptsOn(trx, digest(`address:${email}`))),
 });
 

@@ -22,92 +22,31 @@ import type { AuthorizeRequest } from './authorize-request.ts';
 import type { DecideConsentDeps } from './decide-consent.ts';
 import type { FindTypicalUse } from './get-consent.ts';
 
-const NONCE_BYTES = 18;
-
-const INTERACTION_PATH = '/v1/integrations/oauth/interaction';
-
-/** Content and state that all pages of one request share. */
-export interface PageContext {
-  readonly app: AppRecord;
-  /** App name without control and format characters. */
-  readonly appName: string;
-  readonly query: AskedQuery;
-  readonly text: PageText;
-  readonly formTarget: string;
-  /** The hidden field of every form. */
-  readonly formToken: string;
-  /** Path of this page, in the form in which others lead back to it. Undefined if it is too long. */
-  readonly returnPath: string | undefined;
-  /** Path that starts single sign-on and returns here; undefined if it is off. */
-  readonly ssoPath: string | undefined;
-  readonly ssoName: string | undefined;
-  /** Options for signing in with any passkey. */
-  readonly passkeyOptions: RequestOptions;
-  /** Returns the address of this page, in either language. */
-  readonly authorizePath: (over?: Readonly<Record<string, string>>) => string;
+/** Dependencies of the consent page. */
+export interface ConsentPageDeps extends Pick<DecideConsentDeps, 'database' | 'clock' | 'publicBaseUrl'> {
+  readonly billing: Pick<BillingClient, 'changeTerms' | 'readPlan'>;
+  readonly findTypicalUse: FindTypicalUse;
+  /** Currency of plans and budgets. */
+  readonly currency: string;
 }
 
-/** Prepares the pages for one browser and its session, if it has one. */
-export const createPageContext = (
-  deps: {
-    formTokens: FormTokens<AskedQuery>;
-    pushedMarks: PushedMarks;
-    sso: { name: string | undefined } | undefined;
-  } & Pick<FactorsDeps, 'relyingParty' | 'passkeyChallenges'>,
-  input: AskedRequest & { app: AppRecord; session: BrowserSession | undefined },
-): PageContext => {
-  const { app, query, browserId, isPushed, session } = input;
-  const nonce = randomBytes(NONCE_BYTES).toString('base64url');
-  return {
-    app,
-    appName: withoutSteering(app.name),
-    query,
-    text: pageText(query.locale),
-    formTarget: toFormActionSource(query.redirect_uri),
-    formToken: deps.formTokens.sign({ query, browserId, sessionId: session?.session.id, isPushed, nonce }),
-    returnPath: returnToSchema.safeParse(authorizePath(deps, input)).data,
-    ssoPath: deps.sso === undefined ? undefined : ssoPath(authorizePath(deps, input)),
-    ssoName: deps.sso?.name,
-    passkeyOptions: createSignInOptions(deps),
-    authorizePath: (over) => authorizePath(deps, input, over),
-  };
-};
-
-/** Returns undefined if the request is too long to return to. */
-const ssoPath = (path: string): string | undefined => {
-  const returnTo = returnToSchema.safeParse(path);
-  return returnTo.success ? `/v1/console/sso/start?${new URLSearchParams({ return_to: returnTo.data })}` : undefined;
-};
-
-/** A request in one browser, with its origin. */
-export interface AskedRequest extends MarkedRequest {
-  readonly isPushed: boolean;
+export interface PagesDeps
+  extends DecideConsentDeps,
+    AuthenticateSessionDeps,
+    StartSessionDeps,
+    VerificationDeps,
+    ConsentPageDeps {
+  readonly billing: ConsentPageDeps['billing'];
+  readonly findApp: FindAskingApp;
+  readonly signUps: SignUps;
+  readonly passwordRules: PasswordRules;
+  readonly formTokens: FormTokens<AskedQuery>;
+  readonly pushedMarks: PushedMarks;
+  /** If configured, the sign-in page offers single sign-on. */
+  readonly sso: { name: string | undefined } | undefined;
+  /** Derives the code of a decision from its form, so that the same form yields the same code. */
+  readonly decisionMacs: Macs;
 }
-
-/** Returns the path of the authorize page for a request. */
-export const authorizePath = (
-  { pushedMarks }: { pushedMarks: PushedMarks },
-  { query, browserId, isPushed }: AskedRequest,
-  over: Readonly<Record<string, string>> = {},
-): string => {
-  const pushed = isPushed ? pushedMarks.make({ query, browserId }) : undefined;
-  const all = { ...query, pushed, ...over };
-  const given = Object.entries(all).filter((pair): pair is [string, string] => pair[1] !== undefined);
-  return `/v1/integrations/oauth/authorize?${new URLSearchParams(given)}`;
-};
-
-/** Renders a form; `action` is the last segment of its path. */
-export const pageForm = (context: PageContext, action: string, content: Html, className = ''): Html => html`
-<form method="post" action="${INTERACTION_PATH}/${action}"${className === '' ? '' : html` class="${className}"`}>
-<input type="hidden" name="request" value="${context.formToken}">
-${content}
-</form>`;
-
-/** Renders the footer: the link to the other language, and the page's own links. */
-export const pageFooter = (context: PageContext, links: readonly (Html | undefined)[] = []): Html => {
-  const other = context.query.locale === 'it' ? 'en' : 'it';
-  return html`<footer>${links}<a href="${context.authorizePath({ locale: other })}" hreflang="${other}" lang="${other}">${context.text.otherLanguage}</a></footer>`;
-};
 
 /** Part of a query that the pages and their forms carry along: known scopes, one locale. */
 export const askedQuerySchema = authorizeQuerySchema
@@ -166,31 +105,92 @@ export const createPushedMarks = (macs: Macs): PushedMarks => {
   };
 };
 
-/** Dependencies of the consent page. */
-export interface ConsentPageDeps extends Pick<DecideConsentDeps, 'database' | 'clock' | 'publicBaseUrl'> {
-  readonly billing: Pick<BillingClient, 'changeTerms' | 'readPlan'>;
-  readonly findTypicalUse: FindTypicalUse;
-  /** Currency of plans and budgets. */
-  readonly currency: string;
+/** A request in one browser, with its origin. */
+export interface AskedRequest extends MarkedRequest {
+  readonly isPushed: boolean;
 }
 
-export interface PagesDeps
-  extends DecideConsentDeps,
-    AuthenticateSessionDeps,
-    StartSessionDeps,
-    VerificationDeps,
-    ConsentPageDeps {
-  readonly billing: ConsentPageDeps['billing'];
-  readonly findApp: FindAskingApp;
-  readonly signUps: SignUps;
-  readonly passwordRules: PasswordRules;
-  readonly formTokens: FormTokens<AskedQuery>;
-  readonly pushedMarks: PushedMarks;
-  /** If configured, the sign-in page offers single sign-on. */
-  readonly sso: { name: string | undefined } | undefined;
-  /** Derives the code of a decision from its form, so that the same form yields the same code. */
-  readonly decisionMacs: Macs;
+const NONCE_BYTES = 18;
+
+const INTERACTION_PATH = '/v1/integrations/oauth/interaction';
+
+/** Content and state that all pages of one request share. */
+export interface PageContext {
+  readonly app: AppRecord;
+  /** App name without control and format characters. */
+  readonly appName: string;
+  readonly query: AskedQuery;
+  readonly text: PageText;
+  readonly formTarget: string;
+  /** The hidden field of every form. */
+  readonly formToken: string;
+  /** Path of this page, in the form in which others lead back to it. Undefined if it is too long. */
+  readonly returnPath: string | undefined;
+  /** Path that starts single sign-on and returns here; undefined if it is off. */
+  readonly ssoPath: string | undefined;
+  readonly ssoName: string | undefined;
+  /** Options for signing in with any passkey. */
+  readonly passkeyOptions: RequestOptions;
+  /** Returns the address of this page, in either language. */
+  readonly authorizePath: (over?: Readonly<Record<string, string>>) => string;
 }
+
+/** Prepares the pages for one browser and its session, if it has one. */
+export const createPageContext = (
+  deps: {
+    formTokens: FormTokens<AskedQuery>;
+    pushedMarks: PushedMarks;
+    sso: { name: string | undefined } | undefined;
+  } & Pick<FactorsDeps, 'relyingParty' | 'passkeyChallenges'>,
+  input: AskedRequest & { app: AppRecord; session: BrowserSession | undefined },
+): PageContext => {
+  const { app, query, browserId, isPushed, session } = input;
+  const nonce = randomBytes(NONCE_BYTES).toString('base64url');
+  return {
+    app,
+    appName: withoutSteering(app.name),
+    query,
+    text: pageText(query.locale),
+    formTarget: toFormActionSource(query.redirect_uri),
+    formToken: deps.formTokens.sign({ query, browserId, sessionId: session?.session.id, isPushed, nonce }),
+    returnPath: returnToSchema.safeParse(authorizePath(deps, input)).data,
+    ssoPath: deps.sso === undefined ? undefined : ssoPath(authorizePath(deps, input)),
+    ssoName: deps.sso?.name,
+    passkeyOptions: createSignInOptions(deps),
+    authorizePath: (over) => authorizePath(deps, input, over),
+  };
+};
+
+/** Returns undefined if the request is too long to return to. */
+const ssoPath = (path: string): string | undefined => {
+  const returnTo = returnToSchema.safeParse(path);
+  return returnTo.success ? `/v1/console/sso/start?${new URLSearchParams({ return_to: returnTo.data })}` : undefined;
+};
+
+/** Returns the path of the authorize page for a request. */
+export const authorizePath = (
+  { pushedMarks }: { pushedMarks: PushedMarks },
+  { query, browserId, isPushed }: AskedRequest,
+  over: Readonly<Record<string, string>> = {},
+): string => {
+  const pushed = isPushed ? pushedMarks.make({ query, browserId }) : undefined;
+  const all = { ...query, pushed, ...over };
+  const given = Object.entries(all).filter((pair): pair is [string, string] => pair[1] !== undefined);
+  return `/v1/integrations/oauth/authorize?${new URLSearchParams(given)}`;
+};
+
+/** Renders a form; `action` is the last segment of its path. */
+export const pageForm = (context: PageContext, action: string, content: Html, className = ''): Html => html`
+<form method="post" action="${INTERACTION_PATH}/${action}"${className === '' ? '' : html` class="${className}"`}>
+<input type="hidden" name="request" value="${context.formToken}">
+${content}
+</form>`;
+
+/** Renders the footer: the link to the other language, and the page's own links. */
+export const pageFooter = (context: PageContext, links: readonly (Html | undefined)[] = []): Html => {
+  const other = context.query.locale === 'it' ? 'en' : 'it';
+  return html`<footer>${links}<a href="${context.authorizePath({ locale: other })}" hreflang="${other}" lang="${other}">${context.text.otherLanguage}</a></footer>`;
+};
 
 /** Returns the surroundings on the authorize page. */
 export const authorizeFrame = (context: PageContext): SignInFrame => {

@@ -7,26 +7,17 @@ import type { Executor, Transact, Transaction } from '../transact.ts';
 import { deletePasskeysOfUser, type PasskeyChallenges, type RelyingParty } from './passkeys.ts';
 import { deleteRecoveryCodesOfUser, deleteTotpsOfUser, listFactorsOfUser, replaceRecoveryCodes } from './queries.ts';
 
-/** Codes of one set. */
-const RECOVERY_CODES = 10;
-
-/** Excludes letters that are easily confused. */
-const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
-/** 120 bits, so that a plain digest withstands guessing (NIST SP 800-63B-4 section 3.1.2.2 requires 112). */
-const CHARACTERS = 24;
-const GROUP = /.{6}(?=.)/g;
-
-/** Returns a random code in groups that are easy to type. */
-const newRecoveryCode = (): string => {
-  const characters = [...randomBytes(CHARACTERS)].map((byte) => ALPHABET.charAt(byte % ALPHABET.length)).join('');
-  return characters.replaceAll(GROUP, '$&-');
-};
-
-/** Returns the stored digest of a code. Ignores case, spaces, dashes and look-alike letters. */
-export const recoveryCodeDigest = (userId: string, code: string): Buffer => {
-  const typed = code.toLowerCase().replaceAll(/[\s-]/g, '').replaceAll('o', '0').replaceAll(/[il]/g, '1');
-  return hash('sha256', `recovery-code:${userId}:${typed}`, 'buffer');
-};
+/** Dependencies of every operation on second factors. */
+export interface FactorsDeps extends MailOutboxDeps {
+  readonly database: Executor;
+  readonly transact: Transact;
+  /** Encrypts the secrets of TOTP factors. */
+  readonly totpSealer: Sealer;
+  /** Ends the sessions in which an account without a factor acts for organizations that require one. */
+  readonly endActingWithoutFactor: (trx: Transaction, userId: string) => Promise<void>;
+  readonly passkeyChallenges: PasskeyChallenges;
+  readonly relyingParty: RelyingParty;
+}
 
 /**
  * Changes the factors of an account in one transaction, one change at a time. Throws `invalid_token` if the account is
@@ -43,18 +34,6 @@ export const changeFactors = <T>(
     return await change(trx, locked.account);
   });
 
-/** Replaces the recovery codes. Returns the new ones, of which only digests are stored. */
-export const makeRecoveryCodes = async (
-  deps: Pick<FactorsDeps, 'clock'>,
-  trx: Transaction,
-  userId: string,
-): Promise<string[]> => {
-  const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
-  const digests = codes.map((code) => recoveryCodeDigest(userId, code));
-  await replaceRecoveryCodes(trx, userId, { digests, createdAt: deps.clock() });
-  return codes;
-};
-
 /**
  * Records that factors of a locked account were deleted. Without the last one, the recovery codes end too. Returns true if
  * it was the last one.
@@ -66,18 +45,6 @@ export const settleFactors = async (trx: Transaction, userId: string): Promise<b
   await updateCredentials(trx, userId, { hasSecondFactor: false });
   return true;
 };
-
-/** Dependencies of every operation on second factors. */
-export interface FactorsDeps extends MailOutboxDeps {
-  readonly database: Executor;
-  readonly transact: Transact;
-  /** Encrypts the secrets of TOTP factors. */
-  readonly totpSealer: Sealer;
-  /** Ends the sessions in which an account without a factor acts for organizations that require one. */
-  readonly endActingWithoutFactor: (trx: Transaction, userId: string) => Promise<void>;
-  readonly passkeyChallenges: PasskeyChallenges;
-  readonly relyingParty: RelyingParty;
-}
 
 /** Mails the owner that their second factors have changed, once the transaction commits. */
 export const notifyOwner = async (
@@ -129,3 +96,36 @@ export const resetFactors = (
     await deps.endActingWithoutFactor(trx, userId);
     return ended;
   });
+
+/** Codes of one set. */
+const RECOVERY_CODES = 10;
+
+/** Replaces the recovery codes. Returns the new ones, of which only digests are stored. */
+export const makeRecoveryCodes = async (
+  deps: Pick<FactorsDeps, 'clock'>,
+  trx: Transaction,
+  userId: string,
+): Promise<string[]> => {
+  const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
+  const digests = codes.map((code) => recoveryCodeDigest(userId, code));
+  await replaceRecoveryCodes(trx, userId, { digests, createdAt: deps.clock() });
+  return codes;
+};
+
+/** Excludes letters that are easily confused. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+/** 120 bits, so that a plain digest withstands guessing (NIST SP 800-63B-4 section 3.1.2.2 requires 112). */
+const CHARACTERS = 24;
+const GROUP = /.{6}(?=.)/g;
+
+/** Returns a random code in groups that are easy to type. */
+const newRecoveryCode = (): string => {
+  const characters = [...randomBytes(CHARACTERS)].map((byte) => ALPHABET.charAt(byte % ALPHABET.length)).join('');
+  return characters.replaceAll(GROUP, '$&-');
+};
+
+/** Returns the stored digest of a code. Ignores case, spaces, dashes and look-alike letters. */
+export const recoveryCodeDigest = (userId: string, code: string): Buffer => {
+  const typed = code.toLowerCase().replaceAll(/[\s-]/g, '').replaceAll('o', '0').replaceAll(/[il]/g, '1');
+  return hash('sha256', `recovery-code:${userId}:${typed}`, 'buffer');
+};

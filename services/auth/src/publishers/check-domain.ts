@@ -8,22 +8,6 @@ import type { Executor, Transact, Transaction } from '../transact.ts';
 import type { ProveDomain } from './prove-domain.ts';
 import { afterCheck, claimDueDomain, type DomainRecord, lockDomain, updateDomain } from './publisher-domain.ts';
 
-/** Mails the owner of a verified domain when its proof is first missing, and when it lapses. */
-const mailMissingProof = async (
-  deps: MailOutboxDeps,
-  trx: Transaction,
-  { before, after }: { before: DomainRecord; after: DomainRecord },
-): Promise<void> => {
-  const hasLapsed = before.status === 'verified' && after.status === 'lapsed';
-  const isFirstFailure = before.failingSince === null && after.failingSince !== null;
-  if (!hasLapsed && !isFirstFailure) return;
-  const owner = await findAccountById(trx, after.userId);
-  if (owner === undefined) return;
-  const { id: userId, email: to, locale } = owner;
-  const data = { domain: after.domain, hasLapsed };
-  await enqueueMail(deps, trx, { kind: 'domain_proof_missing', userId, to, locale, data });
-};
-
 export interface CheckDomainDeps extends MailOutboxDeps {
   readonly transact: Transact;
   readonly proveDomain: ProveDomain;
@@ -125,4 +109,20 @@ const checkNextDomain = async (deps: DomainChecksDeps): Promise<boolean> => {
     if (checked?.status === 'lapsed') deps.logger.info({ component: 'domain_checks' }, 'a verified domain lapsed');
   });
   return true;
+};
+
+/** Mails the owner of a verified domain when its proof is first missing, and when it lapses. */
+const mailMissingProof = async (
+  deps: MailOutboxDeps,
+  trx: Transaction,
+  { before, after }: { before: DomainRecord; after: DomainRecord },
+): Promise<void> => {
+  const hasLapsed = before.status === 'verified' && after.status === 'lapsed';
+  const isFirstFailure = before.failingSince === null && after.failingSince !== null;
+  if (!hasLapsed && !isFirstFailure) return;
+  const owner = await findAccountById(trx, after.userId);
+  if (owner === undefined) return;
+  const { id: userId, email: to, locale } = owner;
+  const data = { domain: after.domain, hasLapsed };
+  await enqueueMail(deps, trx, { kind: 'domain_proof_missing', userId, to, locale, data });
 };

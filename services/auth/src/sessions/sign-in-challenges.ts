@@ -7,35 +7,6 @@ import { createAssertionOptions, type FactorsDeps, listFactorsOfUser, type Reque
 import { later, MINUTE_MS } from '../time.ts';
 import type { Executor, Transaction } from '../transact.ts';
 
-/** Stores the second step of a sign-in. */
-const insertChallenge = async (executor: Executor, challenge: ChallengeRecord): Promise<void> => {
-  await executor('sign_in_challenges').insert(snakeKeys(challenge));
-};
-
-const findChallenge = async (executor: Executor, digest: Buffer): Promise<ChallengeRecord | undefined> => {
-  const row = await executor<SnakeKeys<ChallengeRecord>>('sign_in_challenges').where({ digest }).first();
-  return row === undefined ? undefined : camelKeys(row);
-};
-
-/** Uses up a challenge. Returns false if it was used before. */
-export const deleteChallenge = async (trx: Transaction, digest: Buffer): Promise<boolean> =>
-  (await trx('sign_in_challenges').where({ digest }).delete()) > 0;
-
-/** Deletes at most `limit` challenges that expired before the given time. Returns the number. */
-export const deleteChallengesExpiredBefore = async (
-  executor: Executor,
-  before: Date,
-  limit: number,
-): Promise<number> => {
-  const old = executor('sign_in_challenges').where('expires_at', '<', before).limit(limit);
-  return await executor('sign_in_challenges').whereIn('digest', old.select('digest')).delete();
-};
-
-/** Deletes every sign-in of a user that waits for its second step. */
-export const deleteChallengesOfUser = async (trx: Transaction, userId: string): Promise<void> => {
-  await trx('sign_in_challenges').where({ user_id: userId }).delete();
-};
-
 /** Time for the second step of a sign-in. */
 const CHALLENGE_MS = 10 * MINUTE_MS;
 
@@ -92,3 +63,32 @@ export const requireChallenge = async (deps: FactorsDeps, challenge: string): Pr
 };
 
 const digestOf = (challenge: string): Buffer => hash('sha256', challenge, 'buffer');
+
+/** Stores the second step of a sign-in. */
+const insertChallenge = async (executor: Executor, challenge: ChallengeRecord): Promise<void> => {
+  await executor('sign_in_challenges').insert(snakeKeys(challenge));
+};
+
+const findChallenge = async (executor: Executor, digest: Buffer): Promise<ChallengeRecord | undefined> => {
+  const row = await executor<SnakeKeys<ChallengeRecord>>('sign_in_challenges').where({ digest }).first();
+  return row === undefined ? undefined : camelKeys(row);
+};
+
+/** Uses up a challenge. Returns false if it was used before. */
+export const deleteChallenge = async (trx: Transaction, digest: Buffer): Promise<boolean> =>
+  (await trx('sign_in_challenges').where({ digest }).delete()) > 0;
+
+/** Deletes at most `limit` challenges that expired before the given time. Returns the number. */
+export const deleteChallengesExpiredBefore = async (
+  executor: Executor,
+  before: Date,
+  limit: number,
+): Promise<number> => {
+  const old = executor('sign_in_challenges').where('expires_at', '<', before).limit(limit);
+  return await executor('sign_in_challenges').whereIn('digest', old.select('digest')).delete();
+};
+
+/** Deletes every sign-in of a user that waits for its second step. */
+export const deleteChallengesOfUser = async (trx: Transaction, userId: string): Promise<void> => {
+  await trx('sign_in_challenges').where({ user_id: userId }).delete();
+};
