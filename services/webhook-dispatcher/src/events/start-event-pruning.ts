@@ -1,10 +1,45 @@
 import { type Clock, type Logger, type PeriodicWork, runPeriodically } from '@svc/service-kit';
 import type { Knex } from 'knex';
 
+export interface PruningDeps {
+  readonly database: Knex;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly retentionDays: number;
+}
+
+const INTERVAL_MS = 3_600_000;
+const LANES_PER_PAGE = 500;
+const BATCH = 1_000;
+const DAY_MS = 86_400_000;
+/** Days after which a paused lane gives an event up. */
+const WAITING_DAYS_MAX = 90;
+
 /** Days for which a lane may be blocked before it is paused. */
 const BLOCKED_DAYS_MAX = 30;
 /** Lanes paused, and events given up, by one statement. */
 const PAUSE_BATCH = 1_000;
+
+/**
+ * Deletes old events that are delivered, skipped or cancelled, pauses lanes that have been blocked for long, and gives up their
+ * oldest events: now and every hour. Replicas may do so at the same time.
+ */
+export const startEventPruning = (deps: PruningDeps): PeriodicWork =>
+  runPeriodically({
+    name: 'event pruning',
+    intervalMs: INTERVAL_MS,
+    run: async (signal) => {
+      await endAbandoned(deps, signal);
+      await pruneEvents(deps, signal);
+    },
+    logger: deps.logger,
+  });
+
+const endAbandoned = async ({ database, clock }: PruningDeps, signal: AbortSignal): Promise<void> => {
+  while (!signal.aborted && (await pauseBlockedLanes(database)));
+  const createdBefore = Math.floor((clock().getTime() - WAITING_DAYS_MAX * DAY_MS) / 1_000);
+  while (!signal.aborted && (await giveUpOldEvents(database, createdBefore)));
+};
 
 /**
  * Pauses lanes that have been blocked for long, and has their owners mailed. Returns true if there may be more. An alarm that is
@@ -64,19 +99,19 @@ export const giveUpOldEvents = async (database: Knex, createdBefore: number): Pr
   return rowCount > 0;
 };
 
-/** Deletes the chosen events with their attempts and returns their number. */
-const deleteChosen = (choice: string): string => `WITH chosen AS (${choice}), attempts AS (
-    DELETE FROM delivery_attempts d USING chosen c WHERE d.owner_id = c.owner_id AND d.sequence = c.sequence
-  ), removed AS (
-    DELETE FROM events e USING chosen c WHERE e.owner_id = c.owner_id AND e.sequence = c.sequence RETURNING 1
-  )
-  SELECT count(*)::int AS count FROM removed`;
-
-interface LanePage {
-  readonly createdBefore: number;
-  readonly after: string;
-  readonly limit: number;
-}
+const pruneEvents = async (deps: PruningDeps, signal: AbortSignal): Promise<void> => {
+  const { database, clock, logger, retentionDays } = deps;
+  const createdBefore = Math.floor((clock().getTime() - retentionDays * DAY_MS) / 1_000);
+  let total = 0;
+  for (let after: string | undefined = ''; after !== undefined && !signal.aborted; ) {
+    const lanes = await listLanesToPrune(database, { createdBefore, after, limit: LANES_PER_PAGE });
+    for (const { ownerId, hasOld } of lanes) {
+      if (hasOld) total += await pruneLane(database, { ownerId, createdBefore }, signal);
+    }
+    after = lanes.length === LANES_PER_PAGE ? lanes.at(-1)?.ownerId : undefined;
+  }
+  if (total > 0) logger.info({ count: total }, 'old events were deleted');
+};
 
 /**
  * Returns the next owners in the order of their ids, and which of them have old events that are done. Reads one event of each:
@@ -98,6 +133,32 @@ export const listLanesToPrune = async (
   );
   return rows;
 };
+
+const pruneLane = async (
+  database: Knex,
+  lane: { readonly ownerId: string; readonly createdBefore: number },
+  signal: AbortSignal,
+): Promise<number> => {
+  let total = 0;
+  for (let count = BATCH; count === BATCH && !signal.aborted; total += count) {
+    count = await deleteOldEvents(database, { ...lane, limit: BATCH });
+  }
+  return total;
+};
+
+interface LanePage {
+  readonly createdBefore: number;
+  readonly after: string;
+  readonly limit: number;
+}
+
+/** Deletes the chosen events with their attempts and returns their number. */
+const deleteChosen = (choice: string): string => `WITH chosen AS (${choice}), attempts AS (
+    DELETE FROM delivery_attempts d USING chosen c WHERE d.owner_id = c.owner_id AND d.sequence = c.sequence
+  ), removed AS (
+    DELETE FROM events e USING chosen c WHERE e.owner_id = c.owner_id AND e.sequence = c.sequence RETURNING 1
+  )
+  SELECT count(*)::int AS count FROM removed`;
 
 const DELETE_OLD_EVENTS = deleteChosen(
   // Reads no more than a batch, of which the last may be too new.
@@ -125,65 +186,4 @@ const DELETE_EVENTS_OF_OWNER = deleteChosen(
 export const deleteEventsOfOwner = async (trx: Knex.Transaction, ownerId: string, limit: number): Promise<number> => {
   const { rows } = await trx.raw<{ rows: { count: number }[] }>(DELETE_EVENTS_OF_OWNER, { ownerId, limit });
   return rows[0]?.count ?? 0;
-};
-
-export interface PruningDeps {
-  readonly database: Knex;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly retentionDays: number;
-}
-
-const INTERVAL_MS = 3_600_000;
-const LANES_PER_PAGE = 500;
-const BATCH = 1_000;
-const DAY_MS = 86_400_000;
-/** Days after which a paused lane gives an event up. */
-const WAITING_DAYS_MAX = 90;
-
-/**
- * Deletes old events that are delivered, skipped or cancelled, pauses lanes that have been blocked for long, and gives up their
- * oldest events: now and every hour. Replicas may do so at the same time.
- */
-export const startEventPruning = (deps: PruningDeps): PeriodicWork =>
-  runPeriodically({
-    name: 'event pruning',
-    intervalMs: INTERVAL_MS,
-    run: async (signal) => {
-      await endAbandoned(deps, signal);
-      await pruneEvents(deps, signal);
-    },
-    logger: deps.logger,
-  });
-
-const endAbandoned = async ({ database, clock }: PruningDeps, signal: AbortSignal): Promise<void> => {
-  while (!signal.aborted && (await pauseBlockedLanes(database)));
-  const createdBefore = Math.floor((clock().getTime() - WAITING_DAYS_MAX * DAY_MS) / 1_000);
-  while (!signal.aborted && (await giveUpOldEvents(database, createdBefore)));
-};
-
-const pruneEvents = async (deps: PruningDeps, signal: AbortSignal): Promise<void> => {
-  const { database, clock, logger, retentionDays } = deps;
-  const createdBefore = Math.floor((clock().getTime() - retentionDays * DAY_MS) / 1_000);
-  let total = 0;
-  for (let after: string | undefined = ''; after !== undefined && !signal.aborted; ) {
-    const lanes = await listLanesToPrune(database, { createdBefore, after, limit: LANES_PER_PAGE });
-    for (const { ownerId, hasOld } of lanes) {
-      if (hasOld) total += await pruneLane(database, { ownerId, createdBefore }, signal);
-    }
-    after = lanes.length === LANES_PER_PAGE ? lanes.at(-1)?.ownerId : undefined;
-  }
-  if (total > 0) logger.info({ count: total }, 'old events were deleted');
-};
-
-const pruneLane = async (
-  database: Knex,
-  lane: { readonly ownerId: string; readonly createdBefore: number },
-  signal: AbortSignal,
-): Promise<number> => {
-  let total = 0;
-  for (let count = BATCH; count === BATCH && !signal.aborted; total += count) {
-    count = await deleteOldEvents(database, { ...lane, limit: BATCH });
-  }
-  return total;
 };
