@@ -3,6 +3,7 @@ export { compactIdsMigration } from './compact-ids.ts';
 export type { DatabaseOptions } from './connection-config.ts';
 export { createDatabase } from './create-database.ts';
 export { dumpSchema } from './dump-schema.ts';
+export { type CamelKeys, camelKeys, type SnakeKeys, snakeKeys } from './key-case.ts';
 export { connectPatiently, type MigrateOptions, migrate } from './migrate.ts';
 export { MigrationError } from './migration-error.ts';
 export {

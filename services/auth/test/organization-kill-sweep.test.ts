@@ -3,7 +3,7 @@ import { newId, type Role } from '@svc/contracts';
 import { type TestNats, testNats } from '@svc/messaging/testing';
 import { type TestDatabase, testDatabase, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { invitationDigest, newInvitationToken } from '../src/invitations.ts';
+import { invitationDigest, newInvitationToken } from '../src/organizations/invitations.ts';
 import { type AuthProcess, startAuthProcess } from './support/auth-process.ts';
 import { type Answer, call, textAt } from './support/http.ts';
 import { createKillSweep, type Sweep } from './support/kill-sweep.ts';
