@@ -39,7 +39,7 @@ export const measureLoadOfEntries = async (): Promise<void> => {
       });
       // Sent by this package's own script.
       views.push((await child.message()) as LoadedView);
-      await child.stop();
+      await child.succeed();
     }
     const of = (figure: keyof LoadedView): number => median(views.map((view) => view[figure]));
     say(`Loaded by a new process, medians of ${ROUNDS}; foreign CPU share ${foreign.toFixed(2)}:\n`);
