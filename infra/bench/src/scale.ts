@@ -9,7 +9,7 @@ import { loadText, printTable, say } from './harness/report.ts';
 import { type Stack, startStack } from './harness/stack.ts';
 import { median, quantile, readable, summarize } from './harness/statistics.ts';
 import { type Cycle, delegatedCycle, keyCycle } from './scale/billing-calls.ts';
-import { type HistorySize, historyAccounts, loadHistory } from './scale/load-history.ts';
+import { type Crowd, type History, historyAccounts, loadAccounts, loadRequests } from './scale/load-history.ts';
 
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 3);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 5);
@@ -20,8 +20,8 @@ const CALLERS = 8;
 /** Accounts asked in either database, and in the full one as a spread over all of it. */
 const ASKED = 1_000;
 const ASKED_WIDELY = 20_000;
-/** Exports per database and round. Each account is exported once, as in life. */
-const EXPORTS = 10;
+/** Each account is exported once, as in life. */
+const EXPORTS = 50;
 /** One account in this many uses API keys. */
 const ACCOUNTS_PER_BUSINESS = 100;
 const REQUESTS_OF_EXPORTED = 1_000;
@@ -45,42 +45,62 @@ interface Target {
 
 /** Measures admission, settlement and export by turns in a billing without history and in one with a year of it. */
 export const measureScale = async (): Promise<void> => {
-  const exported = Array.from({ length: EXPORTS * ROUNDS }, () => newId('usr'));
   const stacks: Stack[] = [];
   try {
-    const start = async (name: string, size: Omit<HistorySize, 'exported' | 'requestsOfEach'>) => {
+    const start = async () => {
       const stack = await startStack(FLAGS);
       stacks.push(stack);
-      const bench = await startBilling(stack, { accounts: 1, history: 0 });
-      const startedAt = performance.now();
-      await loadHistory(bench.databaseUrl, { ...size, exported, requestsOfEach: REQUESTS_OF_EXPORTED });
-      await checkpoint(stack.postgresUrl);
-      const seconds = Math.round((performance.now() - startedAt) / 1000);
-      say(
-        `${name}: ${size.accounts} accounts, ${size.requests} finished requests, ${await gigabytes(bench)} GB, loaded in ${seconds} s`,
-      );
-      return (asked: number): Target => ({
-        name,
-        stack,
-        bench,
-        accounts: historyAccounts(size.accounts, asked),
-        businesses: historyAccounts(size.businesses, asked),
-      });
+      return { stack, bench: await startBilling(stack, { accounts: 1, history: 0 }) };
     };
-    const businesses = Math.max(ASKED, Math.floor(ACCOUNTS / ACCOUNTS_PER_BUSINESS));
-    const full = await start('full', { months: MONTHS, accounts: ACCOUNTS, businesses, requests: HISTORY });
-    const empty = await start('empty', { months: 1, accounts: ASKED, businesses: ASKED, requests: 0 });
-    const targets = [empty(ASKED), full(ASKED), { ...full(ASKED_WIDELY), name: 'full, all accounts' }];
-    await measure(targets, exported);
-    for (const { bench } of targets) bench.client.close();
+    const exported = Array.from({ length: EXPORTS }, () => newId('usr'));
+    const history = { months: MONTHS, exported, requestsOfEach: REQUESTS_OF_EXPORTED };
+    const crowd = { accounts: ACCOUNTS, businesses: Math.max(ASKED, Math.floor(ACCOUNTS / ACCOUNTS_PER_BUSINESS)) };
+    const full = await start();
+    await loadAccounts(full.bench.databaseUrl, crowd);
+    await fill(full, 'full', crowd, { ...history, requests: HISTORY });
+    const few = { accounts: ASKED, businesses: ASKED };
+    const empty = await start();
+    await loadAccounts(empty.bench.databaseUrl, few);
+    const targets: Target[] = [
+      { ...empty, name: 'empty', ...ask(few, ASKED) },
+      { ...full, name: 'full', ...ask(crowd, ASKED) },
+      { ...full, name: 'full, all accounts', ...ask(crowd, ASKED_WIDELY) },
+    ];
+    await measureRequests(targets);
+    // An export is as long as its account is old, so the other database gets the same accounts, and no others.
+    await fill(empty, 'exported accounts alone', few, { ...history, requests: 0 });
+    await measureExports(targets.slice(0, 2), exported);
+    say(`Load average after: ${loadText()}.\n`);
+    for (const { bench } of [empty, full]) bench.client.close();
   } finally {
     for (const stack of stacks) await stack.stop();
   }
 };
 
-const measure = async (targets: readonly Target[], exported: readonly string[]): Promise<void> => {
+const ask = ({ accounts, businesses }: Crowd, count: number): Pick<Target, 'accounts' | 'businesses'> => ({
+  accounts: historyAccounts(accounts, count),
+  businesses: historyAccounts(businesses, count),
+});
+
+const fill = async (
+  { stack, bench }: Pick<Target, 'stack' | 'bench'>,
+  name: string,
+  crowd: Crowd,
+  history: History,
+): Promise<void> => {
+  const startedAt = performance.now();
+  await loadRequests(bench.databaseUrl, crowd, history);
+  const bytes = await sizeAfterCheckpoint(stack.postgresUrl, bench.databaseUrl);
+  const seconds = Math.round((performance.now() - startedAt) / 1000);
+  const requests = history.requests + history.exported.length * history.requestsOfEach;
   say(
-    `\n${CALLERS} connections, ${ROUNDS} rounds of ${SECONDS} s by turns; factors are medians of "full" over "empty" in a round:\n`,
+    `${name}: ${crowd.accounts} accounts, ${requests} requests, ${(bytes / 1e9).toFixed(2)} GB, loaded in ${seconds} s.`,
+  );
+};
+
+const measureRequests = async (targets: readonly Target[]): Promise<void> => {
+  say(
+    `\n${CALLERS} connections, ${ROUNDS} rounds of ${SECONDS} s by turns; in brackets the median factor to "empty" within a round:\n`,
   );
   const rows = [
     ...(await measureCycles('delegated', targets, 'accounts', delegatedCycle)),
@@ -90,8 +110,6 @@ const measure = async (targets: readonly Target[], exported: readonly string[]):
     ['requests', 'database', 'cycles/s', 'admission p50 ms', 'p99 ms', 'settlement p50 ms', 'p99 ms', 'CPU us/cycle'],
     rows,
   );
-  await measureExports(targets.slice(0, 2), exported);
-  say(`Load average after: ${loadText()}.\n`);
 };
 
 /** A round of cycles. */
@@ -154,7 +172,7 @@ const runCycles = async ({ stack, bench }: Target, run: (caller: number) => Prom
   return { rate, cycles, microseconds: (used() - before) / cycles.length };
 };
 
-/** Exports each account once, by turns, since an export is not repeated in life either. */
+/** Exports each account once in each database, by turns. */
 const measureExports = async (targets: readonly Target[], exported: readonly string[]): Promise<void> => {
   const clients = targets.map(({ bench }) => openClient(bench.service.internalUrl, 1));
   const times = targets.map((): number[] => []);
@@ -183,18 +201,13 @@ const measureExports = async (targets: readonly Target[], exported: readonly str
   );
 };
 
-/** Writes out the loaded data before the measurement; billing's role may not run a checkpoint. */
-const checkpoint = async (postgresUrl: string): Promise<void> => {
+/** Writes out the loaded data before the measurement, for which billing's role has no right, and returns the database's size. */
+const sizeAfterCheckpoint = async (postgresUrl: string, databaseUrl: string): Promise<number> => {
   const database = new pg.Client({ connectionString: postgresUrl });
   await database.connect();
   await database.query('CHECKPOINT');
+  const name = new URL(databaseUrl).pathname.slice(1);
+  const { rows } = await database.query<{ bytes: string }>('SELECT pg_database_size($1) AS bytes', [name]);
   await database.end();
-};
-
-const gigabytes = async ({ databaseUrl }: BillingUnderTest): Promise<string> => {
-  const database = new pg.Client({ connectionString: databaseUrl });
-  await database.connect();
-  const { rows } = await database.query<{ bytes: string }>('SELECT pg_database_size(current_database()) AS bytes');
-  await database.end();
-  return (Number(rows[0]?.bytes) / 1e9).toFixed(2);
+  return Number(rows[0]?.bytes);
 };

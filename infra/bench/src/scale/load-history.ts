@@ -8,22 +8,26 @@ const REQUESTS_PER_IDEMPOTENCY_KEY = 10;
 const REQUESTS_PER_POSTING = 4;
 const LOADER_SETTINGS = '-c synchronous_commit=off -c maintenance_work_mem=512MB -c work_mem=256MB';
 
-export interface HistorySize {
-  /** Months of use, the current one included. */
-  readonly months: number;
+/** Accounts of a database. */
+export interface Crowd {
   readonly accounts: number;
   /** The first of these accounts, which use API keys. */
   readonly businesses: number;
-  /** Finished requests of these accounts, half of them delegated. */
+}
+
+/** Finished requests, half of them delegated. */
+export interface History {
+  /** Months of use, the current one included. */
+  readonly months: number;
+  /** Requests of the crowd. */
   readonly requests: number;
-  /** Accounts whose export is measured, with the number of requests of each, half of them delegated. */
+  /** Accounts whose export is measured, with the number of requests of each. */
   readonly exported: readonly string[];
   readonly requestsOfEach: number;
 }
 
-interface Loading extends HistorySize {
+interface Loading extends Crowd, History {
   readonly pool: pg.Pool;
-  readonly nowMs: number;
 }
 
 /** Ids of accounts and keys of the history, as an SQL expression of their number. */
@@ -38,36 +42,43 @@ export const historyAccounts = (among: number, count: number): string[] => {
 
 const accountId = (number: number): string => `usr_${number.toString(16).padStart(26, '0')}`;
 
+/** Creates the accounts of a history, of which the businesses have wallets. */
+export const loadAccounts = async (databaseUrl: string, { accounts, businesses }: Crowd): Promise<void> =>
+  withPool(databaseUrl, async (pool) => {
+    await pool.query(
+      `INSERT INTO accounts (svc_user_id, status, plan_id, anchor, interval, period_start, period_end, week_start, week_end, month_start, month_end)
+       SELECT ${numbered('usr', 'n')}, status, plan_id, anchor, interval, period_start, period_end, week_start, week_end, month_start, month_end
+       FROM (SELECT * FROM accounts LIMIT 1) AS model, generate_series(0, $1::int - 1) AS n`,
+      [accounts],
+    );
+    await pool.query(
+      `INSERT INTO wallets (svc_user_id, currency, balance_micros, created_at)
+       SELECT ${numbered('usr', 'n')}, 'EUR', 1000000000000, now() FROM generate_series(0, $1::int - 1) AS n`,
+      [businesses],
+    );
+    await pool.query('VACUUM ANALYZE');
+  });
+
 /**
  * Fills billing's tables as months of use would. A few accounts make most of the requests. Each month is written without
  * indexes, in the order of its ids, and gets them when it becomes a partition.
  */
-export const loadHistory = async (databaseUrl: string, size: HistorySize): Promise<void> => {
+export const loadRequests = async (databaseUrl: string, crowd: Crowd, history: History): Promise<void> =>
+  withPool(databaseUrl, async (pool) => {
+    const loading: Loading = { ...crowd, ...history, pool };
+    const months = listRequestMonths(history.months, Date.now());
+    await endOneOfEachKind(pool);
+    // One connection for each kind, as attaching a partition locks its table.
+    await Promise.all([loadDelegated(loading, months), loadKeyRequests(loading, months)]);
+    await pool.query('VACUUM ANALYZE');
+  });
+
+const withPool = async (databaseUrl: string, run: (pool: pg.Pool) => Promise<void>): Promise<void> => {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 2, options: LOADER_SETTINGS });
   // Expected if a failure stops the stack; that failure is reported instead.
   pool.on('error', () => undefined);
-  const loading: Loading = { ...size, pool, nowMs: Date.now() };
-  const months = listRequestMonths(size.months, loading.nowMs);
-  await loadAccounts(loading);
-  await endOneOfEachKind(pool);
-  // One connection for each kind, as attaching a partition locks its table.
-  await Promise.all([loadDelegated(loading, months), loadKeyRequests(loading, months)]);
-  await pool.query('VACUUM ANALYZE');
+  await run(pool);
   await pool.end();
-};
-
-const loadAccounts = async ({ pool, accounts, businesses }: Loading): Promise<void> => {
-  await pool.query(
-    `INSERT INTO accounts (svc_user_id, status, plan_id, anchor, interval, period_start, period_end, week_start, week_end, month_start, month_end)
-     SELECT ${numbered('usr', 'n')}, status, plan_id, anchor, interval, period_start, period_end, week_start, week_end, month_start, month_end
-     FROM (SELECT * FROM accounts LIMIT 1) AS model, generate_series(0, $1::int - 1) AS n`,
-    [accounts],
-  );
-  await pool.query(
-    `INSERT INTO wallets (svc_user_id, currency, balance_micros, created_at)
-     SELECT ${numbered('usr', 'n')}, 'EUR', 1000000000000, now() FROM generate_series(0, $1::int - 1) AS n`,
-    [businesses],
-  );
 };
 
 /** Ends a request of each kind by billing's functions, so that the history has rows like theirs. */
