@@ -2,7 +2,7 @@ import { newId } from '@svc/contracts';
 import pg from 'pg';
 import { type BillingUnderTest, startBilling } from './billing-under-test.ts';
 import type { BareClient } from './harness/bare-http.ts';
-import { openClient } from './harness/http.ts';
+import { type Client, openClient } from './harness/http.ts';
 import { closedLoop, timed } from './harness/load.ts';
 import { familyMicroseconds, processorMicroseconds } from './harness/processor-time.ts';
 import { loadText, printTable, say } from './harness/report.ts';
@@ -20,7 +20,6 @@ const CALLERS = 8;
 /** Accounts asked in either database, and in the full one as a spread over all of it. */
 const ASKED = 1_000;
 const ASKED_WIDELY = 20_000;
-/** Each account is exported once, as in life. */
 const EXPORTS = 50;
 /** One account in this many uses API keys. */
 const ACCOUNTS_PER_BUSINESS = 100;
@@ -172,33 +171,36 @@ const runCycles = async ({ stack, bench }: Target, run: (caller: number) => Prom
   return { rate, cycles, microseconds: (used() - before) / cycles.length };
 };
 
-/** Exports each account once in each database, by turns. */
+/** Exports each account from each database, by turns: first all of them from disk or the system's cache, then again from buffers. */
 const measureExports = async (targets: readonly Target[], exported: readonly string[]): Promise<void> => {
   const clients = targets.map(({ bench }) => openClient(bench.service.internalUrl, 1));
-  const times = targets.map((): number[] => []);
-  for (const userId of exported) {
-    for (const [place, { stack }] of targets.entries()) {
-      const path = `/internal/billing/personal-data/${userId}`;
-      let text = '';
-      times[place]?.push(
-        await timed(async () => {
-          ({ text } = (await clients[place]?.expect(200, { path, token: stack.authToken })) ?? { text });
-        }),
-      );
-      const found = text.split('"request_id"').length - 1;
-      if (Math.abs(found - REQUESTS_OF_EXPORTED) > REQUESTS_OF_EXPORTED / 10)
-        throw new Error(`an export has ${found} requests`);
+  const rows: (string | number)[][] = [];
+  for (const pass of ['first', 'again']) {
+    const times = targets.map((): number[] => []);
+    for (const userId of exported) {
+      for (const [place, { stack }] of targets.entries()) {
+        const client = clients[place];
+        if (client !== undefined) times[place]?.push(await timed(() => exportAccount(client, userId, stack.authToken)));
+      }
     }
+    const [base] = times;
+    rows.push(
+      ...targets.map(({ name }, place) => {
+        const { count, p50, p99 } = summarize(times[place] ?? []);
+        return [pass, name, String(count), p50, p99, (p50 / summarize(base ?? []).p50).toFixed(2)];
+      }),
+    );
   }
   await Promise.all(clients.map((client) => client.close()));
-  const [base] = times;
-  printTable(
-    ['export of 1,000 requests', 'accounts', 'p50 ms', 'p99 ms', 'factor of p50'],
-    targets.map(({ name }, place) => {
-      const { count, p50, p99 } = summarize(times[place] ?? []);
-      return [name, String(count), p50, p99, (p50 / summarize(base ?? []).p50).toFixed(2)];
-    }),
-  );
+  printTable(['export of 1,000 requests', 'database', 'accounts', 'p50 ms', 'p99 ms', 'factor of p50'], rows);
+};
+
+const exportAccount = async (client: Client, userId: string, token: string): Promise<void> => {
+  const { text } = await client.expect(200, { path: `/internal/billing/personal-data/${userId}`, token });
+  const found = text.split('"request_id"').length - 1;
+  if (Math.abs(found - REQUESTS_OF_EXPORTED) > REQUESTS_OF_EXPORTED / 10) {
+    throw new Error(`an export has ${found} requests`);
+  }
 };
 
 /** Writes out the loaded data before the measurement, for which billing's role has no right, and returns the database's size. */
