@@ -139,6 +139,7 @@ CREATE TABLE checkout_sessions (
   CONSTRAINT checkout_sessions_status_check CHECK ((status = ANY (ARRAY['open'::text, 'complete'::text, 'expired'::text, 'void'::text, 'mismatched'::text])))
 );
 CREATE INDEX checkout_sessions_automatic ON checkout_sessions USING btree (svc_user_id, created_at) WHERE is_automatic;
+CREATE INDEX checkout_sessions_by_account ON checkout_sessions USING btree (svc_user_id);
 CREATE INDEX checkout_sessions_mismatched ON checkout_sessions USING btree (completed_at) WHERE (status = 'mismatched'::text);
 CREATE UNIQUE INDEX checkout_sessions_one_automatic ON checkout_sessions USING btree (svc_user_id) WHERE (is_automatic AND (status = 'open'::text));
 CREATE INDEX checkout_sessions_open_by_account ON checkout_sessions USING btree (svc_user_id) WHERE (status = 'open'::text);
@@ -497,6 +498,7 @@ CREATE TABLE payment_reversals (
   CONSTRAINT payment_reversals_amount_micros_check CHECK ((amount_micros >= 0)),
   CONSTRAINT payment_reversals_kind_check CHECK ((kind = ANY (ARRAY['refund'::text, 'dispute'::text])))
 );
+CREATE INDEX payment_reversals_by_account ON payment_reversals USING btree (svc_user_id);
 CREATE INDEX payment_reversals_by_session ON payment_reversals USING btree (session_id);
 
 CREATE TABLE plans (
@@ -692,6 +694,7 @@ CREATE TABLE subscriptions (
   CONSTRAINT subscriptions_revision_check CHECK ((revision >= 1)),
   CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['incomplete'::text, 'incomplete_expired'::text, 'trialing'::text, 'active'::text, 'past_due'::text, 'canceled'::text, 'unpaid'::text, 'paused'::text])))
 );
+CREATE INDEX subscriptions_by_account ON subscriptions USING btree (svc_user_id);
 CREATE INDEX subscriptions_live_by_end ON subscriptions USING btree (current_period_end) WHERE (status <> ALL (ARRAY['canceled'::text, 'unpaid'::text, 'incomplete_expired'::text]));
 CREATE UNIQUE INDEX subscriptions_one_live ON subscriptions USING btree (svc_user_id) WHERE (status <> ALL (ARRAY['canceled'::text, 'unpaid'::text, 'incomplete_expired'::text]));
 
@@ -754,6 +757,7 @@ CREATE TABLE wallet_refunds (
   CONSTRAINT wallet_refunds_ended CHECK (((ended_at IS NOT NULL) = (state <> 'pending'::text))),
   CONSTRAINT wallet_refunds_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'refunded'::text, 'refused'::text])))
 );
+CREATE INDEX wallet_refunds_by_account ON wallet_refunds USING btree (svc_user_id);
 CREATE INDEX wallet_refunds_by_session ON wallet_refunds USING btree (session_id);
 CREATE INDEX wallet_refunds_pending ON wallet_refunds USING btree (created_at) WHERE (state = 'pending'::text);
 

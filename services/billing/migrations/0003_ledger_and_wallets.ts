@@ -94,6 +94,7 @@ CREATE TABLE wallet_refunds (
   ended_at timestamptz,
   CONSTRAINT wallet_refunds_ended CHECK ((ended_at IS NOT NULL) = (state <> 'pending'))
 );
+CREATE INDEX wallet_refunds_by_account ON wallet_refunds (svc_user_id);
 CREATE INDEX wallet_refunds_by_session ON wallet_refunds (session_id);
 CREATE INDEX wallet_refunds_pending ON wallet_refunds (created_at) WHERE state = 'pending';
 
@@ -111,5 +112,6 @@ CREATE TABLE payment_reversals (
   provider_ticket bigint NOT NULL,
   updated_at timestamptz NOT NULL
 );
+CREATE INDEX payment_reversals_by_account ON payment_reversals (svc_user_id);
 CREATE INDEX payment_reversals_by_session ON payment_reversals (session_id);
 `;

@@ -240,15 +240,20 @@ CREATE INDEX usage_days_by_app ON usage_days (client_id, day, svc_user_id, servi
 `;
 
 const CHANGES = `
--- Changes by the outcome of one delegated request.
+-- A change by an outcome of a delegated request, with what its sums are kept by.
 CREATE TYPE plan_use_change AS (
-  svc_user_id text,
+  request_id text, svc_user_id text, client_id text, service text, created_at timestamptz,
   -- Those of its admission.
   week_start timestamptz, month_start timestamptz,
+  -- True if the wallet pays, beyond the caps.
+  is_extra boolean,
   -- 1 if it leaves one of the account's places.
   ended int,
   -- Enters the windows.
   counted bigint,
+  -- True if the request is settled by this change, or was before.
+  is_settled boolean,
   -- False for a change of a cost that is counted already.
-  is_first boolean, request_id text, cost bigint);
+  is_first boolean,
+  cost bigint);
 `;
