@@ -1,5 +1,7 @@
 -- Generated from the migrated database: do not edit. Functions are in migrations/functions, one file each.
 
+CREATE TYPE posting_kind AS ENUM ('top_up', 'settlement', 'adjustment', 'refund');
+
 CREATE SEQUENCE provider_tickets AS bigint START 1 INCREMENT 1;
 
 CREATE TABLE account_endings (
@@ -137,6 +139,7 @@ CREATE TABLE checkout_sessions (
   CONSTRAINT checkout_sessions_status_check CHECK ((status = ANY (ARRAY['open'::text, 'complete'::text, 'expired'::text, 'void'::text, 'mismatched'::text])))
 );
 CREATE INDEX checkout_sessions_automatic ON checkout_sessions USING btree (svc_user_id, created_at) WHERE is_automatic;
+CREATE INDEX checkout_sessions_by_account ON checkout_sessions USING btree (svc_user_id);
 CREATE INDEX checkout_sessions_mismatched ON checkout_sessions USING btree (completed_at) WHERE (status = 'mismatched'::text);
 CREATE UNIQUE INDEX checkout_sessions_one_automatic ON checkout_sessions USING btree (svc_user_id) WHERE (is_automatic AND (status = 'open'::text));
 CREATE INDEX checkout_sessions_open_by_account ON checkout_sessions USING btree (svc_user_id) WHERE (status = 'open'::text);
@@ -180,6 +183,38 @@ CREATE TABLE deferred_items (
 );
 CREATE INDEX deferred_items_due ON deferred_items USING btree (work, due_at);
 
+CREATE TABLE ended_key_requests (
+  id uuid NOT NULL,
+  cost_micros bigint NOT NULL,
+  written_off_micros bigint,
+  posting_id bigint,
+  ended_at timestamp with time zone NOT NULL,
+  key_number integer NOT NULL,
+  month smallint,
+  ending "char" NOT NULL,
+  CONSTRAINT ended_key_requests_pkey PRIMARY KEY (id),
+  CONSTRAINT ended_key_requests_check CHECK (((written_off_micros >= 1) AND (written_off_micros <= cost_micros))),
+  CONSTRAINT ended_key_requests_cost_micros_check CHECK ((cost_micros >= 0)),
+  CONSTRAINT ended_key_requests_ending_check CHECK ((ending = ANY (ARRAY['u'::"char", 'e'::"char", 'r'::"char"])))
+) PARTITION BY RANGE (id);
+CREATE INDEX ended_key_requests_by_key ON ONLY public.ended_key_requests USING btree (key_number);
+
+CREATE TABLE ended_key_requests_other ( -- partition of ended_key_requests DEFAULT
+  id uuid NOT NULL,
+  cost_micros bigint NOT NULL,
+  written_off_micros bigint,
+  posting_id bigint,
+  ended_at timestamp with time zone NOT NULL,
+  key_number integer NOT NULL,
+  month smallint,
+  ending "char" NOT NULL,
+  CONSTRAINT ended_key_requests_other_pkey PRIMARY KEY (id),
+  CONSTRAINT ended_key_requests_check CHECK (((written_off_micros >= 1) AND (written_off_micros <= cost_micros))),
+  CONSTRAINT ended_key_requests_cost_micros_check CHECK ((cost_micros >= 0)),
+  CONSTRAINT ended_key_requests_ending_check CHECK ((ending = ANY (ARRAY['u'::"char", 'e'::"char", 'r'::"char"])))
+);
+CREATE INDEX ended_key_requests_other_key_number_idx ON ended_key_requests_other USING btree (key_number);
+
 CREATE TABLE ended_memberships (
   membership_id text NOT NULL,
   organization_id text NOT NULL,
@@ -211,7 +246,7 @@ CREATE TABLE ended_reservations ( -- partition of reservations FOR VALUES IN ('s
   CONSTRAINT reservations_sound CHECK (reservation_is_sound(kind, client_id, service, week_start, state, estimate_micros, cost_micros, settled_by, ended_at))
 ) PARTITION BY RANGE (request_id);
 CREATE INDEX ended_reservations_svc_user_id_client_id_idempotency_key_ha_idx ON ONLY public.ended_reservations USING btree (svc_user_id, client_id, idempotency_key_hash) WHERE (idempotency_key_hash IS NOT NULL);
-CREATE INDEX ended_reservations_svc_user_id_request_id_idx ON ONLY public.ended_reservations USING btree (svc_user_id, request_id);
+CREATE INDEX ended_reservations_svc_user_id_idx ON ONLY public.ended_reservations USING btree (svc_user_id);
 
 CREATE TABLE ended_reservations_other ( -- partition of ended_reservations DEFAULT
   request_id text NOT NULL,
@@ -237,7 +272,7 @@ CREATE TABLE ended_reservations_other ( -- partition of ended_reservations DEFAU
   CONSTRAINT reservations_sound CHECK (reservation_is_sound(kind, client_id, service, week_start, state, estimate_micros, cost_micros, settled_by, ended_at))
 );
 CREATE INDEX ended_reservations_other_svc_user_id_client_id_idempotency__idx ON ended_reservations_other USING btree (svc_user_id, client_id, idempotency_key_hash) WHERE (idempotency_key_hash IS NOT NULL);
-CREATE INDEX ended_reservations_other_svc_user_id_request_id_idx ON ended_reservations_other USING btree (svc_user_id, request_id);
+CREATE INDEX ended_reservations_other_svc_user_id_idx ON ended_reservations_other USING btree (svc_user_id);
 
 CREATE TABLE epochs (
   epoch uuid NOT NULL,
@@ -328,70 +363,6 @@ CREATE TABLE key_idempotency (
 );
 CREATE INDEX key_idempotency_by_age ON key_idempotency USING btree (created_at);
 
-CREATE TABLE key_requests (
-  request_id text NOT NULL,
-  svc_user_id text NOT NULL,
-  key_id text NOT NULL,
-  lease_id uuid,
-  state text NOT NULL,
-  settled_by text,
-  cost_micros bigint NOT NULL,
-  written_off_micros bigint DEFAULT 0 NOT NULL,
-  posting_id bigint,
-  month_start timestamp with time zone NOT NULL,
-  created_at timestamp with time zone NOT NULL,
-  ended_at timestamp with time zone NOT NULL,
-  adjusted_at timestamp with time zone,
-  input_tokens bigint,
-  output_tokens bigint,
-  cached_input_tokens bigint,
-  service text,
-  provider text,
-  model text,
-  data_zone text,
-  certification text,
-  upstream_request_id text,
-  CONSTRAINT key_requests_pkey PRIMARY KEY (request_id),
-  CONSTRAINT key_requests_check CHECK (((written_off_micros >= 0) AND (written_off_micros <= cost_micros))),
-  CONSTRAINT key_requests_cost_micros_check CHECK ((cost_micros >= 0)),
-  CONSTRAINT key_requests_settled CHECK (((state = 'settled'::text) = (settled_by IS NOT NULL))),
-  CONSTRAINT key_requests_settled_by_check CHECK ((settled_by = ANY (ARRAY['usage'::text, 'estimate'::text]))),
-  CONSTRAINT key_requests_state_check CHECK ((state = ANY (ARRAY['settled'::text, 'released'::text])))
-) PARTITION BY RANGE (request_id);
-CREATE INDEX key_requests_by_account ON ONLY public.key_requests USING btree (svc_user_id, request_id);
-
-CREATE TABLE key_requests_other ( -- partition of key_requests DEFAULT
-  request_id text NOT NULL,
-  svc_user_id text NOT NULL,
-  key_id text NOT NULL,
-  lease_id uuid,
-  state text NOT NULL,
-  settled_by text,
-  cost_micros bigint NOT NULL,
-  written_off_micros bigint DEFAULT 0 NOT NULL,
-  posting_id bigint,
-  month_start timestamp with time zone NOT NULL,
-  created_at timestamp with time zone NOT NULL,
-  ended_at timestamp with time zone NOT NULL,
-  adjusted_at timestamp with time zone,
-  input_tokens bigint,
-  output_tokens bigint,
-  cached_input_tokens bigint,
-  service text,
-  provider text,
-  model text,
-  data_zone text,
-  certification text,
-  upstream_request_id text,
-  CONSTRAINT key_requests_other_pkey PRIMARY KEY (request_id),
-  CONSTRAINT key_requests_check CHECK (((written_off_micros >= 0) AND (written_off_micros <= cost_micros))),
-  CONSTRAINT key_requests_cost_micros_check CHECK ((cost_micros >= 0)),
-  CONSTRAINT key_requests_settled CHECK (((state = 'settled'::text) = (settled_by IS NOT NULL))),
-  CONSTRAINT key_requests_settled_by_check CHECK ((settled_by = ANY (ARRAY['usage'::text, 'estimate'::text]))),
-  CONSTRAINT key_requests_state_check CHECK ((state = ANY (ARRAY['settled'::text, 'released'::text])))
-);
-CREATE INDEX key_requests_other_svc_user_id_request_id_idx ON key_requests_other USING btree (svc_user_id, request_id);
-
 CREATE TABLE leases (
   lease_id uuid NOT NULL,
   holder_id uuid NOT NULL,
@@ -417,33 +388,27 @@ CREATE TABLE leases (
 ) WITH (fillfactor=50);
 CREATE INDEX leases_by_account ON leases USING btree (svc_user_id);
 
-CREATE TABLE ledger_entries (
-  posting_id bigint NOT NULL,
-  book text NOT NULL,
-  amount_micros bigint NOT NULL,
-  CONSTRAINT ledger_entries_pkey PRIMARY KEY (posting_id, book),
-  CONSTRAINT ledger_entries_amount_micros_check CHECK ((amount_micros <> 0)),
-  CONSTRAINT ledger_entries_book_check CHECK ((book = ANY (ARRAY['wallet_available'::text, 'payments_received'::text, 'income'::text, 'write_offs'::text])))
-);
-CREATE TRIGGER ledger_entries_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_entries FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
-CREATE TRIGGER ledger_entries_balanced AFTER INSERT ON ledger_entries REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ledger_assert_entries();
-
 CREATE TABLE ledger_postings (
   id bigint GENERATED ALWAYS AS IDENTITY NOT NULL,
-  kind text NOT NULL,
-  reference text NOT NULL,
-  svc_user_id text NOT NULL,
-  currency text NOT NULL,
   posted_at timestamp with time zone NOT NULL,
+  wallet_available_micros bigint,
+  payments_received_micros bigint,
+  income_micros bigint,
+  write_offs_micros bigint,
+  kind posting_kind NOT NULL,
+  currency text NOT NULL,
+  svc_user_id text NOT NULL,
+  reference text,
   CONSTRAINT ledger_postings_pkey PRIMARY KEY (id),
-  CONSTRAINT ledger_postings_once UNIQUE (reference, kind),
-  CONSTRAINT ledger_postings_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
-  CONSTRAINT ledger_postings_kind_check CHECK ((kind = ANY (ARRAY['top_up'::text, 'settlement'::text, 'adjustment'::text, 'refund'::text])))
+  CONSTRAINT ledger_postings_balanced CHECK (((((COALESCE(wallet_available_micros, (0)::bigint) + COALESCE(payments_received_micros, (0)::bigint)) + COALESCE(income_micros, (0)::bigint)) + COALESCE(write_offs_micros, (0)::bigint)) = 0)),
+  CONSTRAINT ledger_postings_change_books CHECK (((COALESCE(wallet_available_micros, payments_received_micros, income_micros, write_offs_micros) IS NOT NULL) AND ((((0 <> COALESCE(wallet_available_micros, (1)::bigint)) AND (0 <> COALESCE(payments_received_micros, (1)::bigint))) AND (0 <> COALESCE(income_micros, (1)::bigint))) AND (0 <> COALESCE(write_offs_micros, (1)::bigint))))),
+  CONSTRAINT ledger_postings_check CHECK (((reference IS NOT NULL) OR (kind = 'settlement'::posting_kind))),
+  CONSTRAINT ledger_postings_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text))
 );
-CREATE INDEX ledger_postings_by_account ON ledger_postings USING btree (svc_user_id, id);
-CREATE INDEX ledger_postings_of_funds ON ledger_postings USING btree (svc_user_id, id) WHERE (kind = ANY (ARRAY['top_up'::text, 'refund'::text, 'adjustment'::text]));
+CREATE INDEX ledger_postings_by_account ON ledger_postings USING btree (svc_user_id);
+CREATE INDEX ledger_postings_of_funds ON ledger_postings USING btree (svc_user_id, id) WHERE (kind = ANY (ARRAY['top_up'::posting_kind, 'refund'::posting_kind, 'adjustment'::posting_kind]));
+CREATE UNIQUE INDEX ledger_postings_once ON ledger_postings USING btree (reference, kind) WHERE (reference IS NOT NULL);
 CREATE TRIGGER ledger_postings_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger_postings FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
-CREATE TRIGGER ledger_postings_balanced AFTER INSERT ON ledger_postings REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ledger_assert_postings();
 
 CREATE TABLE member_limits (
   svc_user_id text NOT NULL,
@@ -487,7 +452,7 @@ CREATE TABLE open_reservations ( -- partition of reservations FOR VALUES IN ('re
   CONSTRAINT reservations_sound CHECK (reservation_is_sound(kind, client_id, service, week_start, state, estimate_micros, cost_micros, settled_by, ended_at))
 ) WITH (fillfactor=80);
 CREATE INDEX open_reservations_svc_user_id_client_id_idempotency_key_has_idx ON open_reservations USING btree (svc_user_id, client_id, idempotency_key_hash) WHERE (idempotency_key_hash IS NOT NULL);
-CREATE INDEX open_reservations_svc_user_id_request_id_idx ON open_reservations USING btree (svc_user_id, request_id);
+CREATE INDEX open_reservations_svc_user_id_idx ON open_reservations USING btree (svc_user_id);
 CREATE INDEX reservations_by_holder ON open_reservations USING btree (holder_id, created_at) WHERE (state = 'reserved'::text);
 CREATE INDEX reservations_uncertain ON open_reservations USING btree (uncertain_at) WHERE (state = 'uncertain'::text);
 
@@ -533,6 +498,7 @@ CREATE TABLE payment_reversals (
   CONSTRAINT payment_reversals_amount_micros_check CHECK ((amount_micros >= 0)),
   CONSTRAINT payment_reversals_kind_check CHECK ((kind = ANY (ARRAY['refund'::text, 'dispute'::text])))
 );
+CREATE INDEX payment_reversals_by_account ON payment_reversals USING btree (svc_user_id);
 CREATE INDEX payment_reversals_by_session ON payment_reversals USING btree (session_id);
 
 CREATE TABLE plans (
@@ -562,23 +528,29 @@ CREATE TABLE raised_alerts (
 );
 
 CREATE TABLE request_details (
-  request_id text NOT NULL,
-  service text NOT NULL,
-  input_tokens bigint,
-  output_tokens bigint,
-  cached_input_tokens bigint,
-  audio_ms bigint,
-  CONSTRAINT request_details_pkey PRIMARY KEY (request_id)
-) PARTITION BY RANGE (request_id);
+  id uuid NOT NULL,
+  input_tokens integer,
+  output_tokens integer,
+  cached_input_tokens integer,
+  audio_ms integer,
+  CONSTRAINT request_details_pkey PRIMARY KEY (id)
+) PARTITION BY RANGE (id);
 
 CREATE TABLE request_details_other ( -- partition of request_details DEFAULT
-  request_id text NOT NULL,
-  service text NOT NULL,
-  input_tokens bigint,
-  output_tokens bigint,
-  cached_input_tokens bigint,
-  audio_ms bigint,
-  CONSTRAINT request_details_other_pkey PRIMARY KEY (request_id)
+  id uuid NOT NULL,
+  input_tokens integer,
+  output_tokens integer,
+  cached_input_tokens integer,
+  audio_ms integer,
+  CONSTRAINT request_details_other_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE request_keys (
+  key_number integer GENERATED ALWAYS AS IDENTITY NOT NULL,
+  svc_user_id text NOT NULL,
+  key_id text NOT NULL,
+  CONSTRAINT request_keys_pkey PRIMARY KEY (key_number),
+  CONSTRAINT request_keys_once UNIQUE (svc_user_id, key_id)
 );
 
 CREATE TABLE reservations (
@@ -603,7 +575,7 @@ CREATE TABLE reservations (
   extra_month timestamp with time zone,
   CONSTRAINT reservations_sound CHECK (reservation_is_sound(kind, client_id, service, week_start, state, estimate_micros, cost_micros, settled_by, ended_at))
 ) PARTITION BY LIST (state);
-CREATE INDEX reservations_by_account ON ONLY public.reservations USING btree (svc_user_id, request_id);
+CREATE INDEX reservations_by_account ON ONLY public.reservations USING btree (svc_user_id);
 CREATE INDEX reservations_idempotency_key ON ONLY public.reservations USING btree (svc_user_id, client_id, idempotency_key_hash) WHERE (idempotency_key_hash IS NOT NULL);
 
 CREATE TABLE seat_orders (
@@ -722,6 +694,7 @@ CREATE TABLE subscriptions (
   CONSTRAINT subscriptions_revision_check CHECK ((revision >= 1)),
   CONSTRAINT subscriptions_status_check CHECK ((status = ANY (ARRAY['incomplete'::text, 'incomplete_expired'::text, 'trialing'::text, 'active'::text, 'past_due'::text, 'canceled'::text, 'unpaid'::text, 'paused'::text])))
 );
+CREATE INDEX subscriptions_by_account ON subscriptions USING btree (svc_user_id);
 CREATE INDEX subscriptions_live_by_end ON subscriptions USING btree (current_period_end) WHERE (status <> ALL (ARRAY['canceled'::text, 'unpaid'::text, 'incomplete_expired'::text]));
 CREATE UNIQUE INDEX subscriptions_one_live ON subscriptions USING btree (svc_user_id) WHERE (status <> ALL (ARRAY['canceled'::text, 'unpaid'::text, 'incomplete_expired'::text]));
 
@@ -784,6 +757,7 @@ CREATE TABLE wallet_refunds (
   CONSTRAINT wallet_refunds_ended CHECK (((ended_at IS NOT NULL) = (state <> 'pending'::text))),
   CONSTRAINT wallet_refunds_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'refunded'::text, 'refused'::text])))
 );
+CREATE INDEX wallet_refunds_by_account ON wallet_refunds USING btree (svc_user_id);
 CREATE INDEX wallet_refunds_by_session ON wallet_refunds USING btree (session_id);
 CREATE INDEX wallet_refunds_pending ON wallet_refunds USING btree (created_at) WHERE (state = 'pending'::text);
 
@@ -808,3 +782,35 @@ CREATE TABLE wallets (
   CONSTRAINT wallets_held_micros_check CHECK ((held_micros >= 0))
 ) WITH (fillfactor=50);
 CREATE TRIGGER wallets_alerts AFTER UPDATE OF balance_micros ON wallets FOR EACH ROW EXECUTE FUNCTION wallet_alerts_follow();
+
+CREATE VIEW key_requests AS
+ SELECT r.id,
+    id_of_uuid('req'::text, r.id) AS request_id,
+    k.svc_user_id,
+    k.key_id,
+    r.key_number,
+        CASE r.ending
+            WHEN 'r'::"char" THEN 'released'::text
+            ELSE 'settled'::text
+        END AS state,
+        CASE r.ending
+            WHEN 'u'::"char" THEN 'usage'::text
+            WHEN 'e'::"char" THEN 'estimate'::text
+            ELSE NULL::text
+        END AS settled_by,
+    r.cost_micros,
+    COALESCE(r.written_off_micros, 0::bigint) AS written_off_micros,
+    r.posting_id,
+    make_timestamptz(r.month / 12, r.month::integer % 12 + 1, 1, 0, 0, 0::double precision, 'UTC'::text) AS month_start,
+    time_of_uuid(r.id) AS created_at,
+    r.ended_at
+   FROM ended_key_requests r
+     JOIN request_keys k USING (key_number);
+
+CREATE VIEW ledger_entries AS
+ SELECT p.id AS posting_id,
+    e.book,
+    e.amount_micros
+   FROM ledger_postings p
+     CROSS JOIN LATERAL ( VALUES ('wallet_available'::text,p.wallet_available_micros), ('payments_received'::text,p.payments_received_micros), ('income'::text,p.income_micros), ('write_offs'::text,p.write_offs_micros)) e(book, amount_micros)
+  WHERE e.amount_micros IS NOT NULL;

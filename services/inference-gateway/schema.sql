@@ -154,78 +154,121 @@ CREATE TABLE secret_checks (
   CONSTRAINT secret_checks_pkey PRIMARY KEY (setting)
 );
 
-CREATE TABLE usage_records (
-  request_id text NOT NULL,
-  started_at timestamp with time zone NOT NULL,
-  kind text NOT NULL,
+CREATE TABLE usage_callers (
+  caller_number integer GENERATED ALWAYS AS IDENTITY NOT NULL,
   svc_user_id text NOT NULL,
-  client_id text,
-  key_id text,
-  service text NOT NULL,
-  model text NOT NULL,
-  upstream_model text,
-  provider text,
-  route_id text,
-  data_zone text,
-  ingress_region text NOT NULL,
-  upstream_request_id text,
-  input_tokens bigint,
-  cached_input_tokens bigint,
-  output_tokens bigint,
-  reasoning_tokens bigint,
-  audio_ms bigint,
-  is_estimated boolean NOT NULL,
-  outcome text NOT NULL,
-  cost_micros bigint NOT NULL,
-  status smallint NOT NULL,
-  streamed boolean NOT NULL,
-  first_event_ms integer,
-  duration_ms integer NOT NULL,
-  CONSTRAINT usage_records_pkey PRIMARY KEY (request_id, started_at),
-  CONSTRAINT usage_records_caller_known CHECK (((kind = 'api_key'::text) = (key_id IS NOT NULL))),
-  CONSTRAINT usage_records_cost_not_negative CHECK ((cost_micros >= 0)),
-  CONSTRAINT usage_records_kind_known CHECK ((kind = ANY (ARRAY['delegated'::text, 'api_key'::text]))),
-  CONSTRAINT usage_records_outcome_known CHECK ((outcome = ANY (ARRAY['settled'::text, 'released'::text, 'uncertain'::text]))),
-  CONSTRAINT usage_records_released_is_free CHECK (((outcome <> 'released'::text) OR (cost_micros = 0)))
-) PARTITION BY RANGE (started_at);
-CREATE INDEX usage_records_by_account ON ONLY public.usage_records USING btree (svc_user_id, started_at DESC, request_id DESC) WHERE (kind = 'api_key'::text);
-CREATE INDEX usage_records_by_key ON ONLY public.usage_records USING btree (key_id, started_at DESC, request_id DESC) WHERE (kind = 'api_key'::text);
-CREATE INDEX usage_records_delegated_by_account ON ONLY public.usage_records USING btree (svc_user_id, started_at, request_id) WHERE (kind = 'delegated'::text);
-
-CREATE TABLE usage_records_other ( -- partition of usage_records DEFAULT
-  request_id text NOT NULL,
-  started_at timestamp with time zone NOT NULL,
   kind text NOT NULL,
-  svc_user_id text NOT NULL,
-  client_id text,
-  key_id text,
-  service text NOT NULL,
-  model text NOT NULL,
-  upstream_model text,
-  provider text,
-  route_id text,
-  data_zone text,
-  ingress_region text NOT NULL,
-  upstream_request_id text,
-  input_tokens bigint,
-  cached_input_tokens bigint,
-  output_tokens bigint,
-  reasoning_tokens bigint,
-  audio_ms bigint,
-  is_estimated boolean NOT NULL,
-  outcome text NOT NULL,
-  cost_micros bigint NOT NULL,
-  status smallint NOT NULL,
-  streamed boolean NOT NULL,
-  first_event_ms integer,
-  duration_ms integer NOT NULL,
-  CONSTRAINT usage_records_other_pkey PRIMARY KEY (request_id, started_at),
-  CONSTRAINT usage_records_caller_known CHECK (((kind = 'api_key'::text) = (key_id IS NOT NULL))),
-  CONSTRAINT usage_records_cost_not_negative CHECK ((cost_micros >= 0)),
-  CONSTRAINT usage_records_kind_known CHECK ((kind = ANY (ARRAY['delegated'::text, 'api_key'::text]))),
-  CONSTRAINT usage_records_outcome_known CHECK ((outcome = ANY (ARRAY['settled'::text, 'released'::text, 'uncertain'::text]))),
-  CONSTRAINT usage_records_released_is_free CHECK (((outcome <> 'released'::text) OR (cost_micros = 0)))
+  caller_id text NOT NULL,
+  last_month date NOT NULL,
+  CONSTRAINT usage_callers_pkey PRIMARY KEY (caller_number),
+  CONSTRAINT usage_callers_once UNIQUE (svc_user_id, kind, caller_id),
+  CONSTRAINT usage_callers_kind_known CHECK ((kind = ANY (ARRAY['delegated'::text, 'api_key'::text])))
 );
-CREATE INDEX usage_records_other_key_id_started_at_request_id_idx ON usage_records_other USING btree (key_id, started_at DESC, request_id DESC) WHERE (kind = 'api_key'::text);
-CREATE INDEX usage_records_other_svc_user_id_started_at_request_id_idx ON usage_records_other USING btree (svc_user_id, started_at DESC, request_id DESC) WHERE (kind = 'api_key'::text);
-CREATE INDEX usage_records_other_svc_user_id_started_at_request_id_idx1 ON usage_records_other USING btree (svc_user_id, started_at, request_id) WHERE (kind = 'delegated'::text);
+
+CREATE TABLE usage_names (
+  names_number integer GENERATED ALWAYS AS IDENTITY NOT NULL,
+  digest uuid NOT NULL,
+  last_month date NOT NULL,
+  service text NOT NULL,
+  model text NOT NULL,
+  upstream_model text,
+  provider text,
+  route_id text,
+  data_zone text,
+  certification text,
+  ingress_region text NOT NULL,
+  CONSTRAINT usage_names_pkey PRIMARY KEY (names_number),
+  CONSTRAINT usage_names_once UNIQUE (digest)
+);
+
+CREATE TABLE usage_rows (
+  id uuid NOT NULL,
+  started_at timestamp with time zone NOT NULL,
+  cost_micros bigint NOT NULL,
+  caller_number integer NOT NULL,
+  names_number integer NOT NULL,
+  duration_ms integer NOT NULL,
+  input_tokens integer,
+  output_tokens integer,
+  cached_input_tokens integer,
+  reasoning_tokens integer,
+  audio_ms integer,
+  first_event_ms integer,
+  status smallint NOT NULL,
+  outcome "char" NOT NULL,
+  is_estimated boolean NOT NULL,
+  streamed boolean NOT NULL,
+  upstream_request_id text,
+  CONSTRAINT usage_rows_pkey PRIMARY KEY (caller_number, id),
+  CONSTRAINT usage_rows_cost_not_negative CHECK ((cost_micros >= 0)),
+  CONSTRAINT usage_rows_outcome_known CHECK ((outcome = ANY (ARRAY['s'::"char", 'r'::"char", 'u'::"char"]))),
+  CONSTRAINT usage_rows_released_is_free CHECK (((outcome <> 'r'::"char") OR (cost_micros = 0)))
+) PARTITION BY RANGE (id);
+
+CREATE TABLE usage_rows_other ( -- partition of usage_rows DEFAULT
+  id uuid NOT NULL,
+  started_at timestamp with time zone NOT NULL,
+  cost_micros bigint NOT NULL,
+  caller_number integer NOT NULL,
+  names_number integer NOT NULL,
+  duration_ms integer NOT NULL,
+  input_tokens integer,
+  output_tokens integer,
+  cached_input_tokens integer,
+  reasoning_tokens integer,
+  audio_ms integer,
+  first_event_ms integer,
+  status smallint NOT NULL,
+  outcome "char" NOT NULL,
+  is_estimated boolean NOT NULL,
+  streamed boolean NOT NULL,
+  upstream_request_id text,
+  CONSTRAINT usage_rows_other_pkey PRIMARY KEY (caller_number, id),
+  CONSTRAINT usage_rows_cost_not_negative CHECK ((cost_micros >= 0)),
+  CONSTRAINT usage_rows_outcome_known CHECK ((outcome = ANY (ARRAY['s'::"char", 'r'::"char", 'u'::"char"]))),
+  CONSTRAINT usage_rows_released_is_free CHECK (((outcome <> 'r'::"char") OR (cost_micros = 0)))
+);
+
+CREATE VIEW usage_records AS
+ SELECT id_of_uuid('req'::text, r.id) AS request_id,
+    r.started_at,
+    c.kind,
+    c.svc_user_id,
+        CASE c.kind
+            WHEN 'delegated'::text THEN c.caller_id
+            ELSE NULL::text
+        END AS client_id,
+        CASE c.kind
+            WHEN 'api_key'::text THEN c.caller_id
+            ELSE NULL::text
+        END AS key_id,
+    n.service,
+    n.model,
+    n.upstream_model,
+    n.provider,
+    n.route_id,
+    n.data_zone,
+    n.certification,
+    n.ingress_region,
+    r.upstream_request_id,
+    r.input_tokens,
+    r.cached_input_tokens,
+    r.output_tokens,
+    r.reasoning_tokens,
+    r.audio_ms,
+    r.is_estimated,
+        CASE r.outcome
+            WHEN 's'::"char" THEN 'settled'::text
+            WHEN 'r'::"char" THEN 'released'::text
+            ELSE 'uncertain'::text
+        END AS outcome,
+    r.cost_micros,
+    r.status,
+    r.streamed,
+    r.first_event_ms,
+    r.duration_ms,
+    r.id,
+    r.caller_number
+   FROM usage_rows r
+     JOIN usage_callers c USING (caller_number)
+     JOIN usage_names n USING (names_number);

@@ -79,9 +79,8 @@ const sendRequests = async (
   const ofApps = await createSubscribers(services, tokens, CALLERS);
   const ofKeys = await createKeys(services, tokens, CALLERS);
   const delegated = '/v1/integrations/inference/chat/completions';
+  // API keys first: apps leave open requests behind, whose space a later vacuum gives back.
   const kinds = [
-    { name: 'delegated chat', path: delegated, credentials: ofApps, json: { messages: MESSAGES } },
-    { name: 'delegated stream', path: delegated, credentials: ofApps, json: { messages: MESSAGES, stream: true } },
     {
       name: 'API-key chat',
       path: '/v1/chat/completions',
@@ -94,6 +93,8 @@ const sendRequests = async (
       credentials: ofKeys,
       json: { model: 'svc-embedding', input: 'Lake Como' },
     },
+    { name: 'delegated chat', path: delegated, credentials: ofApps, json: { messages: MESSAGES } },
+    { name: 'delegated stream', path: delegated, credentials: ofApps, json: { messages: MESSAGES, stream: true } },
   ];
   const rows: [string, Amounts][] = [];
   for (const { name, path, credentials, json } of kinds) {

@@ -34,7 +34,7 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<Meas
     load: async () => (await import('./restore.ts')).measureRestore,
   },
   scale: {
-    about: 'admission and settlement with a thousand accounts, then with a million and ten million past requests',
+    about: 'admission, settlement and export with a year of finished requests against none, by turns',
     load: async () => (await import('./scale.ts')).measureScale,
   },
   capacity: {
@@ -50,7 +50,8 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<Meas
     load: async () => (await import('./polls.ts')).measurePolls,
   },
   revocations: {
-    about: 'from the answer to a disconnect or sign-out to the refusal in other services',
+    about:
+      'from a disconnect or sign-out to the refusal elsewhere; a start with a million revocations: --only refusals, load',
     load: async () => (await import('./revocations.ts')).measureRevocations,
   },
   deliveries: {

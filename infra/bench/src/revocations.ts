@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { parseArgs } from 'node:util';
 import { type Client, openClient } from './harness/http.ts';
 import {
   type App,
@@ -14,6 +15,7 @@ import { loadText, printTable, say } from './harness/report.ts';
 import { foreignShare } from './harness/resources.ts';
 import { startStack } from './harness/stack.ts';
 import { summarize } from './harness/statistics.ts';
+import { measureLoadOfEntries } from './revocations/load-entries.ts';
 
 const SAMPLES = Number(process.env['BENCH_SAMPLES'] ?? 300);
 /** A session requires a password check, which is slow on purpose. */
@@ -35,8 +37,14 @@ interface World {
   readonly person: Person;
 }
 
-/** Measures the time until other services reject a token that auth has revoked. */
-export const measureRevocations = async (): Promise<void> => {
+/** Measures the time until other services reject a revoked token, and how long a process takes to load a million revocations. */
+export const measureRevocations = async (options: readonly string[]): Promise<void> => {
+  const { values } = parseArgs({ args: [...options], options: { only: { type: 'string' } } });
+  if (values.only !== 'load') await measureRefusals();
+  if (values.only !== 'refusals') await measureLoadOfEntries();
+};
+
+const measureRefusals = async (): Promise<void> => {
   const stack = await startStack();
   try {
     const auth = await stack.start('auth');

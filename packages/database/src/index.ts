@@ -1,7 +1,9 @@
 export { type ActFilter, auditLogMigration, listActs, pruneActs, recordAct } from './audit-log.ts';
+export { compactIdsMigration } from './compact-ids.ts';
 export type { DatabaseOptions } from './connection-config.ts';
 export { createDatabase } from './create-database.ts';
 export { dumpSchema } from './dump-schema.ts';
+export { type CamelKeys, camelKeys, type SnakeKeys, snakeKeys } from './key-case.ts';
 export { connectPatiently, type MigrateOptions, migrate, requireMigrations } from './migrate.ts';
 export {
   isConnectionFailure,

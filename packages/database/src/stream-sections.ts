@@ -102,7 +102,7 @@ export interface ExportSection {
 
 /** Rows in memory at one time. */
 const BATCH_ROWS = 500;
-/** Billing's reservations have no index by person, because requests never read them that way. */
+/** For a fetch of one batch. Every section reads by an index on the account, so this bounds a server in trouble. */
 const STATEMENT_TIMEOUT_MS = 120_000;
 
 /**

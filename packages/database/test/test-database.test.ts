@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createDatabase } from '../src/index.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createDatabase } from '../src/index.ts';
 import { testDatabase } from '../src/testing/test-database.ts';
 
 let migrations: string;

@@ -57,6 +57,18 @@ test('a view that opens later has all revocations', async () => {
   for (const sessionId of sessions) expect(late.isRevoked({ sessionId })).toBe(true);
 });
 
+test('a view ignores the marks of deleted keys, and completes if one is the last entry', async () => {
+  const messaging = await stage.connect();
+  const bucket = await messaging.jetstream.views.kv('revocations', { bindOnly: true });
+  await bucket.put('grant.grt_1', '{}');
+  await bucket.put('grant.grt_2', '{}');
+  await bucket.delete('grant.grt_2');
+  const watcher = await view(messaging);
+  expect(watcher.isRevoked({ grantId: 'grt_1' })).toBe(true);
+  expect(watcher.isRevoked({ grantId: 'grt_2' })).toBe(false);
+  await waitFor(() => !watcher.isStale());
+});
+
 test('an entry for an app or account revokes its grants or sessions up to the mark, and no later ones', async () => {
   stage.relay(await stage.connect());
   const watcher = await view(await stage.connect());

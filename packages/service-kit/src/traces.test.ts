@@ -13,7 +13,12 @@ test('exports no attribute that is not allowed or not plain, no event and no mes
   };
   const events = [{ name: 'exception', attributes: { 'exception.message': 'canary' } }];
   // Only these members are read.
-  const span = { name: 'request', attributes, events, status: { code: 2, message: 'canary' } } as unknown as ReadableSpan;
+  const span = {
+    name: 'request',
+    attributes,
+    events,
+    status: { code: 2, message: 'canary' },
+  } as unknown as ReadableSpan;
   const exported = allowListed(span);
   expect(exported.name).toBe('request');
   expect(exported.attributes).toEqual({ 'http.route': '/v1/things', 'http.response.status_code': 200 });

@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { access, constants } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
-import pixelmatch from 'pixelmatch';
-import { PNG } from 'pngjs';
-import { access, constants } from 'node:fs/promises';
 import { readFonts } from '@svc/pages/read-fonts';
+import pixelmatch from 'pixelmatch';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import { PNG } from 'pngjs';
 import { afterAll, beforeAll } from 'vitest';
 
 /** Pixels of a picture as RGBA, row by row. */

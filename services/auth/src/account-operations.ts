@@ -26,7 +26,7 @@ import {
   toFactorJson,
 } from './factors/index.ts';
 import type { MailOutboxDeps } from './mail/index.ts';
-import { requireOwnersElsewhere } from './members/index.ts';
+import { requireOwnersElsewhere } from './organizations/index.ts';
 import { findSessionIdAfter, type ListSessionsDeps, listLiveSessions } from './sessions/index.ts';
 import { later, MINUTE_MS } from './time.ts';
 import type { Executor, Transact } from './transact.ts';

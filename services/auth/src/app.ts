@@ -4,69 +4,59 @@ import { revocationRoutes } from '@svc/messaging';
 import { secretRoutes } from '@svc/secrets';
 import {
   type Binding,
-  type Clock,
   createInternalApp,
   createServiceApp,
-  type Logger,
-  type Metrics,
   managementKeyText,
   type PeriodicWork,
 } from '@svc/service-kit';
-import type { Knex } from 'knex';
 import { accountOperationRoutes, endLostTokens } from './account-operations.ts';
 import { accountRoutes } from './accounts/index.ts';
-import { appOperatorRoutes, appReportRoutes, countAppsWithOpenReports } from './app-reports.ts';
-import { appInternalRoutes, appRoutes, countSuspensions, findConnectedApps, startSuspensions } from './apps/index.ts';
+import {
+  appInternalRoutes,
+  appOperatorRoutes,
+  appReportRoutes,
+  appRoutes,
+  countAppsWithOpenReports,
+  countSuspensions,
+  documentOperatorRoutes,
+  findConnectedApps,
+  startSuspensions,
+} from './apps/index.ts';
 import { auditLogRoutes } from './audit-log.ts';
-import { documentOperatorRoutes } from './client-documents/index.ts';
-import type { Config } from './config.ts';
 import { connectionRoutes } from './connections/index.ts';
-import { consentRoutes, pageRoutes, refuseUnknownPushedRequest } from './consent/index.ts';
-import { consolePageRoutes } from './console-pages/index.ts';
-import { credentialRoutes } from './credentials/index.ts';
-import { devicePageRoutes } from './device-pages/index.ts';
+import { consentRoutes, devicePageRoutes, pageRoutes, refuseUnknownPushedRequest } from './consent/index.ts';
+import { credentialRoutes, recoveryRoutes, startResets } from './credentials/index.ts';
 import { documentRoutes } from './document-routes.ts';
 import { eraseAgain, erasureRoutes, startErasures } from './erasure/index.ts';
 import { factorRoutes } from './factors/index.ts';
 import { createFailingItems, type Work } from './failing-items.ts';
 import { startHousekeeping } from './housekeeping.ts';
-import { invitationRoutes } from './invitations.ts';
 import { startMailer } from './mail/index.ts';
 import {
   authenticateManagementKey,
   managementKeyInternalRoutes,
   managementKeyRoutes,
 } from './management-keys/index.ts';
-import { memberInternalRoutes, memberOperatorRoutes, memberRoutes } from './members/index.ts';
 import { type NoticeDeps, noticeInternalRoutes } from './notices.ts';
-import { createOauthServer, oidcRoutes, preparePushedRequest } from './oidc/index.ts';
-import { organizationInternalRoutes, organizationRoutes } from './organizations.ts';
+import { createOauthServer, oauthRoutes, preparePushedRequest } from './oauth/index.ts';
+import {
+  invitationRoutes,
+  memberInternalRoutes,
+  memberOperatorRoutes,
+  memberRoutes,
+  organizationInternalRoutes,
+  organizationRoutes,
+} from './organizations/index.ts';
+import { consolePageRoutes } from './pages/index.ts';
 import { personalDataRoutes } from './personal-data.ts';
 import { profileRoutes } from './profile.ts';
-import { type ProveDomain, publisherRoutes, startDomainChecks } from './publishers/index.ts';
-import { recoveryRoutes, startResets } from './recovery.ts';
+import { publisherRoutes, startDomainChecks } from './publishers/index.ts';
 import { authenticateSession, sessionRoutes } from './sessions/index.ts';
 import { type KeyRing, signingKeyOperatorRoutes, signingKeyRoutes } from './signing-keys.ts';
-import { createSliceDeps, type SliceDeps } from './slice-deps.ts';
+import { type AppDeps, createSliceDeps, type SliceDeps } from './slice-deps.ts';
 import { ssoRoutes } from './sso/index.ts';
 
 const SERVICE = 'auth';
-
-/** Parts from which the application is assembled. Tests replace some of them. */
-export interface AppDeps {
-  readonly config: Config;
-  readonly database: Knex;
-  /** Relay of the outbox, woken after each commit. */
-  readonly relay: { readonly hint: () => void };
-  /** Operator routes over the outbox. */
-  readonly operatorBindings: readonly Binding[];
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  /** Default: the method set by PUBLISHER_PROOFS. */
-  readonly proveDomain?: ProveDomain;
-  readonly lifecycle?: { readonly isStopping: boolean };
-}
 
 export interface App {
   readonly publicApp: RequestListener;
@@ -180,7 +170,7 @@ const createPublicApp = (
       ...pageRoutes(deps),
       ...devicePageRoutes(deps),
       ...consolePageRoutes(deps),
-      ...oidcRoutes({ ...deps, server }),
+      ...oauthRoutes({ ...deps, server }),
       ...signingKeyRoutes(deps),
       ...documentRoutes({ ...deps, securityContact: config.SECURITY_CONTACT }),
     ],

@@ -2,8 +2,6 @@ import { PAYABLE_CURRENCY } from '@svc/contracts';
 import { secretKeysSetting } from '@svc/secrets';
 import { commonSettings, setting, whenValid } from '@svc/service-kit';
 import { z } from 'zod';
-import type { MailTransportOptions } from './mail/index.ts';
-import type { SsoSettings } from './sso/index.ts';
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const SSO_NAMES = ['SSO_ISSUER', 'SSO_CLIENT_ID', 'SSO_CLIENT_SECRET'] as const;
@@ -167,16 +165,3 @@ export const configSchema = z
 
 /** Configuration of the auth service. */
 export type Config = z.infer<typeof configSchema>;
-
-/** Returns the settings of single sign-on, if it is configured. */
-export const ssoSettings = (config: Config): SsoSettings | undefined => {
-  const { SSO_ISSUER: issuer, SSO_CLIENT_ID: clientId, SSO_CLIENT_SECRET: clientSecret } = config;
-  if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
-  return { issuer, clientId, clientSecret, name: config.SSO_NAME };
-};
-
-/** Returns the settings of the mail transport. */
-export const mailSettings = (config: Config): MailTransportOptions => {
-  const { hostname: host } = new URL(config.PUBLIC_BASE_URL);
-  return { url: config.MAIL_URL, from: config.MAIL_FROM ?? `svc <no-reply@${host}>`, host };
-};

@@ -1,13 +1,11 @@
 import { pruneActs } from '@svc/database';
 import { type Clock, type Logger, type PeriodicWork, runPeriodically } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { deleteReportsBefore } from './app-reports.ts';
-import { deleteUnusedDocumentedApps } from './client-documents/index.ts';
+import { deleteReportsBefore, deleteUnusedDocumentedApps } from './apps/index.ts';
 import { deleteAuditEntriesBefore, deleteGrantsExpiredBefore } from './connections/index.ts';
 import { deleteDeniedFormsBefore } from './consent/index.ts';
 import { deleteUnconfirmedTotpsBefore, deleteUsedChallengesExpiredBefore, UNCONFIRMED_MS } from './factors/index.ts';
 import type { FailingItems } from './failing-items.ts';
-import { deleteInvitationsExpiredBefore } from './invitations.ts';
 import { deleteMailsBefore } from './mail/index.ts';
 import { deleteMailedTokensExpiredBefore } from './mailed-tokens.ts';
 import {
@@ -15,9 +13,10 @@ import {
   deleteExpiredRequestsAndProofs,
   deleteUnusedCodesBefore,
   UNUSED_CODE_KEPT_MS,
-} from './oidc/index.ts';
+} from './oauth/index.ts';
+import { deleteInvitationsExpiredBefore } from './organizations/index.ts';
 import { deleteChallengesExpiredBefore, deleteSessionsExpiredBefore } from './sessions/index.ts';
-import { deleteAttemptsBefore } from './throttling/index.ts';
+import { deleteAttemptsBefore } from './throttling.ts';
 import { DAY_MS, HOUR_MS, later, MINUTE_MS } from './time.ts';
 
 const INTERVAL_MS = MINUTE_MS;

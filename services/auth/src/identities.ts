@@ -1,5 +1,5 @@
+import { snakeKeys } from '@svc/database';
 import type { AccountRecord } from './accounts/index.ts';
-import { snakeKeys } from './key-case.ts';
 import { enqueueMail, type MailOutboxDeps } from './mail/index.ts';
 import type { Executor, Transaction } from './transact.ts';
 

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import { camelKeys, type SnakeKeys, snakeKeys } from './key-case.ts';
+import { camelKeys, type SnakeKeys, snakeKeys } from '@svc/database';
 import { DAY_MS, later, MINUTE_MS } from './time.ts';
 import type { Executor, Transaction } from './transact.ts';
 

@@ -1,6 +1,6 @@
 import type { Membership, newId, OrganizationJson, Role } from '@svc/contracts';
+import { camelKeys, type SnakeKeys, snakeKeys } from '@svc/database';
 import type { ActingFor } from '@svc/service-kit';
-import { camelKeys, type SnakeKeys, snakeKeys } from './key-case.ts';
 import type { Executor, Transaction } from './transact.ts';
 
 /** A person's place in an organization, as stored. */

@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest';
-import { coarseNetwork } from './network-address.ts';
+import { coarseNetwork, subscriberOf } from './network-address.ts';
 
 test.each([
-  ['203.0.113.77', '203.0.113.0/24'],
-  ['::ffff:203.0.113.77', '203.0.113.0/24'],
-  ['2001:DB8:0012::1', '2001:db8:12::/48'],
-  ['::1', '0:0:0::/48'],
-  ['not an address', null],
-  ['', null],
-])('maps %s to %s', (address, network) => {
-  expect(coarseNetwork(address)).toBe(network);
+  ['203.0.113.77', '203.0.113.0/24', '203.0.113.77'],
+  ['::ffff:203.0.113.77', '203.0.113.0/24', '203.0.113.77'],
+  ['2001:DB8:0012::1', '2001:db8:12::/48', '2001:db8:12:0'],
+  ['2001:db8:12:34:0:ff::', '2001:db8:12::/48', '2001:db8:12:34'],
+  ['fe80::1%eth0', 'fe80:0:0::/48', 'fe80:0:0:0'],
+  ['::1', '0:0:0::/48', '0:0:0:0'],
+  ['not an address', null, 'not an address'],
+  ['', null, ''],
+])('maps %s to the network %s and the subscriber %s', (address, network, subscriber) => {
+  expect([coarseNetwork(address), subscriberOf(address)]).toEqual([network, subscriber]);
 });

@@ -1,18 +1,20 @@
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
-const IPV6_GROUPS = 8;
+/** Parses an address; one that carries an IPv4 address (RFC 4291 section 2.5.5.2) becomes that. */
+const parse = (address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined =>
+  isIP(address) === 0 ? undefined : ipaddr.process(address);
 
-/** Converts an IPv4-mapped IPv6 address to IPv4 (RFC 4291 section 2.5.5.2). */
-export const unmapIpv4 = (address: string): string => /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
+const leadingGroups = (address: ipaddr.IPv6, count: number): string =>
+  address.parts
+    .slice(0, count)
+    .map((group) => group.toString(16))
+    .join(':');
 
-/** Returns the eight groups of an IPv6 address in canonical form (RFC 5952 section 4). */
-export const ipv6Groups = (address: string): string[] => {
-  const [head = '', tail] = address.split('::');
-  const groups = (text: string): string[] => (text === '' ? [] : text.split(':'));
-  const left = groups(head);
-  const right = tail === undefined ? [] : groups(tail);
-  const zeros = Array.from({ length: Math.max(0, IPV6_GROUPS - left.length - right.length) }, () => '0');
-  return [...left, ...zeros, ...right].map((group) => group.replace(/^0+(?=.)/, '').toLowerCase());
+/** Returns the address of a subscriber. Of IPv6 that is a whole /64, whose groups it returns. */
+export const subscriberOf = (address: string): string => {
+  const parsed = parse(address);
+  return parsed instanceof ipaddr.IPv6 ? leadingGroups(parsed, 4) : (parsed?.toString() ?? address);
 };
 
 /**
@@ -20,7 +22,7 @@ export const ipv6Groups = (address: string): string[] => {
  * address.
  */
 export const coarseNetwork = (address: string): string | null => {
-  const plain = unmapIpv4(address);
-  if (isIPv4(plain)) return `${plain.split('.').slice(0, 3).join('.')}.0/24`;
-  return isIPv6(plain) ? `${ipv6Groups(plain).slice(0, 3).join(':')}::/48` : null;
+  const parsed = parse(address);
+  if (parsed instanceof ipaddr.IPv6) return `${leadingGroups(parsed, 3)}::/48`;
+  return parsed === undefined ? null : `${parsed.octets.slice(0, 3).join('.')}.0/24`;
 };

@@ -14,8 +14,7 @@ import type { Knex } from 'knex';
 import type { z } from 'zod';
 import { type AccountRecord, findAccountById } from './accounts/index.ts';
 import { type AppFinder, findAppById, isOwned } from './apps/index.ts';
-import { formatAmount, formatDay, formatUse } from './format-amount.ts';
-import { formatInstant } from './format-instant.ts';
+import { formatAmount, formatDay, formatInstant, formatUse } from './formats.ts';
 import { enqueueMail, type Mail, type MailOutboxDeps } from './mail/index.ts';
 import type { Transact, Transaction } from './transact.ts';
 

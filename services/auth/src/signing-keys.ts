@@ -1,9 +1,9 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { routes, serviceOperations } from '@svc/contracts';
+import { camelKeys, type SnakeKeys, snakeKeys } from '@svc/database';
 import type { Sealer } from '@svc/secrets';
 import { AppError, type Binding, bind, type Clock, type Logger, runPeriodically } from '@svc/service-kit';
 import { calculateJwkThumbprint, createLocalJWKSet, type JSONWebKeySet, type JWK, type JWTVerifyGetKey } from 'jose';
-import { camelKeys, type SnakeKeys, snakeKeys } from './key-case.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './time.ts';
 import type { Executor, Transact, Transaction } from './transact.ts';
 

@@ -10,31 +10,37 @@ import {
   type SecretKeys,
   type SecretUse,
 } from '@svc/secrets';
-import { accessTokenAudience, type Clock, createInternalClient } from '@svc/service-kit';
+import {
+  accessTokenAudience,
+  type Binding,
+  type Clock,
+  createInternalClient,
+  type Logger,
+  type Metrics,
+} from '@svc/service-kit';
+import type { Knex } from 'knex';
 import { createPasswordHasher, createPasswordRules, createSignUps } from './accounts/index.ts';
-import type { AppDeps } from './app.ts';
-import { createAppFinder } from './apps/index.ts';
+import { createAppFinder, createClientDocuments, createFetchDocument, withDocuments } from './apps/index.ts';
 import { createBillingClient } from './billing-client.ts';
-import { createClientDocuments, createFetchDocument, withDocuments } from './client-documents/index.ts';
-import { type Config, mailSettings, ssoSettings } from './config.ts';
+import type { Config } from './config.ts';
 import { createTermsTurns } from './connections/index.ts';
 import {
+  askedDeviceSchema,
   askedQuerySchema,
-  createFormTokens,
   createPushedMarks,
   createTypicalUse,
   readBudgetProposal,
 } from './consent/index.ts';
-import { createReadOffer } from './console-pages/index.ts';
-import { askedDeviceSchema } from './device-pages/index.ts';
 import { CHALLENGE_MAC_BYTES, createPasskeyChallenges, relyingPartyOf } from './factors/index.ts';
-import { createMailTransport } from './mail/index.ts';
-import { endActingWithoutFactor } from './members/index.ts';
+import { createMailTransport, type MailTransportOptions } from './mail/index.ts';
 import { createKeyNames } from './notices.ts';
-import { selectProveDomain } from './publishers/index.ts';
+import { endActingWithoutFactor } from './organizations/index.ts';
+import { createFormTokens, createReadOffer } from './pages/index.ts';
+import { type ProveDomain, selectProveDomain } from './publishers/index.ts';
 import { createDevices, DEVICE_PROOF_BYTES } from './sessions/index.ts';
 import { openKeyRing } from './signing-keys.ts';
-import { createAttemptThrottle, createGuessLimit, createSourceLimit } from './throttling/index.ts';
+import type { SsoSettings } from './sso/index.ts';
+import { createAttemptThrottle, createGuessLimit, createSourceLimit } from './throttling.ts';
 import { DAY_MS, SECOND_MS } from './time.ts';
 import type { Transact } from './transact.ts';
 
@@ -95,6 +101,22 @@ const createHolders = (config: Config) => ({
   gateway: holderClient(config, config.INFERENCE_GATEWAY_INTERNAL_URL),
   dispatcher: holderClient(config, config.WEBHOOK_DISPATCHER_INTERNAL_URL),
 });
+
+/** Parts from which the application is assembled. Tests replace some of them. */
+export interface AppDeps {
+  readonly config: Config;
+  readonly database: Knex;
+  /** Relay of the outbox, woken after each commit. */
+  readonly relay: { readonly hint: () => void };
+  /** Operator routes over the outbox. */
+  readonly operatorBindings: readonly Binding[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Default: the method set by PUBLISHER_PROOFS. */
+  readonly proveDomain?: ProveDomain;
+  readonly lifecycle?: { readonly isStopping: boolean };
+}
 
 /** Parts that slices share. */
 export type SliceDeps = Awaited<ReturnType<typeof createSliceDeps>>;
@@ -188,4 +210,17 @@ const createDocuments = (
   const fetchDocument = createFetchDocument({ agent, lookup: createSystemLookup(), allowTargets });
   const fetchLimit = createSourceLimit({ ...deps, purpose: 'client-document', perHour: DOCUMENTS_PER_HOUR_MAX });
   return createClientDocuments({ ...deps, fetchDocument, fetchLimit, isEnabled: config.CLIENT_ID_METADATA === 'on' });
+};
+
+/** Returns the settings of single sign-on, if it is configured. */
+const ssoSettings = (config: Config): SsoSettings | undefined => {
+  const { SSO_ISSUER: issuer, SSO_CLIENT_ID: clientId, SSO_CLIENT_SECRET: clientSecret } = config;
+  if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
+  return { issuer, clientId, clientSecret, name: config.SSO_NAME };
+};
+
+/** Returns the settings of the mail transport. */
+const mailSettings = (config: Config): MailTransportOptions => {
+  const { hostname: host } = new URL(config.PUBLIC_BASE_URL);
+  return { url: config.MAIL_URL, from: config.MAIL_FROM ?? `svc <no-reply@${host}>`, host };
 };

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
+import { camelKeys, type SnakeKeys } from '@svc/database';
 import { type TestDatabase, testDatabase } from '@svc/database/testing';
 import { type TestNats, testNats } from '@svc/messaging/testing';
 import { waitFor } from '@svc/testing';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { camelKeys, type SnakeKeys } from '../src/key-case.ts';
 import type { MailRecord } from '../src/mail/queries.ts';
 import { openMail } from '../src/mail/send-due-mails.ts';
 import { type AuthProcess, startAuthProcess } from './support/auth-process.ts';

@@ -1,6 +1,6 @@
 import { verify } from '@node-rs/argon2';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createAttemptThrottle } from '../src/throttling/index.ts';
+import { createAttemptThrottle } from '../src/throttling.ts';
 import { type AuthService, newEmail, startAuthService } from './support/auth-service.ts';
 import { call, textAt } from './support/http.ts';
 import { claimsOf, newPerson, PASSWORD, type Person } from './support/partner.ts';

@@ -2,7 +2,7 @@ import { documentOperations } from '@svc/contracts';
 import { listen } from '@svc/service-kit';
 import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { digest, sourceDigest } from '../src/throttling/attempt-throttle.ts';
+import { digest, sourceDigest } from '../src/throttling.ts';
 import { type AuthService, restartAuthService, startAuthService } from './support/auth-service.ts';
 import { tidyUpOf } from './support/background-work.ts';
 import { type BillingStandIn, startBillingStandIn } from './support/billing-stand-in.ts';

@@ -1,11 +1,11 @@
 import { type RequestListener, request } from 'node:http';
 import { secretOperations } from '@svc/contracts';
+import { camelKeys, type SnakeKeys } from '@svc/database';
 import { openSecretKeys } from '@svc/secrets';
 import { listen } from '@svc/service-kit';
 import { freePort } from '@svc/testing';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { camelKeys, type SnakeKeys } from '../src/key-case.ts';
 import type { MailRecord } from '../src/mail/queries.ts';
 import { openMail } from '../src/mail/send-due-mails.ts';
 import { openSecrets } from '../src/slice-deps.ts';

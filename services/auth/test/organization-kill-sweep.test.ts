@@ -4,7 +4,7 @@ import { type TestDatabase, testDatabase } from '@svc/database/testing';
 import { type TestNats, testNats } from '@svc/messaging/testing';
 import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { invitationDigest, newInvitationToken } from '../src/invitations.ts';
+import { invitationDigest, newInvitationToken } from '../src/organizations/invitations.ts';
 import { type AuthProcess, startAuthProcess } from './support/auth-process.ts';
 import { type Answer, call, textAt } from './support/http.ts';
 import { createKillSweep, type Sweep } from './support/kill-sweep.ts';

@@ -68,6 +68,7 @@ CREATE TABLE subscriptions (
 -- An account has one live subscription, regardless of races.
 CREATE UNIQUE INDEX subscriptions_one_live ON subscriptions (svc_user_id)
   WHERE status NOT IN ('canceled', 'unpaid', 'incomplete_expired');
+CREATE INDEX subscriptions_by_account ON subscriptions (svc_user_id);
 CREATE INDEX subscriptions_live_by_end ON subscriptions (current_period_end)
   WHERE status NOT IN ('canceled', 'unpaid', 'incomplete_expired');
 CREATE SEQUENCE provider_tickets;
@@ -134,6 +135,7 @@ CREATE TABLE checkout_sessions (
 CREATE INDEX checkout_sessions_mismatched ON checkout_sessions (completed_at) WHERE status = 'mismatched';
 CREATE UNIQUE INDEX checkout_sessions_one_automatic ON checkout_sessions (svc_user_id)
   WHERE is_automatic AND status = 'open';
+CREATE INDEX checkout_sessions_by_account ON checkout_sessions (svc_user_id);
 CREATE INDEX checkout_sessions_open_by_account ON checkout_sessions (svc_user_id) WHERE status = 'open';
 CREATE INDEX checkout_sessions_open_by_expiry ON checkout_sessions (expires_at) WHERE status = 'open';
 CREATE INDEX checkout_sessions_automatic ON checkout_sessions (svc_user_id, created_at) WHERE is_automatic;

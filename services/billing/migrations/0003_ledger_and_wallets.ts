@@ -8,38 +8,45 @@ export const up = async (knex: Knex): Promise<void> => {
 };
 
 const LEDGER = `
--- A posting is a set of entries that sum to zero. Both are only ever added. Reference and kind are its idempotency key.
+CREATE TYPE posting_kind AS ENUM ('top_up', 'settlement', 'adjustment', 'refund');
+
+-- A posting changes two books of an account or more by amounts that sum to zero, and is only ever added. A positive amount is an
+-- increase of that book. Reference and kind are its idempotency key. Uses of a wallet that are settled together have one posting
+-- without a reference: the rows of their requests name it.
 CREATE TABLE ledger_postings (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  kind text NOT NULL
-    CHECK (kind IN ('top_up', 'settlement', 'adjustment', 'refund')),
-  reference text NOT NULL,
-  svc_user_id text NOT NULL,
-  currency text NOT NULL CHECK (currency ~ '^[A-Z]{3}$'),
   posted_at timestamptz NOT NULL,
-  CONSTRAINT ledger_postings_once UNIQUE (reference, kind)
+  -- NULL if the posting does not change the book.
+  wallet_available_micros bigint,
+  payments_received_micros bigint,
+  income_micros bigint,
+  write_offs_micros bigint,
+  kind posting_kind NOT NULL,
+  currency text NOT NULL CHECK (currency ~ '^[A-Z]{3}$'),
+  svc_user_id text NOT NULL,
+  reference text CHECK (reference IS NOT NULL OR kind = 'settlement'),
+  CONSTRAINT ledger_postings_balanced CHECK (coalesce(wallet_available_micros, 0) + coalesce(payments_received_micros, 0)
+    + coalesce(income_micros, 0) + coalesce(write_offs_micros, 0) = 0),
+  CONSTRAINT ledger_postings_change_books CHECK (coalesce(wallet_available_micros, payments_received_micros, income_micros,
+    write_offs_micros) IS NOT NULL AND 0 NOT IN (coalesce(wallet_available_micros, 1), coalesce(payments_received_micros, 1),
+    coalesce(income_micros, 1), coalesce(write_offs_micros, 1)))
 );
-CREATE INDEX ledger_postings_by_account ON ledger_postings (svc_user_id, id);
+CREATE UNIQUE INDEX ledger_postings_once ON ledger_postings (reference, kind) WHERE reference IS NOT NULL;
+-- Lists of one account are short, and sorted once read. Without the id, entries of an account share one copy of its key.
+CREATE INDEX ledger_postings_by_account ON ledger_postings (svc_user_id);
 -- Finds all postings of a wallet but those of its use, without reading these.
 CREATE INDEX ledger_postings_of_funds ON ledger_postings (svc_user_id, id) WHERE kind IN ('top_up', 'refund', 'adjustment');
 
--- A positive amount is an increase of that book of the account. A trigger checks the posting, as it costs less than a foreign key.
-CREATE TABLE ledger_entries (
-  posting_id bigint NOT NULL,
-  book text NOT NULL
-    CHECK (book IN ('wallet_available', 'payments_received', 'income', 'write_offs')),
-  amount_micros bigint NOT NULL CHECK (amount_micros <> 0),
-  PRIMARY KEY (posting_id, book)
-);
+-- The changes of books, one by one.
+CREATE VIEW ledger_entries AS
+  SELECT p.id AS posting_id, e.book, e.amount_micros
+  FROM ledger_postings AS p CROSS JOIN LATERAL (VALUES ('wallet_available', p.wallet_available_micros),
+    ('payments_received', p.payments_received_micros), ('income', p.income_micros), ('write_offs', p.write_offs_micros))
+    AS e (book, amount_micros)
+  WHERE e.amount_micros IS NOT NULL;
 
 CREATE TRIGGER ledger_postings_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_postings
   FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
-CREATE TRIGGER ledger_entries_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON ledger_entries
-  FOR EACH STATEMENT EXECUTE FUNCTION ledger_refuse_change();
-CREATE TRIGGER ledger_postings_balanced AFTER INSERT ON ledger_postings
-  REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ledger_assert_postings();
-CREATE TRIGGER ledger_entries_balanced AFTER INSERT ON ledger_entries
-  REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION ledger_assert_entries();
 `;
 
 const WALLETS = `
@@ -87,6 +94,7 @@ CREATE TABLE wallet_refunds (
   ended_at timestamptz,
   CONSTRAINT wallet_refunds_ended CHECK ((ended_at IS NOT NULL) = (state <> 'pending'))
 );
+CREATE INDEX wallet_refunds_by_account ON wallet_refunds (svc_user_id);
 CREATE INDEX wallet_refunds_by_session ON wallet_refunds (session_id);
 CREATE INDEX wallet_refunds_pending ON wallet_refunds (created_at) WHERE state = 'pending';
 
@@ -104,5 +112,6 @@ CREATE TABLE payment_reversals (
   provider_ticket bigint NOT NULL,
   updated_at timestamptz NOT NULL
 );
+CREATE INDEX payment_reversals_by_account ON payment_reversals (svc_user_id);
 CREATE INDEX payment_reversals_by_session ON payment_reversals (session_id);
 `;

@@ -1,3 +1,4 @@
+import { compactIdsMigration } from '@svc/database';
 import { formerSigningKeysMigration } from '@svc/secrets';
 import type { Knex } from 'knex';
 
@@ -6,6 +7,7 @@ import type { Knex } from 'knex';
  * inside the statement that locks would read a stale snapshot.
  */
 export const up = async (knex: Knex): Promise<void> => {
+  await compactIdsMigration(knex);
   await knex.raw(KEYS);
   await knex.raw(LEASES);
   await knex.raw(RESERVATIONS);
@@ -91,7 +93,7 @@ CREATE TABLE reservations (
   client_id text,
   service text,
   idempotency_key_hash bytea,
-  -- The gateway process that asked.
+  -- The gateway process that asked, until the request ends.
   holder_id text,
   state text NOT NULL DEFAULT 'reserved',
   estimate_micros bigint NOT NULL,
@@ -118,7 +120,8 @@ CREATE TABLE ended_reservations PARTITION OF reservations (PRIMARY KEY (request_
   PARTITION BY RANGE (request_id);
 -- Requests whose gateway has a clock that no month of the other partitions contains.
 CREATE TABLE ended_reservations_other PARTITION OF ended_reservations DEFAULT;
-CREATE INDEX reservations_by_account ON reservations (svc_user_id, request_id);
+-- Requests of an account share one copy of its id, and are sorted once read.
+CREATE INDEX reservations_by_account ON reservations (svc_user_id);
 -- Recognises requests that are sent twice. The lock of the account keeps two of them from being admitted at once.
 CREATE INDEX reservations_idempotency_key ON reservations (svc_user_id, client_id, idempotency_key_hash)
   WHERE idempotency_key_hash IS NOT NULL;
@@ -133,39 +136,47 @@ CREATE TABLE holders (
 `;
 
 const KEY_REQUESTS = `
--- Ended API-key requests, each written once, when it is settled. Request ids begin with their time, so that ranges of ids are
--- ranges of time.
-CREATE TABLE key_requests (
-  request_id text NOT NULL PRIMARY KEY,
+-- API keys whose requests have ended, by a short number for their rows.
+CREATE TABLE request_keys (
+  key_number int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   svc_user_id text NOT NULL,
   key_id text NOT NULL,
-  -- Null without one: released, or charged by an operator although it was never admitted.
-  lease_id uuid,
-  state text NOT NULL CHECK (state IN ('settled', 'released')),
-  settled_by text CHECK (settled_by IN ('usage', 'estimate')),
+  CONSTRAINT request_keys_once UNIQUE (svc_user_id, key_id)
+);
+
+-- Ended API-key requests, each written once, when it is settled. Ids begin with their time, so that ranges of ids are ranges of
+-- time. Every byte here is kept for each request: columns are ordered by alignment, none repeats what the gateway records, and
+-- nulls are free up to eight columns.
+CREATE TABLE ended_key_requests (
+  -- Bits of the request id, see uuid_of_id.
+  id uuid NOT NULL PRIMARY KEY,
   cost_micros bigint NOT NULL CHECK (cost_micros >= 0),
-  -- Part of the cost that neither the wallet nor the key's limit covered.
-  written_off_micros bigint NOT NULL DEFAULT 0 CHECK (written_off_micros BETWEEN 0 AND cost_micros),
+  -- Part of the cost that neither the wallet nor the key's limit covered. Null for none.
+  written_off_micros bigint CHECK (written_off_micros BETWEEN 1 AND cost_micros),
   -- The posting that booked it, with others of its wallet. Null if it cost nothing.
   posting_id bigint,
-  month_start timestamptz NOT NULL,
-  created_at timestamptz NOT NULL,
+  -- Time of the latest settlement.
   ended_at timestamptz NOT NULL,
-  adjusted_at timestamptz,
-  input_tokens bigint,
-  output_tokens bigint,
-  cached_input_tokens bigint,
-  service text,
-  provider text,
-  model text,
-  data_zone text,
-  certification text,
-  upstream_request_id text,
-  CONSTRAINT key_requests_settled CHECK ((state = 'settled') = (settled_by IS NOT NULL))
-) PARTITION BY RANGE (request_id);
-CREATE INDEX key_requests_by_account ON key_requests (svc_user_id, request_id);
+  key_number int NOT NULL,
+  -- Calendar month (UTC) in which it counts for its key, in months since the year 0. Null if an operator charged it although it
+  -- was never admitted, or if it was released without a lease.
+  month smallint,
+  -- Settled by usage or by estimate, or released.
+  ending "char" NOT NULL CHECK (ending IN ('u', 'e', 'r'))
+) PARTITION BY RANGE (id);
+-- Requests of a key share one copy of its number, and are sorted once read.
+CREATE INDEX ended_key_requests_by_key ON ended_key_requests (key_number);
 -- Requests whose gateway has a clock that no month of the other partitions contains.
-CREATE TABLE key_requests_other PARTITION OF key_requests DEFAULT;
+CREATE TABLE ended_key_requests_other PARTITION OF ended_key_requests DEFAULT;
+
+-- Ended API-key requests in the words of the other tables. Search by id or key_number: the others are computed.
+CREATE VIEW key_requests AS
+  SELECT r.id, id_of_uuid('req', r.id) AS request_id, k.svc_user_id, k.key_id, r.key_number,
+    CASE r.ending WHEN 'r' THEN 'released' ELSE 'settled' END AS state,
+    CASE r.ending WHEN 'u' THEN 'usage' WHEN 'e' THEN 'estimate' END AS settled_by,
+    r.cost_micros, coalesce(r.written_off_micros, 0) AS written_off_micros, r.posting_id,
+    make_timestamptz(r.month / 12, r.month % 12 + 1, 1, 0, 0, 0, 'UTC') AS month_start, time_of_uuid(r.id) AS created_at, r.ended_at
+  FROM ended_key_requests AS r JOIN request_keys AS k USING (key_number);
 
 -- API-key requests whose outcome is unknown. Each holds its estimate.
 CREATE TABLE uncertain_key_requests (
@@ -186,13 +197,13 @@ CREATE INDEX uncertain_key_requests_by_age ON uncertain_key_requests (uncertain_
 const USAGE = `
 -- Part of a delegated request's receipt beside the cost: its counts.
 CREATE TABLE request_details (
-  request_id text NOT NULL PRIMARY KEY,
-  service text NOT NULL,
-  input_tokens bigint,
-  output_tokens bigint,
-  cached_input_tokens bigint,
-  audio_ms bigint
-) PARTITION BY RANGE (request_id);
+  -- Bits of the request id, see uuid_of_id.
+  id uuid NOT NULL PRIMARY KEY,
+  input_tokens int,
+  output_tokens int,
+  cached_input_tokens int,
+  audio_ms int
+) PARTITION BY RANGE (id);
 CREATE TABLE request_details_other PARTITION OF request_details DEFAULT;
 
 -- Usage reported for a request that was never admitted, for an operator to charge or discard.
@@ -229,15 +240,20 @@ CREATE INDEX usage_days_by_app ON usage_days (client_id, day, svc_user_id, servi
 `;
 
 const CHANGES = `
--- Changes by the outcome of one delegated request.
+-- A change by an outcome of a delegated request, with what its sums are kept by.
 CREATE TYPE plan_use_change AS (
-  svc_user_id text,
+  request_id text, svc_user_id text, client_id text, service text, created_at timestamptz,
   -- Those of its admission.
   week_start timestamptz, month_start timestamptz,
+  -- True if the wallet pays, beyond the caps.
+  is_extra boolean,
   -- 1 if it leaves one of the account's places.
   ended int,
   -- Enters the windows.
   counted bigint,
+  -- True if the request is settled by this change, or was before.
+  is_settled boolean,
   -- False for a change of a cost that is counted already.
-  is_first boolean, request_id text, cost bigint);
+  is_first boolean,
+  cost bigint);
 `;

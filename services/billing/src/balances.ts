@@ -11,8 +11,8 @@ interface Discrepancy {
 /** Queries the tables of every slice directly, so that the check does not depend on the code it checks. */
 const CHECKS: Readonly<Record<string, string>> = {
   posting: `
-    SELECT p.id::text AS subject, 0 AS recorded, coalesce(sum(e.amount_micros), 1) AS derived
-    FROM ledger_postings p LEFT JOIN ledger_entries e ON e.posting_id = p.id GROUP BY p.id`,
+    SELECT id::text AS subject, 0 AS recorded, sum(amount_micros) AS derived
+    FROM (SELECT posting_id AS id, amount_micros FROM ledger_entries) AS e GROUP BY id`,
   wallet_balance: `
     SELECT w.svc_user_id, w.balance_micros, coalesce(b.total, 0)
     FROM wallets w LEFT JOIN (
@@ -54,9 +54,8 @@ const CHECKS: Readonly<Record<string, string>> = {
   lease_estimate: `
     SELECT l.lease_id::text, coalesce(l.estimated_micros, 0), coalesce(b.total, 0)
     FROM leases l LEFT JOIN (
-      SELECT substring(p.reference FROM 7 FOR 36) AS lease_id, sum(e.amount_micros) AS total
-      FROM ledger_postings p JOIN ledger_entries e ON e.posting_id = p.id
-      WHERE e.book = 'income' AND p.reference LIKE 'lease:%' GROUP BY 1) b ON b.lease_id = l.lease_id::text`,
+      SELECT substring(reference FROM 7 FOR 36) AS lease_id, sum(income_micros) AS total
+      FROM ledger_postings WHERE reference LIKE 'lease:%' GROUP BY 1) b ON b.lease_id = l.lease_id::text`,
   pending: `
     SELECT a.svc_user_id, a.pending, count(r.request_id)
     FROM accounts a LEFT JOIN reservations r ON r.svc_user_id = a.svc_user_id AND r.kind = 'delegated' AND r.state = 'reserved'
@@ -108,10 +107,8 @@ const SOURCES = `
     FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid
     WHERE i.inhparent = 'ended_reservations'::regclass AND c.relname ~ '_\\d{4}_\\d{2}$'
   ), booked_postings AS (
-    SELECT p.id, p.kind, p.reference, coalesce(sum(e.amount_micros) FILTER (WHERE e.book = 'income'), 0) AS income,
-      coalesce(sum(e.amount_micros) FILTER (WHERE e.book = 'write_offs'), 0) AS write_offs
-    FROM ledger_postings p JOIN ledger_entries e ON e.posting_id = p.id
-    WHERE p.kind IN ('settlement', 'adjustment') GROUP BY p.id
+    SELECT id, kind, reference, coalesce(income_micros, 0) AS income, coalesce(write_offs_micros, 0) AS write_offs
+    FROM ledger_postings WHERE kind IN ('settlement', 'adjustment')
   ), books AS (
     SELECT p.svc_user_id, e.book, sum(e.amount_micros) AS total
     FROM ledger_postings p JOIN ledger_entries e ON e.posting_id = p.id GROUP BY p.svc_user_id, e.book
@@ -124,13 +121,13 @@ const SOURCES = `
       CASE state WHEN 'settled' THEN budget_micros ELSE 0 END AS paid, coalesce(cost_micros, 0) AS cost
     FROM reservations WHERE extra_month IS NOT NULL
   ), extra_days AS (
-    SELECT concat_ws(' ', p.svc_user_id, (p.posted_at AT TIME ZONE 'UTC')::date) AS subject, -sum(e.amount_micros) AS paid
-    FROM ledger_postings p JOIN ledger_entries e ON e.posting_id = p.id AND e.book = 'wallet_available'
-    JOIN extra_requests x ON x.request_id = p.reference WHERE p.kind IN ('settlement', 'adjustment') GROUP BY 1
+    SELECT concat_ws(' ', p.svc_user_id, (p.posted_at AT TIME ZONE 'UTC')::date) AS subject, -sum(p.wallet_available_micros) AS paid
+    FROM ledger_postings p JOIN extra_requests x ON x.request_id = p.reference
+    WHERE p.wallet_available_micros IS NOT NULL AND p.kind IN ('settlement', 'adjustment') GROUP BY 1
   ), counted_of_keys AS (
     SELECT key_id, month_start, cost_micros - written_off_micros AS counted FROM key_requests
       -- An operator's charge of an unadmitted request does not count for the key.
-      WHERE lease_id IS NOT NULL
+      WHERE month_start IS NOT NULL
     UNION ALL SELECT key_id, month_start, held_micros FROM uncertain_key_requests
     UNION ALL SELECT key_id, month_start, estimated_micros FROM leases
   ), booked_requests AS (
@@ -146,7 +143,7 @@ const SOURCES = `
     FROM extra_requests x LEFT JOIN booked_postings b ON b.reference = x.request_id
     GROUP BY x.request_id, x.cost, x.paid
     UNION ALL SELECT concat('without a request ', b.id), 0, 0, b.income, b.write_offs FROM booked_postings b
-    WHERE b.kind = 'settlement' AND b.reference NOT LIKE 'lease:%'
+    WHERE b.kind = 'settlement' AND coalesce(b.reference, '') NOT LIKE 'lease:%'
       AND NOT EXISTS (SELECT FROM key_requests r WHERE r.posting_id = b.id)
       AND NOT EXISTS (SELECT FROM extra_requests x WHERE x.request_id = b.reference)
   ), recorded_days AS (
@@ -158,9 +155,9 @@ const SOURCES = `
     FROM reservations WHERE kind = 'delegated' AND state = 'settled'
       AND (created_at AT TIME ZONE 'UTC')::date > (SELECT since FROM kept) GROUP BY 1
   ), used_wallet_days AS (
-    SELECT concat_ws(' ', p.svc_user_id, (p.posted_at AT TIME ZONE 'UTC')::date) AS subject, -sum(e.amount_micros) AS paid
-    FROM ledger_postings p JOIN ledger_entries e ON e.posting_id = p.id AND e.book = 'wallet_available'
-    WHERE p.kind NOT IN ('top_up', 'refund') AND NOT p.reference LIKE ANY ('{refund:%,reversal:%,dispute:%}')
+    SELECT concat_ws(' ', p.svc_user_id, (p.posted_at AT TIME ZONE 'UTC')::date) AS subject, -sum(p.wallet_available_micros) AS paid
+    FROM ledger_postings p
+    WHERE p.wallet_available_micros IS NOT NULL AND p.kind NOT IN ('top_up', 'refund') AND NOT coalesce(p.reference, '') LIKE ANY ('{refund:%,reversal:%,dispute:%}')
     GROUP BY 1
   ), budgeted AS (
     SELECT concat_ws(' ', b.svc_user_id, b.client_id) AS subject, b.held_micros, b.uncertain_micros, b.used_micros,

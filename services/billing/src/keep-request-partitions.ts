@@ -10,12 +10,34 @@ const ADVISORY_LOCK = 4_120_983;
 const DAY_MS = 86_400_000;
 const NO_BYTES = new Uint8Array(16);
 const MONTH = /_\d{4}_\d{2}$/;
-/** Tables of ended requests, and the rows of their default partitions that are too old: no month tells their age. */
-const TABLES: Readonly<Record<string, string>> = {
-  key_requests: 'ended_at < :keptSince',
-  ended_reservations: 'ended_at < :keptSince',
-  request_details: 'NOT EXISTS (SELECT FROM reservations AS r WHERE r.request_id = request_details_other.request_id)',
-};
+
+interface RequestTable {
+  readonly name: string;
+  readonly key: string;
+  /** SQL of the key of a request id. */
+  readonly keyOf: (id: string) => string;
+  /** The rows of its default partition that are too old: no month tells their age. */
+  readonly isTooOld: string;
+}
+
+const byBits = { key: 'id', keyOf: (id: string) => `uuid_of_id('req', '${id}')` };
+
+/** Tables of ended requests. */
+const TABLES: readonly RequestTable[] = [
+  { name: 'ended_key_requests', ...byBits, isTooOld: 'ended_at < :keptSince' },
+  {
+    name: 'ended_reservations',
+    key: 'request_id',
+    keyOf: (id) => `'${id}'`,
+    isTooOld: 'ended_at < :keptSince',
+  },
+  {
+    name: 'request_details',
+    ...byBits,
+    isTooOld:
+      "NOT EXISTS (SELECT FROM reservations AS r WHERE r.request_id = id_of_uuid('req', request_details_other.id))",
+  },
+];
 
 /**
  * Creates the monthly partitions of ended requests, the last month's included, and drops those that ended more than `daysKept`
@@ -26,14 +48,15 @@ export const keepRequestPartitions = async (
   { nowMs, daysKept }: { readonly nowMs: number; readonly daysKept: number },
 ): Promise<void> => {
   const keptSinceMs = nowMs - daysKept * DAY_MS;
-  for (const [table, isTooOld] of Object.entries(TABLES)) {
+  for (const requests of TABLES) {
+    const { name: table, isTooOld } = requests;
     await database.transaction(async (trx) => {
       await trx.raw('SELECT pg_advisory_xact_lock(?)', [ADVISORY_LOCK]);
       await trx.raw("SELECT set_config('lock_timeout', ?, true)", [LOCK_TIMEOUT]);
       const existing = await listPartitions(trx, table);
       for (let offset = -1; offset <= MONTHS_AHEAD; offset += 1) {
         const month = monthOf(nowMs, offset);
-        if (!existing.includes(`${table}_${month.name}`)) await createPartition(trx, table, month);
+        if (!existing.includes(`${table}_${month.name}`)) await createPartition(trx, requests, month);
       }
       const oldestKept = `${table}_${monthOf(keptSinceMs, 0).name}`;
       for (const name of existing) if (MONTH.test(name) && name < oldestKept) await trx.raw('DROP TABLE ??', [name]);
@@ -69,12 +92,18 @@ const listPartitions = async (trx: Knex.Transaction, table: string): Promise<str
  * Creates a partition with the rows that came before it, which the default partition has. Interpolates its arguments, as DDL
  * takes no parameters. All are names of tables and numbers.
  */
-const createPartition = async (trx: Knex.Transaction, table: string, { name, fromId, toId }: Month): Promise<void> => {
+const createPartition = async (
+  trx: Knex.Transaction,
+  { name: table, key, keyOf }: RequestTable,
+  { name, fromId, toId }: Month,
+): Promise<void> => {
   const partition = `${table}_${name}`;
+  const from = keyOf(fromId);
+  const to = keyOf(toId);
   await trx.raw(`
     CREATE TABLE ${partition} (LIKE ${table} INCLUDING ALL);
     LOCK TABLE ${table}_other IN ACCESS EXCLUSIVE MODE;
-    WITH early AS (DELETE FROM ${table}_other WHERE request_id >= '${fromId}' AND request_id < '${toId}' RETURNING *)
+    WITH early AS (DELETE FROM ${table}_other WHERE ${key} >= ${from} AND ${key} < ${to} RETURNING *)
       INSERT INTO ${partition} SELECT * FROM early;
-    ALTER TABLE ${table} ATTACH PARTITION ${partition} FOR VALUES FROM ('${fromId}') TO ('${toId}')`);
+    ALTER TABLE ${table} ATTACH PARTITION ${partition} FOR VALUES FROM (${from}) TO (${to})`);
 };

@@ -3,7 +3,7 @@ import { type ExportSection, streamSections } from '@svc/database';
 import { type Binding, bind, sendJsonStream } from '@svc/service-kit';
 
 /** Data of billing about a person. */
-const SECTIONS: readonly ExportSection[] = [
+export const SECTIONS: readonly ExportSection[] = [
   {
     name: 'subscriptions',
     sql: `SELECT id, status, plan_id, current_period_start, current_period_end, cancel_at_period_end, past_due_since, ended_at,
@@ -39,8 +39,8 @@ const SECTIONS: readonly ExportSection[] = [
   },
   {
     name: 'key_requests',
-    sql: `SELECT request_id, key_id, service, state, cost_micros, created_at, ended_at FROM key_requests
-      WHERE svc_user_id = $1 ORDER BY request_id`,
+    sql: `SELECT request_id, key_id, state, cost_micros, created_at, ended_at FROM key_requests
+      WHERE svc_user_id = $1 ORDER BY id`,
   },
   {
     name: 'uncertain_key_requests',

@@ -40,7 +40,7 @@ interface SignReceiptDeps {
 /** A request of an app or key as shown on its receipt. */
 type ReceiptRequest =
   | ({ readonly kind: 'delegated' } & SettledReservation)
-  | ({ readonly kind: 'api_key' } & KeyRequestRecord);
+  | ({ readonly kind: 'api_key'; readonly details: KeyReceiptRequest['details'] } & KeyRequestRecord);
 
 interface ReceiptSigning {
   /** Signs the receipt of a delegated request of this user and app. */
@@ -82,17 +82,16 @@ export const createReceiptSigning = (deps: SignReceiptDeps): ReceiptSigning => {
       });
       return sign({ kind: 'delegated', ...request });
     },
-    signKey: async ({ request_id, svc_user_id, key_id, has_ended }) => {
+    signKey: async ({ request_id, svc_user_id, key_id, details }) => {
       const request = await waitFor(async () => {
         const found = await findKey(request_id);
-        const isTheirs = found?.userId === svc_user_id && (key_id === null || found.keyId === key_id);
-        if (found !== undefined && isTheirs) return found;
-        if (found !== undefined || !has_ended) throw new AppError('not_found');
+        if (found?.userId === svc_user_id && found.keyId === key_id) return found;
+        if (found !== undefined) throw new AppError('not_found');
         const [state] = await listKeyRequestStates(deps.database, svc_user_id, [request_id]);
-        if (state !== undefined) throw notSettled();
+        if (state?.state === 'uncertain') throw notSettled();
         return undefined;
       });
-      return sign({ kind: 'api_key', ...request });
+      return sign({ kind: 'api_key', details, ...request });
     },
   };
 };
@@ -150,32 +149,35 @@ const toClaims = ({ issuer, currency }: SignReceiptDeps, request: ReceiptRequest
     output_tokens: isReleased ? 0 : outputTokens,
     cached_input_tokens: isReleased || (cachedInputTokens === null && inputTokens !== null) ? 0 : cachedInputTokens,
     ...(audioMs === null ? {} : { audio_seconds: audioMs / 1000 }),
-    created_at: request.createdAt.toISOString(),
+    created_at: request.kind === 'delegated' ? request.createdAt.toISOString() : request.details.started_at,
     settled_at: endedAt.toISOString(),
   };
   return request.kind === 'delegated'
     ? { ...common, client_id: request.clientId }
-    : {
-        ...common,
-        key_id: request.keyId,
-        provider: request.provider,
-        model: request.model,
-        data_zone: request.dataZone,
-        certification: request.certification,
-        upstream_request_id: request.upstreamRequestId,
-      };
+    : { ...common, key_id: request.keyId, ...servedBy(request.details) };
 };
 
-const countsOf = (request: ReceiptRequest) =>
-  request.kind === 'api_key'
-    ? { ...request, audioMs: null }
-    : {
-        service: request.service,
-        inputTokens: request.details?.input_tokens ?? null,
-        outputTokens: request.details?.output_tokens ?? null,
-        cachedInputTokens: request.details?.cached_input_tokens ?? null,
-        audioMs: request.details?.audio_ms ?? null,
-      };
+const servedBy = ({
+  provider,
+  model,
+  data_zone,
+  certification,
+  upstream_request_id,
+}: KeyReceiptRequest['details']) => ({
+  provider,
+  model,
+  data_zone,
+  certification,
+  upstream_request_id,
+});
+
+const countsOf = (request: ReceiptRequest) => ({
+  service: request.kind === 'delegated' ? request.service : request.details.service,
+  inputTokens: request.details?.input_tokens ?? null,
+  outputTokens: request.details?.output_tokens ?? null,
+  cachedInputTokens: request.details?.cached_input_tokens ?? null,
+  audioMs: request.kind === 'delegated' ? (request.details?.audio_ms ?? null) : null,
+});
 
 const outcomeOf = ({ state, settledBy }: ReceiptRequest): ReceiptClaims['outcome'] => {
   if (state === 'released') return 'released';

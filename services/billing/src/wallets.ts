@@ -107,10 +107,10 @@ interface TransactionRow {
 const TRANSACTIONS = `
   WITH changes AS (
     SELECT 'txn_' || p.id AS id, split_part(p.reference, ':', 1) AS origin,
-      CASE WHEN p.kind = 'adjustment' OR p.reference LIKE 'dispute:%' THEN 'adjustment' ELSE p.kind END AS type,
-      (p.posted_at AT TIME ZONE 'UTC')::date AS day, 0 AS is_usage, p.id AS seq, e.amount_micros AS amount, 0 AS extra, p.posted_at
-    FROM ledger_postings AS p JOIN ledger_entries AS e ON e.posting_id = p.id AND e.book = 'wallet_available'
-    WHERE p.svc_user_id = :userId AND p.kind IN ('top_up', 'refund', 'adjustment')
+      CASE WHEN p.kind = 'adjustment' OR p.reference LIKE 'dispute:%' THEN 'adjustment' ELSE p.kind::text END AS type,
+      (p.posted_at AT TIME ZONE 'UTC')::date AS day, 0 AS is_usage, p.id AS seq, p.wallet_available_micros AS amount, 0 AS extra, p.posted_at
+    FROM ledger_postings AS p
+    WHERE p.wallet_available_micros IS NOT NULL AND p.svc_user_id = :userId AND p.kind IN ('top_up', 'refund', 'adjustment')
       AND (p.kind <> 'adjustment' OR p.reference LIKE ANY ('{refund:%,reversal:%,dispute:%}'))
     UNION ALL
     SELECT 'usage_' || to_char(day, 'YYYYMMDD'), '', 'usage', day, 1, 0, -paid_micros, extra_micros, last_posted_at

@@ -184,7 +184,6 @@ describe('a restored database', () => {
   const forgetCharge = async (userId: string): Promise<void> => {
     const { id } = await billing.db('checkout_sessions').where({ svc_user_id: userId, is_automatic: true }).first();
     await billing.db.raw(`SET session_replication_role = replica;
-      DELETE FROM ledger_entries WHERE posting_id IN (SELECT id FROM ledger_postings WHERE reference = 'auto_top_up:${id}');
       DELETE FROM ledger_postings WHERE reference = 'auto_top_up:${id}';
       SET session_replication_role = DEFAULT;
       UPDATE wallets SET balance_micros = 1000000 WHERE svc_user_id = '${userId}'`);

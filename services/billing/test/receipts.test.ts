@@ -64,7 +64,7 @@ describe('the receipt of a delegated request', () => {
     expect([early.body.detail.code, early.headers.get('retry-after')]).toEqual(['not_settled', '1']);
     await billing.setClock('2026-10-01T12:00:07.250Z');
     await billing.settle(requestId, { outcome: 'settled', cost_micros: 30 });
-    await report(fact(requestId, { served_by: SERVED_BY }));
+    await report(fact(requestId));
     const { payload, protectedHeader } = await verify((await receiptOf(userId, requestId)).body.receipt);
     expect(protectedHeader).toEqual({ alg: 'ES256', typ: 'svc-receipt+jwt', kid: expect.any(String) });
     expect(payload).toEqual({
@@ -124,33 +124,40 @@ describe('the receipt of a delegated request', () => {
 });
 
 describe('the receipt of an API-key request', () => {
-  test('names provider, model and certification, and is readable by its account and its key only', async () => {
+  test('states its cost and what its gateway recorded, for its account and key only', async () => {
     const userId = newId('usr');
     const keyId = newId('key');
     const requestId = newId('req');
     await billing.db.raw(`SELECT wallet_credit(?, 1000000, 'EUR', ?)`, [userId, newId('cs')]);
     const asked = await accounts.ask({ userId, keyId }, { hold_micros: 100, request_id: requestId });
-    const ask = (key_id: string | null, svc_user_id = userId, has_ended = true) =>
-      billing.internal('POST', '/internal/key-receipts', { request_id: requestId, svc_user_id, key_id, has_ended });
-    expect((await ask(null, userId, false)).status).toBe(404);
-    const waiting = ask(null);
+    const started_at = '2026-10-01T12:00:00.250Z';
+    const details = {
+      service: 'chat',
+      input_tokens: 3,
+      output_tokens: 4,
+      cached_input_tokens: 1,
+      ...SERVED_BY,
+      started_at,
+    };
+    const ask = (key_id = keyId, svc_user_id = userId) =>
+      billing.internal('POST', '/internal/key-receipts', { request_id: requestId, svc_user_id, key_id, details });
+    const waiting = ask();
     const outcome = accounts.outcomeOf(asked.requestId, { outcome: 'settled', cost_micros: 40 });
-    const details = { service: 'chat', input_tokens: 3, output_tokens: 4, cached_input_tokens: 1, ...SERVED_BY };
-    await settleKeyRequests(billing.db, [{ ...outcome, ...details }], 'EUR');
+    await settleKeyRequests(billing.db, [outcome], 'EUR');
     expect((await waiting).status).toBe(200);
-    const { payload } = await verify((await ask(null)).body.receipt);
+    const { payload } = await verify((await ask()).body.receipt);
     expect(payload).toMatchObject({
       key_id: keyId,
       service: 'chat',
       cost_micros: 40,
       paid_by: 'wallet',
       input_tokens: 3,
+      created_at: started_at,
       ...SERVED_BY,
     });
     expect(payload).not.toHaveProperty('client_id');
-    expect((await ask(keyId)).status).toBe(200);
     expect((await ask(newId('key'))).status).toBe(404);
-    expect((await ask(null, newId('usr'))).status).toBe(404);
+    expect((await ask(keyId, newId('usr'))).status).toBe(404);
   });
 });
 

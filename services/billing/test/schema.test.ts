@@ -1,9 +1,10 @@
 import { fileURLToPath } from 'node:url';
-import { idOf } from '@svc/contracts';
+import { idOf, newId } from '@svc/contracts';
 import { dumpSchema } from '@svc/database';
 import { type TestDatabase, testDatabase } from '@svc/database/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { keepRequestPartitions } from '../src/keep-request-partitions.ts';
+import { SECTIONS } from '../src/personal-data.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -84,38 +85,76 @@ test('finds top-ups and refunds without reading the postings of usage', async ()
 });
 
 test('finds an ended API-key request, and those of an account, through indexes of the partitions', async () => {
-  const explain = async (condition: string): Promise<string> => {
-    const { rows } = await database.knex.raw(`EXPLAIN SELECT * FROM key_requests WHERE ${condition}`);
-    return rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
-  };
-  expect(await explain("request_id = 'req_1'")).toContain('key_requests_other_pkey');
-  expect(await explain("svc_user_id = 'usr_1'")).toContain('key_requests_other_svc_user_id_request_id_idx');
+  const plan = await database.knex.transaction(async (trx) => {
+    await trx.raw('SET LOCAL enable_seqscan = off');
+    const explain = async (condition: string): Promise<string> => {
+      const { rows } = await trx.raw(`EXPLAIN SELECT * FROM key_requests WHERE ${condition}`);
+      return rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
+    };
+    return {
+      ofId: await explain(`id = uuid_of_id('req', '${newId('req')}')`),
+      ofAccount: await explain("svc_user_id = 'usr_1'"),
+    };
+  });
+  expect(plan.ofId).toContain('ended_key_requests_other_pkey');
+  expect(plan.ofAccount).toContain('request_keys_once');
+  expect(plan.ofAccount).toContain('ended_key_requests_other_key_number_idx');
 });
+
+/** Sections with a row for each request or use. */
+const LONG = ['usage_days', 'requests', 'key_requests', 'uncertain_key_requests', 'ledger'];
+
+test.each(SECTIONS.filter(({ name }) => LONG.includes(name)))(
+  'exports the section $name of a person through an index',
+  async ({ sql }) => {
+    const plan = await database.knex.transaction(async (trx) => {
+      // A sequential scan is then planned only where no index fits.
+      await trx.raw('SET LOCAL enable_seqscan = off');
+      const { rows } = await trx.raw(`EXPLAIN ${sql.replaceAll('$1', "'usr_1'")}`);
+      return rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
+    });
+    expect(plan).not.toContain('Seq Scan');
+  },
+);
 
 test('creates months of ended requests although requests came before them, moves these there, and drops them after their retention', async () => {
   const { knex } = database;
-  const tables = ['key_requests', 'reservations', 'request_details'];
+  const { rows: numbered } = await knex.raw(
+    "INSERT INTO request_keys (svc_user_id, key_id) VALUES ('usr_1', 'key_1') RETURNING key_number",
+  );
+  const bits = (id: string) => knex.raw("uuid_of_id('req', ?)", [id]);
   const at = new Date('2041-03-10T00:00:00Z');
   const idAt = (time: string) => idOf('req', Date.parse(time), new Uint8Array(16).fill(7));
   const early = [idAt('2041-03-10T00:00:00Z'), idAt('2041-05-31T23:59:59Z')];
   const keep = (daysLater: number) =>
     keepRequestPartitions(knex, { nowMs: at.getTime() + daysLater * 86_400_000, daysKept: 400 });
-  const partitionsOf = async (table: string): Promise<string[]> => {
+  const partitionsOf = async (table: string, key = 'request_id'): Promise<string[]> => {
+    const ids = key === 'id' ? early.map(bits) : early;
     const partition = knex.raw('tableoid::regclass::text AS name');
-    const rows = await knex(table).whereIn('request_id', early).orderBy('request_id').select(partition);
+    const rows = await knex(table).whereIn(key, ids).orderBy(key).select(partition);
     return rows.map(({ name }) => name);
   };
-  const places = async () => (await Promise.all(tables.map(partitionsOf))).flat();
-  const inMonths = ['key_requests', 'ended_reservations', 'request_details'].flatMap((table) => [
+  const places = async () =>
+    (
+      await Promise.all([
+        partitionsOf('ended_key_requests', 'id'),
+        partitionsOf('reservations'),
+        partitionsOf('request_details', 'id'),
+      ])
+    ).flat();
+  const inMonths = ['ended_key_requests', 'ended_reservations', 'request_details'].flatMap((table) => [
     `${table}_2041_03`,
     `${table}_2041_05`,
   ]);
   for (const request_id of early) {
-    const times = { month_start: at, created_at: at, ended_at: at };
-    const ended = { request_id, svc_user_id: 'usr_1', key_id: 'key_1', state: 'released', cost_micros: 0 };
-    await knex('key_requests').insert({ ...ended, ...times });
+    const ended = { ending: 'r', cost_micros: 0, ended_at: at };
+    await knex('ended_key_requests').insert({
+      id: bits(request_id),
+      ...numbered[0],
+      ...ended,
+    });
     await knex.raw(OPEN.replace("'sound'", '?'), [request_id]);
-    await knex('request_details').insert({ request_id, service: 'chat' });
+    await knex('request_details').insert({ id: bits(request_id) });
   }
   expect(await partitionsOf('reservations')).toEqual(early.map(() => 'open_reservations'));
   await knex('reservations').whereIn('request_id', early).update({ state: 'released', ended_at: at });
@@ -176,14 +215,17 @@ test.each([
   }
 });
 
-const POSTING = `INSERT INTO ledger_postings (svc_user_id, posted_at, kind, reference, currency) VALUES ('usr', now(),`;
-const ENTRY = 'INSERT INTO ledger_entries (posting_id, book, amount_micros) VALUES';
+const POSTING = `INSERT INTO ledger_postings (svc_user_id, posted_at, income_micros, write_offs_micros, kind, reference, currency)
+  VALUES ('usr', now(),`;
 
 test.each([
-  `${POSTING} 'other', 'r', 'EUR')`,
-  `${POSTING} 'top_up', 'r', 'eur')`,
-  `${ENTRY} (1, 'other', 1), (1, 'income', -1)`,
-  `${ENTRY} (1, 'income', 0)`,
-])('refuses an invalid ledger row: %s', async (insert) => {
-  expect(await codeOf('SELECT 1', insert)).toBe('23514');
+  ["5, -4, 'settlement', 'r', 'EUR'", '23514'],
+  ["NULL, NULL, 'settlement', 'r', 'EUR'", '23514'],
+  ["0, NULL, 'settlement', 'r', 'EUR'", '23514'],
+  ["5, -5, 'settlement', 'r', 'eur'", '23514'],
+  ["5, -5, 'top_up', NULL, 'EUR'", '23514'],
+  ["5, -5, 'other', 'r', 'EUR'", '22P02'],
+  ["5, -5, 'settlement', NULL, 'EUR'", 'done'],
+])('a ledger posting of %s: %s', async (values, code) => {
+  expect(await codeOf('SELECT 1', `${POSTING} ${values})`)).toBe(code);
 });

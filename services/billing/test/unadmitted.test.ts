@@ -65,7 +65,7 @@ test('charges the cost to the wallet of the API key, once, up to what is availab
   expect(balances.map(({ balance_micros }) => Number(balance_micros))).toEqual([0, 4_999_500]);
   const records = await billing.db('key_requests').whereIn('request_id', ids).orderBy('cost_micros');
   expect(
-    records.map(({ cost_micros, written_off_micros, lease_id }) => [cost_micros, written_off_micros, lease_id]),
+    records.map(({ cost_micros, written_off_micros, month_start }) => [cost_micros, written_off_micros, month_start]),
   ).toEqual([
     [50, 50, null],
     [200, 0, null],

@@ -1,10 +1,11 @@
-import { auditLogMigration } from '@svc/database';
+import { auditLogMigration, compactIdsMigration } from '@svc/database';
 import { formerSigningKeysMigration } from '@svc/secrets';
 import type { Knex } from 'knex';
 
 /** Keys of the API-key gateway, and metadata of every admitted request. */
 export const up = async (knex: Knex): Promise<void> => {
   await knex.raw(API_KEYS);
+  await compactIdsMigration(knex);
   await knex.raw(USAGE_RECORDS);
   await formerSigningKeysMigration(knex);
   await auditLogMigration(knex);
@@ -71,49 +72,73 @@ COMMENT ON TABLE ended_memberships IS 'Memberships whose tokens may still be val
 `;
 
 const USAGE_RECORDS = `
--- By month of their start, so that old months go by dropping a partition.
-CREATE TABLE usage_records (
-  request_id text NOT NULL,
-  started_at timestamptz NOT NULL,
-  kind text NOT NULL,
+CREATE TABLE usage_callers (
+  caller_number int GENERATED ALWAYS AS IDENTITY CONSTRAINT usage_callers_pkey PRIMARY KEY,
   svc_user_id text NOT NULL,
-  client_id text,
-  key_id text,
+  kind text NOT NULL CONSTRAINT usage_callers_kind_known CHECK (kind IN ('delegated', 'api_key')),
+  caller_id text NOT NULL,
+  last_month date NOT NULL,
+  CONSTRAINT usage_callers_once UNIQUE (svc_user_id, kind, caller_id)
+);
+COMMENT ON TABLE usage_callers IS 'API keys, and accounts in an app, by a short number for their records.';
+COMMENT ON COLUMN usage_callers.caller_id IS 'Key or app.';
+COMMENT ON COLUMN usage_callers.last_month IS 'First day of the month (UTC) of its latest record, with whose month it is deleted.';
+
+CREATE TABLE usage_names (
+  names_number int GENERATED ALWAYS AS IDENTITY CONSTRAINT usage_names_pkey PRIMARY KEY,
+  digest uuid NOT NULL CONSTRAINT usage_names_once UNIQUE,
+  last_month date NOT NULL,
   service text NOT NULL,
   model text NOT NULL,
   upstream_model text,
   provider text,
   route_id text,
   data_zone text,
-  ingress_region text NOT NULL,
-  upstream_request_id text,
-  input_tokens bigint,
-  cached_input_tokens bigint,
-  output_tokens bigint,
-  reasoning_tokens bigint,
-  audio_ms bigint,
-  is_estimated boolean NOT NULL,
-  outcome text NOT NULL,
+  certification text,
+  ingress_region text NOT NULL
+);
+COMMENT ON TABLE usage_names IS 'Names that records share: of route, models, provider and zone.';
+COMMENT ON COLUMN usage_names.last_month IS 'First day of the month (UTC) of their latest record, with whose month they are deleted.';
+COMMENT ON COLUMN usage_names.digest IS 'Part of the SHA-256 of the names, as a provider may send a model name of any length.';
+
+-- Every byte here is kept for each request, so columns are ordered by alignment. By month of the id, which begins with its time,
+-- so that old months go by dropping a partition.
+CREATE TABLE usage_rows (
+  id uuid NOT NULL,
+  started_at timestamptz NOT NULL,
   cost_micros bigint NOT NULL,
+  caller_number int NOT NULL,
+  names_number int NOT NULL,
+  duration_ms int NOT NULL,
+  input_tokens int,
+  output_tokens int,
+  cached_input_tokens int,
+  reasoning_tokens int,
+  audio_ms int,
+  first_event_ms int,
   status smallint NOT NULL,
+  outcome "char" NOT NULL,
+  is_estimated boolean NOT NULL,
   streamed boolean NOT NULL,
-  first_event_ms integer,
-  duration_ms integer NOT NULL,
-  CONSTRAINT usage_records_pkey PRIMARY KEY (request_id, started_at),
-  CONSTRAINT usage_records_kind_known CHECK (kind IN ('delegated', 'api_key')),
-  CONSTRAINT usage_records_outcome_known CHECK (outcome IN ('settled', 'released', 'uncertain')),
-  CONSTRAINT usage_records_cost_not_negative CHECK (cost_micros >= 0),
-  CONSTRAINT usage_records_released_is_free CHECK (outcome <> 'released' OR cost_micros = 0),
-  CONSTRAINT usage_records_caller_known CHECK ((kind = 'api_key') = (key_id IS NOT NULL))
-) PARTITION BY RANGE (started_at);
-CREATE TABLE usage_records_other PARTITION OF usage_records DEFAULT;
-CREATE INDEX usage_records_by_account ON usage_records (svc_user_id, started_at DESC, request_id DESC)
-  WHERE kind = 'api_key';
--- An export reads all requests of a person; no list shows the delegated ones.
-CREATE INDEX usage_records_delegated_by_account ON usage_records (svc_user_id, started_at, request_id)
-  WHERE kind = 'delegated';
-CREATE INDEX usage_records_by_key ON usage_records (key_id, started_at DESC, request_id DESC)
-  WHERE kind = 'api_key';
-COMMENT ON TABLE usage_records IS 'Metadata of admitted requests; no prompt, answer or file ever.';
-COMMENT ON TABLE usage_records_other IS 'Catches rows of months without a partition; empty in ordinary times.';
+  upstream_request_id text,
+  -- Requests of a caller by time: lists of an account merge those of its callers.
+  CONSTRAINT usage_rows_pkey PRIMARY KEY (caller_number, id),
+  CONSTRAINT usage_rows_outcome_known CHECK (outcome IN ('s', 'r', 'u')),
+  CONSTRAINT usage_rows_cost_not_negative CHECK (cost_micros >= 0),
+  CONSTRAINT usage_rows_released_is_free CHECK (outcome <> 'r' OR cost_micros = 0)
+) PARTITION BY RANGE (id);
+CREATE TABLE usage_rows_other PARTITION OF usage_rows DEFAULT;
+COMMENT ON TABLE usage_rows IS 'Metadata of admitted requests; no prompt, answer or file ever. See the view usage_records.';
+COMMENT ON COLUMN usage_rows.id IS 'Bits of the request id, see uuid_of_id.';
+COMMENT ON TABLE usage_rows_other IS 'Catches rows of months without a partition; empty in ordinary times.';
+
+CREATE VIEW usage_records AS
+  SELECT id_of_uuid('req', r.id) AS request_id, r.started_at, c.kind, c.svc_user_id,
+    CASE c.kind WHEN 'delegated' THEN c.caller_id END AS client_id, CASE c.kind WHEN 'api_key' THEN c.caller_id END AS key_id,
+    n.service, n.model, n.upstream_model, n.provider, n.route_id, n.data_zone, n.certification, n.ingress_region,
+    r.upstream_request_id, r.input_tokens, r.cached_input_tokens, r.output_tokens, r.reasoning_tokens, r.audio_ms,
+    r.is_estimated, CASE r.outcome WHEN 's' THEN 'settled' WHEN 'r' THEN 'released' ELSE 'uncertain' END AS outcome,
+    r.cost_micros, r.status, r.streamed, r.first_event_ms, r.duration_ms, r.id, r.caller_number
+  FROM usage_rows AS r JOIN usage_callers AS c USING (caller_number) JOIN usage_names AS n USING (names_number);
+COMMENT ON VIEW usage_records IS 'The records with their names. Search by id, caller_number or svc_user_id: request_id is computed.';
 `;

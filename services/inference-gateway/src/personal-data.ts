@@ -2,11 +2,6 @@ import { internalRoutes } from '@svc/contracts';
 import { type ExportSection, streamSections } from '@svc/database';
 import { type Binding, bind, sendJsonStream } from '@svc/service-kit';
 
-const usageOf = (kind: 'delegated' | 'api_key', model: 'NULL' | 'model'): string =>
-  `SELECT request_id, started_at, kind, client_id, key_id, service, ${model} AS model, input_tokens, cached_input_tokens,
-     output_tokens, reasoning_tokens, audio_ms, outcome, cost_micros, status, streamed, duration_ms
-   FROM usage_records WHERE svc_user_id = $1 AND kind = '${kind}'`;
-
 /** Data of the gateway about a person. Delegated requests name no model. */
 export const SECTIONS: readonly ExportSection[] = [
   {
@@ -16,8 +11,10 @@ export const SECTIONS: readonly ExportSection[] = [
   },
   {
     name: 'usage_records',
-    // Each kind has its own index by account.
-    sql: `${usageOf('delegated', 'NULL')} UNION ALL ${usageOf('api_key', 'model')} ORDER BY started_at, request_id`,
+    sql: `SELECT request_id, started_at, kind, client_id, key_id, service, CASE kind WHEN 'api_key' THEN model END AS model,
+      input_tokens, cached_input_tokens, output_tokens, reasoning_tokens, audio_ms, outcome, cost_micros, status, streamed,
+      duration_ms
+      FROM usage_records WHERE svc_user_id = $1 ORDER BY started_at, id`,
   },
 ];
 

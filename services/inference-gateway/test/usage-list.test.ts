@@ -1,6 +1,8 @@
-import { newId } from '@svc/contracts';
+import { newId, idOf as timedId } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { insertUsageRecords } from '../src/usage-records/insert-usage-records.ts';
+import { releasedEnd, toUsageFact, type UsageRecord } from '../src/usage-records/usage-record.ts';
 import { createKey, startGateway, type TestGateway } from './support/start-gateway.ts';
 
 let gateway: TestGateway;
@@ -50,10 +52,7 @@ test('returns pages, newest first, without gaps or repetitions', async () => {
     if (!body.has_more) break;
     after = `&after=${seen.at(-1)}`;
   }
-  const rows = await gateway.database.knex('usage_records').orderBy([
-    { column: 'started_at', order: 'desc' },
-    { column: 'request_id', order: 'desc' },
-  ]);
+  const rows = await gateway.database.knex('usage_records').orderBy([{ column: 'request_id', order: 'desc' }]);
   expect(seen).toEqual(rows.map(({ request_id }) => request_id));
 });
 
@@ -119,20 +118,31 @@ test('filters by model and status', async () => {
 });
 
 test('returns all pages as CSV for Accept: text/csv', async () => {
-  const columns = { kind: 'api_key', ingress_region: 'r', is_estimated: false, outcome: 'settled', streamed: false };
-  const rows = Array.from({ length: 150 }, (_, index) => ({
-    ...columns,
-    request_id: newId('req'),
-    started_at: new Date(Date.UTC(2026, 0, 1, 0, 0, index)),
-    svc_user_id: userId,
-    key_id: newId('key'),
-    service: 'chat',
-    cost_micros: 1,
-    status: 200,
-    duration_ms: 1,
-    model: index === 0 ? '=cmd,"x"' : 'svc-chat',
-  }));
-  await gateway.database.knex('usage_records').insert(rows);
+  const records = Array.from({ length: 150 }, (_, index): UsageRecord => {
+    const startedAtMs = Date.UTC(2026, 0, 1, 0, 0, index);
+    return {
+      ...releasedEnd(200, startedAtMs + 1),
+      requestId: timedId('req', startedAtMs, new Uint8Array(16)),
+      kind: 'api_key',
+      userId,
+      clientId: null,
+      keyId: newId('key'),
+      service: 'chat',
+      model: index === 0 ? '=cmd,"x"' : 'svc-chat',
+      ingressRegion: 'r',
+      isStreamed: false,
+      startedAtMs,
+      lease: null,
+      outcome: 'settled',
+      costMicros: 1,
+    };
+  });
+  await insertUsageRecords(gateway.database.knex, records, {
+    subject: 'inference.usage.recorded.v1',
+    aggregate: 'usage:test',
+    version: 1,
+    data: { records: records.map(toUsageFact) },
+  });
   const query = '?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z';
   const answer = await fetch(`${gateway.url}/v1/gateway/usage${query}`, {
     headers: { authorization: `Bearer ${session}`, accept: 'text/csv' },
@@ -140,7 +150,7 @@ test('returns all pages as CSV for Accept: text/csv', async () => {
   expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
   const lines = (await answer.text()).trimEnd().split('\r\n');
   expect(lines[0]).toMatch(/^request_id,started_at,key_id,model,/);
-  expect(lines.slice(1).map((line) => line.split(',')[0])).toEqual(rows.map(({ request_id }) => request_id).reverse());
+  expect(lines.slice(1).map((line) => line.split(',')[0])).toEqual(records.map(({ requestId }) => requestId).reverse());
   expect(lines.at(-1)).toContain(`,"'=cmd,""x""",`);
 });
 

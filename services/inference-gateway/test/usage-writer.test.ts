@@ -185,27 +185,46 @@ describe('partitions', () => {
   const names = async (): Promise<string[]> =>
     (
       await database.knex.raw(
-        `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'usage_records'::regclass ORDER BY 1`,
+        `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'usage_rows'::regclass ORDER BY 1`,
       )
     ).rows.map(({ name }: { name: string }) => name);
 
   test('exist for this month and the next two, and old ones are dropped, with concurrent replicas', async () => {
     expect(await names()).toEqual([
-      'usage_records_2026_11',
-      'usage_records_2026_12',
-      'usage_records_2027_01',
-      'usage_records_other',
+      'usage_rows_2026_11',
+      'usage_rows_2026_12',
+      'usage_rows_2027_01',
+      'usage_rows_other',
     ]);
     const later = { nowMs: Date.parse('2027-02-01T00:00:00Z'), monthsKept: 2 };
     await Promise.all([keepUsagePartitions(database.knex, later), keepUsagePartitions(database.knex, later)]);
     expect(await names()).toEqual([
-      'usage_records_2026_12',
-      'usage_records_2027_01',
-      'usage_records_2027_02',
-      'usage_records_2027_03',
-      'usage_records_2027_04',
-      'usage_records_other',
+      'usage_rows_2026_12',
+      'usage_rows_2027_01',
+      'usage_rows_2027_02',
+      'usage_rows_2027_03',
+      'usage_rows_2027_04',
+      'usage_rows_other',
     ]);
+  });
+
+  test('outlive their callers and names by no month, and a caller who returns keeps its number', async () => {
+    const caller = { userId: newId('usr'), clientId: newId('app') };
+    const numberOf = async () =>
+      (await database.knex('usage_callers').where({ svc_user_id: caller.userId }).first())?.caller_number;
+    const write = async (startedAtMs: number) => {
+      writer.add(record({ ...caller, startedAtMs }));
+      await writer.drain(5_000);
+    };
+    await write(Date.parse('2027-01-31T00:00:00Z'));
+    const number = await numberOf();
+    await write(Date.parse('2027-02-02T00:00:00Z'));
+    expect(await numberOf()).toBe(number);
+    const keepAt = (at: string) => keepUsagePartitions(database.knex, { nowMs: Date.parse(at), monthsKept: 2 });
+    await keepAt('2027-05-01T00:00:00Z');
+    expect(await numberOf()).toBe(number);
+    await keepAt('2027-06-01T00:00:00Z');
+    expect([await numberOf(), await database.knex('usage_names')]).toEqual([undefined, []]);
   });
 
   test('wait shortly for a long read, so that records do not queue behind them', async () => {
@@ -217,6 +236,6 @@ describe('partitions', () => {
     expect(performance.now() - startedAtMs).toBeLessThan(3_000);
     await reading.rollback();
     await keepUsagePartitions(database.knex, later);
-    expect(await names()).toContain('usage_records_2028_04');
+    expect(await names()).toContain('usage_rows_2028_04');
   });
 });

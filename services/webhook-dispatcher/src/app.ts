@@ -29,7 +29,7 @@ import {
   systemClock,
 } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { analyticsRoutes } from './analytics/index.ts';
+import { analyticsRoutes, startActivityConsumer } from './analytics.ts';
 import { auditLogRoutes, startActPruning } from './audit-log.ts';
 import { type AuthClient, createAuthClient } from './auth-client.ts';
 import { createBillingClient } from './billing-client.ts';
@@ -41,7 +41,7 @@ import {
   signingSecretUse,
 } from './configurations/index.ts';
 import { startWorker } from './deliveries/index.ts';
-import { startLaneClearing } from './ended-lanes.ts';
+import { startErasureConsumer, startLaneClearing } from './ended-lanes.ts';
 import {
   eventRoutes,
   type LocalWorker,
@@ -50,10 +50,8 @@ import {
   startLaneAlarms,
 } from './events/index.ts';
 import {
-  startActivityConsumer,
   startConnectionConsumer,
   startDisconnectionConsumer,
-  startErasureConsumer,
   startKeyConsumer,
   startSubscriptionConsumer,
   startWalletConsumer,

@@ -1,8 +1,10 @@
-import { type Logger, type PeriodicWork, runPeriodically } from '@svc/service-kit';
+import { events } from '@svc/contracts';
+import { type Consumer, type Messaging, startConsumer } from '@svc/messaging';
+import { AppError, type Logger, type PeriodicWork, runPeriodically } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { deleteActivity } from './analytics/index.ts';
+import { deleteActivity } from './analytics.ts';
 import { deleteConfiguration } from './configurations/index.ts';
-import { deleteConnectionsOfApp } from './connections.ts';
+import { deleteConnectionsOfApp, deleteEndedConnectionsOfUser, lockUsers } from './connections.ts';
 import { deleteEventsOfOwner, deleteLane } from './events/index.ts';
 
 /** Notes an owner whose rows are to be deleted. */
@@ -62,3 +64,24 @@ const clearBatch = async (trx: Knex.Transaction): Promise<boolean> => {
   }
   return true;
 };
+
+/** Starts the consumer that ends the webhooks of erased accounts, and forgets their connections once the apps know their ends. */
+export const startErasureConsumer = ({
+  messaging,
+  database,
+}: {
+  readonly messaging: Messaging;
+  readonly database: Knex;
+}): Consumer =>
+  startConsumer({
+    messaging,
+    database,
+    name: 'webhook-dispatcher_erasures',
+    subjects: [events.accountErased.subject],
+    handle: async (trx, { data }) => {
+      await lockUsers(trx, [data.svc_user_id]);
+      await endLane(trx, data.svc_user_id);
+      // Another consumer ends the connections, and may be behind.
+      if ((await deleteEndedConnectionsOfUser(trx, data.svc_user_id)) > 0) throw new AppError('service_unavailable');
+    },
+  });

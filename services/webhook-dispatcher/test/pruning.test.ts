@@ -1,7 +1,7 @@
 import { newId } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
 import { expect, test } from 'vitest';
-import { giveUpOldEvents, pauseBlockedLanes } from '../src/events/pause-queries.ts';
+import { giveUpOldEvents, pauseBlockedLanes } from '../src/events/start-event-pruning.ts';
 import { call, newOwner, seedEvents, startDispatcher, startWorld } from './support/dispatcher.ts';
 
 test('deletes old done events, keeps open ones, and continues the sequence', async () => {

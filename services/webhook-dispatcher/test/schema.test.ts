@@ -3,7 +3,7 @@ import { newId } from '@svc/contracts';
 import { dumpSchema } from '@svc/database';
 import { type TestDatabase, testDatabase } from '@svc/database/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LIST_APP_DAYS } from '../src/analytics/queries.ts';
+import { LIST_APP_DAYS } from '../src/analytics.ts';
 import { claimDueLanes, storeEvents } from '../src/events/index.ts';
 import { sectionsWith } from '../src/personal-data.ts';
 import { MIGRATIONS } from './support/dispatcher.ts';

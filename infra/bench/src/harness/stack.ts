@@ -64,6 +64,8 @@ export interface Stack {
   /** The service credential that all services accept. */
   readonly internalToken: string;
   readonly operatorToken: string;
+  /** The credential of auth, which exports personal data. */
+  readonly authToken: string;
   /** Reads an example configuration of the local stack. */
   readonly example: (file: 'plans.yaml' | 'routes.yaml') => string;
   /** Path for a file that is deleted with the stack. */
@@ -101,11 +103,10 @@ export const startStack = async (
   stops.push(server.stop);
   if (standby !== undefined) stops.push(standby.stop);
   const broker = await startBroker(join(scratch.path, 'nats'), natsNodes);
-  const { natsUrlOf, servers: natsServers } = broker;
-  stops.push(...natsServers.map((server) => server.stop));
+  stops.push(...broker.servers.map((server) => server.stop));
   const { internalToken, operatorToken, ...callers } = createCredentials();
-  const accepted = [internalToken, operatorToken, ...Object.values(callers)].join(',');
-  const tokens = { INTERNAL_API_TOKENS: accepted, INTERNAL_API_TOKEN: internalToken };
+  const accepted = [internalToken, operatorToken, ...Object.values(callers)];
+  const tokens = { INTERNAL_API_TOKENS: accepted.join(','), INTERNAL_API_TOKEN: internalToken };
   let started = 0;
   const startScript: Stack['startScript'] = async (script, env = {}, launch = {}) => {
     started += 1;
@@ -141,16 +142,17 @@ export const startStack = async (
   const database: Stack['database'] = (service) =>
     provision({ adminUrl: postgres.url, service, password: randomBytes(16).toString('hex') });
   return {
-    natsUrlOf,
+    natsUrlOf: broker.natsUrlOf,
     postgresUrl: postgres.url,
     postgres: server,
     archive,
     standby,
     nats: broker.first,
-    natsServers,
+    natsServers: broker.servers,
     emptyNats: broker.empty,
     internalToken,
     operatorToken,
+    authToken: callers.authToken,
     example: (file) => join(ROOT, 'infra', 'local', 'config', file),
     scratchFile: (name) => join(scratch.path, name),
     startScript,
@@ -164,7 +166,7 @@ export const startStack = async (
         ? bundleService(join(ROOT, 'services', service))
         : join(ROOT, 'services', service, 'src', 'main.ts');
       const own = ownSettings(callers)[service];
-      const urls = { DATABASE_URL: withStandby(databaseUrl, standby), NATS_URL: natsUrlOf(service) };
+      const urls = { DATABASE_URL: withStandby(databaseUrl, standby), NATS_URL: broker.natsUrlOf(service) };
       return await startService(main, { ...own, ...env, ...urls }, launch, databaseUrl);
     },
   };
@@ -264,10 +266,14 @@ const ownSettings = (tokens: {
   'webhook-dispatcher': { INTERNAL_API_TOKEN: tokens.dispatcherToken },
 });
 
+/** Stops of all stacks of this process. */
+const stops: (() => Promise<void>)[] = [];
+
 const stopOnSignal = (stop: () => Promise<void>): void => {
+  if (stops.push(stop) > 1) return;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
-      stop().finally(() => process.exit(130));
+      Promise.allSettled(stops.map((stopOne) => stopOne())).finally(() => process.exit(130));
     });
   }
 };

@@ -21,13 +21,14 @@ export const restartable = (first: RunningServer, start: () => Promise<RunningSe
 };
 
 /** Starts NATS with the users of production: one server, or a cluster with a copy of each stream on every one. */
-export const startBroker = async (storeDir: string, nodes: number) => {
+export const startBroker = async (storeDir: string, nodes: number, { isSynced = true } = {}) => {
   const password = randomBytes(16).toString('hex');
   const accounts = renderAccounts({ passwordOf: () => JSON.stringify(password) });
   const places = await Promise.all(
     Array.from({ length: nodes }, async (_, index) => ({
       storeDir: `${storeDir}-${index}`,
       accounts,
+      isSynced,
       port: await freePort(),
       clusterPort: await freePort(),
     })),
@@ -41,7 +42,9 @@ export const startBroker = async (storeDir: string, nodes: number) => {
   const migrateAll = () => migrateBroker({ url: natsUrlOf('operator'), replicas: nodes });
   await migrateAll();
   const servers = started.map((server, index) =>
-    restartable(server, () => startNats(optionsOf(places[index] ?? { storeDir, accounts, port: 0, clusterPort: 0 }))),
+    restartable(server, () =>
+      startNats(optionsOf(places[index] ?? { storeDir, accounts, isSynced, port: 0, clusterPort: 0 })),
+    ),
   );
   const [first] = servers;
   if (first === undefined) throw new Error('a broker has at least one server');

@@ -121,16 +121,15 @@ END $$;
 CREATE CONSTRAINT TRIGGER simulation_keys AFTER INSERT OR UPDATE ON leases
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION simulation_watch_key();
 
--- Reports a posting whose entries do not add up to zero.
-CREATE FUNCTION simulation_watch_posting() RETURNS trigger LANGUAGE plpgsql SET enable_seqscan = off AS $$
+-- Reports a posting whose changes of books do not add up to zero.
+CREATE FUNCTION simulation_watch_posting() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF NOT simulation_is_first_look('posting ' || NEW.posting_id) THEN RETURN NULL; END IF;
-  IF (SELECT sum(e.amount_micros) FROM ledger_entries AS e WHERE e.posting_id = NEW.posting_id) <> 0 THEN
-    PERFORM simulation_report(format('posting %s is not balanced', NEW.posting_id));
+  IF (SELECT sum(e.amount_micros) FROM ledger_entries AS e WHERE e.posting_id = NEW.id) IS DISTINCT FROM 0 THEN
+    PERFORM simulation_report(format('posting %s is not balanced', NEW.id));
   END IF;
   RETURN NULL;
 END $$;
-CREATE CONSTRAINT TRIGGER simulation_postings AFTER INSERT ON ledger_entries
+CREATE CONSTRAINT TRIGGER simulation_postings AFTER INSERT ON ledger_postings
   DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION simulation_watch_posting();
 
 -- Reports a fact whose version does not follow that of the fact before, among the facts of one aggregate and epoch.

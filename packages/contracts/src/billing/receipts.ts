@@ -30,15 +30,19 @@ const commonClaims = {
 /** Claims of a delegated request's receipt. They name neither provider nor model. */
 export const delegatedReceiptClaimsSchema = z.object({ ...commonClaims, client_id: clientIdSchema });
 
-/** Claims of an API-key request's receipt. */
-export const keyReceiptClaimsSchema = z.object({
-  ...commonClaims,
-  key_id: idSchema('key'),
+const servedByClaims = {
   provider: z.string().nullable(),
   model: z.string().nullable(),
   data_zone: z.string().nullable(),
   certification: z.string().nullable(),
   upstream_request_id: z.string().nullable(),
+};
+
+/** Claims of an API-key request's receipt. */
+export const keyReceiptClaimsSchema = z.object({
+  ...commonClaims,
+  key_id: idSchema('key'),
+  ...servedByClaims,
 });
 
 export const receiptClaimsSchema = z
@@ -50,12 +54,21 @@ export type ReceiptClaims = z.infer<typeof receiptClaimsSchema>;
 /** A signed receipt: a compact JWS (RFC 7515 section 3.1), `typ` `svc-receipt+jwt`, ES256. */
 export const receiptSchema = z.object({ receipt: z.string() }).meta({ id: 'Receipt' });
 
-/** Query for the receipt of an API-key request. A non-null `key_id` restricts it to requests of that key. */
+/** Request for the receipt of an API-key request. Billing knows its cost, and its gateway all else. */
 export const keyReceiptRequestSchema = z.object({
-  request_id: z.string().min(1).max(128),
+  request_id: idSchema('req'),
   svc_user_id: idSchema('usr'),
-  key_id: idSchema('key').nullable(),
-  has_ended: z.boolean().meta({ description: 'The gateway knows its outcome, which may not have arrived yet.' }),
+  key_id: idSchema('key'),
+  details: z
+    .object({
+      service: z.string(),
+      ...servedByClaims,
+      input_tokens: tokensSchema,
+      output_tokens: tokensSchema,
+      cached_input_tokens: tokensSchema,
+      started_at: timestampSchema,
+    })
+    .meta({ description: 'As its gateway has recorded it, and always the same.' }),
 });
 
 export type KeyReceiptRequest = z.infer<typeof keyReceiptRequestSchema>;

@@ -5,6 +5,7 @@ describe('newId', () => {
   test('returns the prefix and 26 Crockford characters', () => {
     expect(newId('usr')).toMatch(idPattern('usr'));
     expect(newId('req')).not.toMatch(idPattern('usr'));
+    expect(`req_8${'0'.repeat(25)}`).not.toMatch(idPattern('req'));
   });
 
   test('sorts ids of one process by creation, even within a millisecond', () => {

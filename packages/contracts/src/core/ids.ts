@@ -31,7 +31,9 @@ const POOL_BYTES = 4_096;
 /** Indexed by character code. */
 const IN_ALPHABET = new Uint8Array(128);
 for (const character of ALPHABET) IN_ALPHABET[character.charCodeAt(0)] = 1;
-const ID_BODY = '[0-9a-hjkmnp-tv-z]{26}';
+/** 26 characters of five bits hold two bits more than an id has. */
+const FIRST_CHARACTER_MAX = '7';
+const ID_BODY = `[0-${FIRST_CHARACTER_MAX}][0-9a-hjkmnp-tv-z]{25}`;
 
 const pool = new Uint8Array(POOL_BYTES);
 let poolUsed = POOL_BYTES;
@@ -78,6 +80,7 @@ export const isId = (prefix: IdPrefix, text: unknown): text is string => {
   if (typeof text !== 'string' || !text.startsWith(prefix)) return false;
   const start = prefix.length + 1;
   if (text.length !== start + TIME_CHARACTERS + RANDOM_DIGITS || text.charAt(prefix.length) !== '_') return false;
+  if (text.charAt(start) > FIRST_CHARACTER_MAX) return false;
   for (let index = start; index < text.length; index += 1) {
     if (IN_ALPHABET[text.charCodeAt(index)] !== 1) return false;
   }

@@ -92,17 +92,6 @@ export const usageFactSchema = z.object({
   cached_input_tokens: z.int().min(0).nullish(),
   reasoning_tokens: z.int().min(0).nullish(),
   audio_ms: z.int().min(0).nullable(),
-  served_by: z
-    .object({
-      provider: z.string(),
-      model: z.string().nullable(),
-      data_zone: z.string(),
-      certification: z.string().nullable(),
-      upstream_request_id: z.string().nullable(),
-    })
-    .nullable()
-    .optional()
-    .meta({ description: 'For receipts. Only for API-key requests, because apps do not learn the provider.' }),
   lease: spentLeaseSchema.optional().meta({ description: 'For API-key requests: the lease that pays.' }),
   started_at: timestampSchema,
   finished_at: timestampSchema,

@@ -2,9 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Knex } from 'knex';
 import { createDatabase } from '../create-database.ts';
 import { migrate } from '../migrate.ts';
-import type { Knex } from 'knex';
 import { databasePrefix, withAdmin } from './test-run.ts';
 
 const TEMPLATE_LOCK = 7_348_101_667;

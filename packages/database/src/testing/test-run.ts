@@ -1,5 +1,5 @@
-import { createDatabase } from '../create-database.ts';
 import type { Knex } from 'knex';
+import { createDatabase } from '../create-database.ts';
 
 const PREFIX = 'svct_';
 /** Longer than any run: older databases belong to killed runs. */

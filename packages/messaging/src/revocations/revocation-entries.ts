@@ -18,6 +18,9 @@ export const appRevocationKey = (clientId: string): string =>
   `app.${isMetadataUrl(clientId) ? `url_${hash('sha256', clientId, 'base64url')}` : clientId}`;
 
 const TTL_MS = REVOCATION_TTL_SECONDS * 1000;
+/** Keys that need no value. */
+const SINGLE = /^(grant|session|key|management_key|verified)\../;
+const RANGE = /^(app|account|keys|key_version|lost|member)\../;
 
 /** Ids of a credential. A revocation of any of them revokes the credential. */
 export interface RevocationSubject {
@@ -59,8 +62,7 @@ export interface RevocationView {
   readonly stop: () => Promise<void>;
 }
 
-interface Entry {
-  /** Empty for a key without a value. */
+interface Range {
   readonly revokedThrough: string;
   readonly expiresAtMs: number;
 }
@@ -78,16 +80,23 @@ export interface RevocationEntries {
 }
 
 export const createEntries = (clock: Clock): RevocationEntries => {
-  const entries = new Map<string, Entry>();
+  /** Expiry of each key without a value. Small integers, counted from here, need no memory besides the map. */
+  const startMs = clock().getTime();
+  const single = new Map<string, number>();
+  const ranges = new Map<string, Range>();
   /** Expiry of each range of forgotten sessions and grants. There are few. */
   const lost = new Map<string, number>();
-  const find = (key: string) => {
-    const entry = entries.get(key);
-    return entry !== undefined && entry.expiresAtMs > clock().getTime() ? entry : undefined;
+  const has = (key: string): boolean => {
+    const expiresMs = single.get(key);
+    return expiresMs !== undefined && startMs + expiresMs > clock().getTime();
+  };
+  const findRange = (key: string): Range | undefined => {
+    const range = ranges.get(key);
+    return range !== undefined && range.expiresAtMs > clock().getTime() ? range : undefined;
   };
   const isThrough = (key: string, id: string | undefined) => {
-    const entry = id === undefined ? undefined : find(key);
-    return entry !== undefined && id !== undefined && id <= entry.revokedThrough;
+    const range = id === undefined ? undefined : findRange(key);
+    return range !== undefined && id !== undefined && id <= range.revokedThrough;
   };
   const isLost = (id: string): boolean => {
     const time = idTimeOf(id);
@@ -98,14 +107,14 @@ export const createEntries = (clock: Clock): RevocationEntries => {
     return false;
   };
   const isKeyThrough = (key: string, sessionId: string | null) =>
-    sessionId === null ? find(key) !== undefined : isThrough(key, sessionId);
+    sessionId === null ? findRange(key) !== undefined : isThrough(key, sessionId);
   return {
     isRevoked({ grantId, sessionId, clientId, userId, keyId, managementKeyId, keySessionId }) {
       if (lost.size > 0 && [grantId, sessionId].some((id) => id !== undefined && isLost(id))) return true;
-      if (grantId !== undefined && find(`grant.${grantId}`) !== undefined) return true;
-      if (sessionId !== undefined && find(`session.${sessionId}`) !== undefined) return true;
-      if (keyId !== undefined && find(`key.${keyId}`) !== undefined) return true;
-      if (managementKeyId !== undefined && find(`management_key.${managementKeyId}`) !== undefined) return true;
+      if (grantId !== undefined && has(`grant.${grantId}`)) return true;
+      if (sessionId !== undefined && has(`session.${sessionId}`)) return true;
+      if (keyId !== undefined && has(`key.${keyId}`)) return true;
+      if (managementKeyId !== undefined && has(`management_key.${managementKeyId}`)) return true;
       if (userId !== undefined && keySessionId !== undefined && isKeyThrough(`keys.${userId}`, keySessionId))
         return true;
       if (clientId !== undefined && isThrough(appRevocationKey(clientId), grantId)) return true;
@@ -113,29 +122,32 @@ export const createEntries = (clock: Clock): RevocationEntries => {
     },
     isSuperseded: ({ keyId, version }) => isThrough(`key_version.${keyId}`, keyVersionText(version)),
     isMembershipSuperseded: ({ membershipId, version }) => isThrough(`member.${membershipId}`, keyVersionText(version)),
-    isVerified: (userId) => find(`verified.${userId}`) !== undefined,
+    isVerified: (userId) => has(`verified.${userId}`),
     add(key, value, createdMs) {
-      const revokedThrough = revokedThroughOf(key, value);
-      if (revokedThrough === undefined) return false;
+      const revokedThrough = SINGLE.test(key) ? undefined : revokedThroughOf(key, value);
+      if (revokedThrough === null) return false;
       const expiresAtMs = createdMs + TTL_MS;
       if (expiresAtMs <= clock().getTime()) return true;
-      if (key.startsWith(LOST_PREFIX)) {
-        lost.set(revokedThrough, Math.max(expiresAtMs, lost.get(revokedThrough) ?? 0));
-        return true;
-      }
-      const known = entries.get(key);
       // Entries arrive in any order, so neither range nor life of an entry shrinks.
-      entries.set(key, {
-        revokedThrough: greatest(revokedThrough, known?.revokedThrough),
-        expiresAtMs: Math.max(expiresAtMs, known?.expiresAtMs ?? 0),
-      });
+      if (revokedThrough === undefined) {
+        single.set(key, Math.max(expiresAtMs - startMs, single.get(key) ?? 0));
+      } else if (key.startsWith(LOST_PREFIX)) {
+        lost.set(revokedThrough, Math.max(expiresAtMs, lost.get(revokedThrough) ?? 0));
+      } else {
+        const known = ranges.get(key);
+        ranges.set(key, {
+          revokedThrough: greatest(revokedThrough, known?.revokedThrough),
+          expiresAtMs: Math.max(expiresAtMs, known?.expiresAtMs ?? 0),
+        });
+      }
       return true;
     },
     expire() {
       const now = clock().getTime();
-      for (const [key, entry] of entries) if (entry.expiresAtMs <= now) entries.delete(key);
+      for (const [key, expiresMs] of single) if (startMs + expiresMs <= now) single.delete(key);
+      for (const [key, range] of ranges) if (range.expiresAtMs <= now) ranges.delete(key);
       for (const [range, expiresAtMs] of lost) if (expiresAtMs <= now) lost.delete(range);
-      return entries.size + lost.size;
+      return single.size + ranges.size + lost.size;
     },
   };
 };
@@ -156,13 +168,13 @@ export const keysOf = (subject: RevocationSubject): string[] => {
   ];
 };
 
-const revokedThroughOf = (key: string, value: string): string | undefined => {
-  if (/^(grant|session|key|management_key|verified)\../.test(key)) return '';
-  if (!/^(app|account|keys|key_version|lost|member)\../.test(key)) return undefined;
+/** Returns the end of a range, or null if the entry breaks the contract. */
+const revokedThroughOf = (key: string, value: string): string | null => {
+  if (!RANGE.test(key)) return null;
   try {
     return revokedThroughSchema.parse(JSON.parse(value)).revoked_through;
   } catch {
-    return undefined;
+    return null;
   }
 };
 

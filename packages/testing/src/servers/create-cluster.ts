@@ -11,10 +11,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createDirectory } from './server-account.ts';
 import { ProcessEndedError, ProcessError, StartError } from './errors.ts';
 import type { PostgresPrograms } from './postgres-programs.ts';
 import type { ServerAccount } from './server-account.ts';
+import { createDirectory } from './server-account.ts';
 import { type RunningProcess, startProcess } from './start-process.ts';
 import { describeEnd } from './wait-until-ready.ts';
 

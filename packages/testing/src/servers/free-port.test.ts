@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { PortTakenError } from './errors.ts';
-import { freePort, startOnPort } from './free-port.ts';
-import { claimPortBlock, isPortFree, type PortBlock } from './free-port.ts';
+import { claimPortBlock, freePort, isPortFree, type PortBlock, startOnPort } from './free-port.ts';
 
 const others: Server[] = [];
 afterEach(() => {

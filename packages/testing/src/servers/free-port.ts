@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
-import { StartError, PortTakenError } from './errors.ts';
+import { PortTakenError, StartError } from './errors.ts';
 
 const LOOPBACK = '127.0.0.1';
 

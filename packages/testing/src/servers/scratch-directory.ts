@@ -1,8 +1,7 @@
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { identifyProcess } from './process-record.ts';
-import { stopOrphans } from './process-record.ts';
+import { identifyProcess, stopOrphans } from './process-record.ts';
 
 const PREFIX = 'svc-scratch-';
 

@@ -40,6 +40,8 @@ export interface NatsOptions {
   readonly accounts?: string | undefined;
   /** PEM files of its certificate. With them it refuses plain connections. */
   readonly tls?: { readonly certFile: string; readonly keyFile: string } | undefined;
+  /** Default true. False acknowledges before data is on disk, for a measurement that fills a stream first. */
+  readonly isSynced?: boolean | undefined;
 }
 
 /**
@@ -69,14 +71,18 @@ export const startNats = async (options: NatsOptions): Promise<NatsServer> => {
   return { ...server, url: `nats://127.0.0.1:${server.port}` };
 };
 
-const serverConfig = (storeDir: string, port: number, { cluster, accounts, tls }: NatsOptions): string =>
+const serverConfig = (
+  storeDir: string,
+  port: number,
+  { cluster, accounts, tls, isSynced = true }: NatsOptions,
+): string =>
   [
     `server_name: ${cluster?.serverName ?? 'svc_local'}`,
     `listen: "127.0.0.1:${port}"`,
     `max_payload: ${PAYLOAD_BYTES_MAX}`,
     'jetstream {',
     `  store_dir: ${JSON.stringify(storeDir)}`,
-    '  sync_interval: always',
+    `  sync_interval: ${isSynced ? 'always' : '"2m"'}`,
     `  max_file_store: ${STORE_BYTES_MAX}`,
     '}',
     ...(cluster === undefined ? [] : clusterConfig(cluster)),

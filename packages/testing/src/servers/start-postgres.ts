@@ -2,12 +2,10 @@ import { readFileSync, readlinkSync, realpathSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { locatePostgres, type PostgresBinaries } from './binaries.ts';
 import { checkCluster, createClusterIfMissing } from './create-cluster.ts';
-import { openDirectory } from './server-account.ts';
 import { startOnPort } from './free-port.ts';
 import { type PostgresPrograms, preparePrograms } from './postgres-programs.ts';
-import { identifyProcess } from './process-record.ts';
-import { stopOrphan } from './process-record.ts';
-import { chooseAccount, type ServerAccount } from './server-account.ts';
+import { identifyProcess, stopOrphan } from './process-record.ts';
+import { chooseAccount, openDirectory, type ServerAccount } from './server-account.ts';
 import { type RunningServer, startProcess } from './start-process.ts';
 import { waitUntilReady } from './wait-until-ready.ts';
 

@@ -6,13 +6,11 @@ import { type BoundedQueue, createBoundedQueue } from '../bounded-queue.ts';
 import { enqueueMail } from '../mail/index.ts';
 import { isAddressHeld, issueMailedToken } from '../mailed-tokens.ts';
 import { foundersMembership, insertMembership } from '../memberships.ts';
-import type { AttemptThrottle, SourceLimit } from '../throttling/index.ts';
+import type { AttemptThrottle, SourceLimit } from '../throttling.ts';
 import type { Executor, Transaction } from '../transact.ts';
-import { type AccountRecord, normalizeEmail } from './account.ts';
-import { createPasswordHasher, type PasswordHasher } from './password-hasher.ts';
-import type { PasswordRules } from './password-rules.ts';
-import { findAccountByEmail, insertAccount } from './queries.ts';
-import { mailVerification, type VerificationDeps } from './verify-email.ts';
+import { type AccountRecord, findAccountByEmail, insertAccount, normalizeEmail } from './account.ts';
+import { mailVerification, type VerificationDeps } from './mailed-links.ts';
+import { createPasswordHasher, type PasswordHasher, type PasswordRules } from './passwords.ts';
 
 /** Constraint violated by a second account with the same address. */
 export const EMAIL_KEY = 'accounts_email_key';

@@ -1,18 +1,5 @@
-export { type AccountRecord, normalizeEmail, publisherName, toAccountJson } from './account.ts';
 export {
-  type CreateAccountDeps,
-  createAccount,
-  createSignUps,
-  EMAIL_KEY,
-  isAddressFree,
-  type NewAccount,
-  openAccount,
-  type SignUps,
-} from './create-account.ts';
-export { mailDeletion } from './mail-deletion.ts';
-export { createPasswordHasher, type PasswordHasher } from './password-hasher.ts';
-export { createPasswordRules, type PasswordRules } from './password-rules.ts';
-export {
+  type AccountRecord,
   type AccountWithPassword,
   deleteAccount,
   findAccountByEmail,
@@ -24,15 +11,28 @@ export {
   lockAccount,
   markFirstSignIn,
   nameAccounts,
+  normalizeEmail,
+  publisherName,
+  toAccountJson,
   updateCredentials,
   updateErasure,
   updateProfile,
-} from './queries.ts';
-export { accountRoutes, describeAccount } from './routes.ts';
+} from './account.ts';
 export {
+  type CreateAccountDeps,
+  createAccount,
+  createSignUps,
+  EMAIL_KEY,
+  isAddressFree,
+  openAccount,
+  type SignUps,
+} from './create-account.ts';
+export {
+  mailDeletion,
   markVerified,
-  type RedeemedToken,
   redeemMailedToken,
   requestVerification,
   type VerificationDeps,
-} from './verify-email.ts';
+} from './mailed-links.ts';
+export { createPasswordHasher, createPasswordRules, type PasswordHasher, type PasswordRules } from './passwords.ts';
+export { accountRoutes, describeAccount } from './routes.ts';

@@ -4,7 +4,7 @@ import { findActingMembership, toOrganizationJson } from '../memberships.ts';
 import type { Executor } from '../transact.ts';
 import { type AccountRecord, toAccountJson } from './account.ts';
 import { type CreateAccountDeps, createAccount } from './create-account.ts';
-import { confirmVerification, requestVerification } from './verify-email.ts';
+import { confirmVerification, requestVerification } from './mailed-links.ts';
 
 /**
  * Maps an account to the JSON that its owner sees, with the present role in the organization that they act for. Without

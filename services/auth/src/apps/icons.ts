@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
-import { recordAct } from '@svc/database';
+import { camelKeys, recordAct, snakeKeys } from '@svc/database';
 import { type Act, AppError, type Clock, invalidField } from '@svc/service-kit';
-import { camelKeys, snakeKeys } from '../key-case.ts';
 import type { Executor, Transact, Transaction } from '../transact.ts';
-import { findAppById, lockAppOfOwner } from './queries.ts';
+import { findAppById, lockAppOfOwner } from './app-record.ts';
 
 /** Image types that can be stored. SVG is excluded because it can contain scripts. */
 type IconType = 'image/png' | 'image/jpeg' | 'image/webp';

@@ -1,28 +1,27 @@
-export { type AppRecord, iconUrl, isOwned } from './app.ts';
-export { type AppFinder, createAppFinder } from './app-finder.ts';
-export { isLiveSecret } from './client-secret.ts';
-export { deleteAppsOfOwner, endSecretsOfOwner, suspendAppsOfOwner } from './end-apps-of-owner.ts';
-export { findConnectedApps } from './find-connected-apps.ts';
-export type { Icon } from './icons.ts';
-export { getIcon } from './icons.ts';
-export { appInternalRoutes } from './internal-routes.ts';
-export { type OauthClient, type OauthClientJson, oauthClientJson, toOauthClient } from './oauth-client.ts';
+export { type AppRecord, findAppById, holdApp, iconUrl, isOwned, lockAppsOfOwner } from './app-record.ts';
+export { appOperatorRoutes, appReportRoutes, countAppsWithOpenReports, deleteReportsBefore } from './app-reports.ts';
 export {
-  type DocumentedApp,
-  findAppById,
-  holdApp,
-  listAppsByIds,
-  lockAppsOfOwner,
-  upsertDocumentedApp,
-} from './queries.ts';
+  type ClientDocuments,
+  createClientDocuments,
+  deleteUnusedDocumentedApps,
+  documentOperatorRoutes,
+  type FetchSource,
+  type FindAskingApp,
+  withDocuments,
+} from './client-documents.ts';
+export { appInternalRoutes, isLiveSecret } from './client-secrets.ts';
+export { deleteAppsOfOwner, endSecretsOfOwner, suspendAppsOfOwner } from './delete-apps.ts';
+export { createFetchDocument } from './fetch-document.ts';
 export {
-  addToRedirectUri,
-  findRedirectUriFault,
-  isRegisteredRedirectUri,
-  toFormActionSource,
-  toRedirectHost,
-} from './redirect-uri.ts';
+  type AppFinder,
+  createAppFinder,
+  findConnectedApps,
+  type OauthClient,
+  type OauthClientJson,
+  oauthClientJson,
+  toOauthClient,
+} from './find-apps.ts';
+export { getIcon, type Icon } from './icons.ts';
+export { addToRedirectUri, isRegisteredRedirectUri, toFormActionSource, toRedirectHost } from './redirect-uri.ts';
 export { appRoutes } from './routes.ts';
-export { startSuspensions } from './run-suspensions.ts';
-export { resumeApp, type SuspendAppDeps, suspendApp } from './suspend-app.ts';
-export { countSuspensions } from './suspension-queries.ts';
+export { countSuspensions, startSuspensions } from './suspensions.ts';

@@ -4,11 +4,17 @@ import { appendToOutbox } from '@svc/messaging';
 import { type Act, type Clock, invalidField } from '@svc/service-kit';
 import { lockAccount } from '../accounts/index.ts';
 import type { Transact } from '../transact.ts';
-import { type AppRecord, appAggregate, appFact, checkRedirectUris, type RegistrationFields } from './app.ts';
-import { digestClientSecret, newClientSecret } from './client-secret.ts';
-import { countAppsOfOwner, insertApp } from './queries.ts';
+import {
+  type AppRecord,
+  appAggregate,
+  appFact,
+  checkRedirectUris,
+  countAppsOfOwner,
+  insertApp,
+  type RegistrationFields,
+} from './app-record.ts';
+import { digestClientSecret, insertSecret, newClientSecret } from './client-secrets.ts';
 import type { ClientType } from './redirect-uri.ts';
-import { insertSecret } from './secret-queries.ts';
 
 /** Limit of apps per account, without deleted ones. The list of apps has no pages. */
 const APPS_MAX = 1_000;

@@ -1,14 +1,13 @@
 import { ICON_BYTES_MAX, routes } from '@svc/contracts';
+import { camelKeys } from '@svc/database';
 import { AppError, type Binding, bind, readBodyBytes } from '@svc/service-kit';
 import { countStandingConnections } from '../connections/index.ts';
-import { camelKeys } from '../key-case.ts';
 import type { Executor } from '../transact.ts';
-import { type AppRecord, toAppJson } from './app.ts';
-import { deleteApp } from './delete-app.ts';
+import { type AppRecord, findAppById, listAppsByOwner, toAppJson } from './app-record.ts';
+import { rotateSecret } from './client-secrets.ts';
+import { deleteApp } from './delete-apps.ts';
 import { getIcon, putIcon } from './icons.ts';
-import { findAppById, listAppsByOwner } from './queries.ts';
 import { registerApp } from './register-app.ts';
-import { rotateSecret } from './rotate-secret.ts';
 import { type UpdateAppDeps, updateApp } from './update-app.ts';
 
 export interface AppRoutesDeps extends UpdateAppDeps {

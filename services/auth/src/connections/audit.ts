@@ -1,5 +1,5 @@
 import type { ConnectionAuditEntry, newId } from '@svc/contracts';
-import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
+import { camelKeys, type SnakeKeys, snakeKeys } from '@svc/database';
 import { coarseNetwork } from '../network-address.ts';
 import type { Executor, Transaction } from '../transact.ts';
 

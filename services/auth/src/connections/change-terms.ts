@@ -1,11 +1,77 @@
 import type { AppTermsChange, Connection } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
+import { type BoundedQueue, createBoundedQueue } from '../bounded-queue.ts';
 import type { Executor, Transact } from '../transact.ts';
-import { budgetColumns, type ConnectionRecord, isStanding } from './connection.ts';
-import { type DescribeConnectionsDeps, describeConnections } from './describe-connections.ts';
+import {
+  budgetColumns,
+  type ConnectionRecord,
+  isStanding,
+  listStandingConnections,
+  lockConnection,
+  updateConnection,
+} from './connection.ts';
 import { findCutoff } from './grant-queries.ts';
-import { listStandingConnections, lockConnection, updateConnection } from './queries.ts';
-import { TermsMoved, type TermsTurns } from './terms-turns.ts';
+import { type DescribeConnectionsDeps, describeConnections } from './list-connections.ts';
+
+/** Consents and changes of one connection that may wait. A burst of consents is fast: most of them need no call. */
+const WAITING_MAX = 256;
+/** Attempts while other replicas change the same connection. */
+const ATTEMPTS_MAX = 5;
+
+/** Thrown if another request has changed budget or pause of a connection since they were read. */
+export class TermsMoved extends Error {
+  override readonly name = 'TermsMoved';
+}
+
+/**
+ * Lets changes of one connection's budget and pause take turns, so that billing and auth see them in the same order.
+ * Billing is called between reading and writing the connection, without a lock or a transaction: a change that finds
+ * the connection moved is made again.
+ */
+export interface TermsTurns {
+  /**
+   * Runs a change in its turn, again after TermsMoved. Throws `service_unavailable` if too many wait, or if the
+   * connection keeps moving.
+   */
+  readonly run: <T>(key: { userId: string; clientId: string }, change: () => Promise<T>) => Promise<T>;
+}
+
+export const createTermsTurns = (): TermsTurns => {
+  const queues = new Map<string, { readonly queue: BoundedQueue; users: number }>();
+  const enter = (name: string) => {
+    const refusal = 'This connection is being changed. Try again in a moment.';
+    const entry = queues.get(name) ?? {
+      queue: createBoundedQueue({ runningMax: 1, waitingMax: WAITING_MAX, refusal }),
+      users: 0,
+    };
+    entry.users += 1;
+    queues.set(name, entry);
+    return entry;
+  };
+  return {
+    run: async ({ userId, clientId }, change) => {
+      const name = `${userId} ${clientId}`;
+      const entry = enter(name);
+      try {
+        return await entry.queue(() => repeatWhileMoved(change));
+      } finally {
+        entry.users -= 1;
+        if (entry.users === 0) queues.delete(name);
+      }
+    },
+  };
+};
+
+const repeatWhileMoved = async <T>(change: () => Promise<T>): Promise<T> => {
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
+    try {
+      return await change();
+    } catch (error) {
+      if (!(error instanceof TermsMoved)) throw error;
+    }
+  }
+  throw new AppError('service_unavailable');
+};
 
 export interface ChangeTermsDeps extends DescribeConnectionsDeps {
   readonly database: Executor;

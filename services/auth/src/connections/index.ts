@@ -1,26 +1,26 @@
-export { addGrant } from './add-grant.ts';
 export { deleteAuditEntriesBefore, type Origin, OWN_ORIGIN, originOf } from './audit.ts';
-export {
-  type ConnectionRecord,
-  GRANT_UNUSED_MS,
-  type GrantRecord,
-  hasPassed,
-  requireLiveBudget,
-} from './connection.ts';
-export type { ConnectedApp } from './describe-connections.ts';
-export { cutOffApp, endNextConnectionsOfApp, forgetNextConnectionsOfApp } from './end-app-connections.ts';
-export { endGrant } from './end-grants.ts';
-export { endGrantsSince } from './end-recent-grants.ts';
-export { endConnectionsOfUser } from './end-user-connections.ts';
-export { deleteGrantsExpiredBefore, findGrantIdAfter, type GrantJson, grantJson } from './grant-queries.ts';
-export { isConnected } from './grants.ts';
-export { openGrant, planTerms } from './open-grant.ts';
+export { createTermsTurns, type TermsTurns } from './change-terms.ts';
 export {
   type BudgetJson,
   budgetJson,
+  type ConnectionRecord,
   countStandingConnections,
   findConnection,
+  GRANT_UNUSED_MS,
+  type GrantRecord,
+  hasPassed,
   listStandingConnections,
-} from './queries.ts';
+  requireLiveBudget,
+} from './connection.ts';
+export {
+  cutOffApp,
+  endConnectionsOfUser,
+  endGrantsSince,
+  endNextConnectionsOfApp,
+  forgetNextConnectionsOfApp,
+} from './end-connections.ts';
+export { deleteGrantsExpiredBefore, findGrantIdAfter, type GrantJson, grantJson } from './grant-queries.ts';
+export { endGrant, isConnected } from './grants.ts';
+export type { ConnectedApp } from './list-connections.ts';
+export { addGrant, openGrant, planTerms } from './open-grant.ts';
 export { connectionRoutes } from './routes.ts';
-export { createTermsTurns, type TermsTurns } from './terms-turns.ts';

@@ -4,19 +4,22 @@ import { appendToOutbox } from '@svc/messaging';
 import { later } from '../time.ts';
 import type { Executor, Transaction } from '../transact.ts';
 import { auditRecord, insertAuditEntries, type Origin, OWN_ORIGIN } from './audit.ts';
+import { TermsMoved } from './change-terms.ts';
 import {
   budgetColumns,
   type ConnectionRecord,
+  findConnection,
   GRANT_UNUSED_MS,
   GRANTS_PER_CONNECTION_MAX,
   type GrantRecord,
+  insertConnection,
   isCutOff,
   isStanding,
+  lockConnection,
+  updateConnection,
 } from './connection.ts';
-import { endGrants, laterOf } from './end-grants.ts';
 import { findCutoff, insertGrant, listOldestGrantIds } from './grant-queries.ts';
-import { findConnection, insertConnection, lockConnection, updateConnection } from './queries.ts';
-import { TermsMoved } from './terms-turns.ts';
+import { endGrants, laterOf } from './grants.ts';
 
 /** The change that a consent sends to billing, and the version of the terms for which it was judged. */
 interface PlannedTerms {
@@ -107,7 +110,7 @@ export const openGrant = async (
 };
 
 /** Ends the oldest grants beyond the limit. The connection keeps their last use. */
-export const endSurplus = async (trx: Transaction, connection: ConnectionRecord): Promise<void> => {
+const endSurplus = async (trx: Transaction, connection: ConnectionRecord): Promise<void> => {
   const surplus = await listOldestGrantIds(trx, { ...connection, keep: GRANTS_PER_CONNECTION_MAX });
   if (surplus.length === 0) return;
   const lastUsedAt = await endGrants(trx, connection, surplus);
@@ -115,7 +118,7 @@ export const endSurplus = async (trx: Transaction, connection: ConnectionRecord)
 };
 
 /** Returns an id that sorts after every grant that a suspension has ended, even if the clocks of replicas differ. */
-export const newGrantId = (deps: { newId: typeof newId }, now: Date, cutoff: string | undefined): string => {
+const newGrantId = (deps: { newId: typeof newId }, now: Date, cutoff: string | undefined): string => {
   let aheadMs = 0;
   let id = deps.newId('grt', now.getTime());
   while (isCutOff(id, cutoff)) {
@@ -192,4 +195,27 @@ const settleEnd = async (
   await insertAuditEntries(trx, [auditRecord(deps, connection, { action: 'app_suspended', origin: OWN_ORIGIN, now })]);
   await endGrants(trx, connection);
   return { ...connection, version, endedAt: now };
+};
+
+/**
+ * Opens another grant under a standing connection that covers its scope, without a new consent. The connection keeps
+ * its scope, and no fact is published. Returns undefined if there is no such connection. The caller holds a lock on the
+ * app.
+ */
+export const addGrant = async (
+  deps: { newId: typeof newId },
+  trx: Transaction,
+  { userId, clientId, scope, now }: Omit<Consent, 'origin' | 'budget' | 'terms' | 'deviceName'>,
+): Promise<GrantRecord | undefined> => {
+  const cutoff = await findCutoff(trx, clientId);
+  const connection = await lockConnection(trx, { userId, clientId });
+  if (connection === undefined || !isStanding(connection, cutoff)) return undefined;
+  const consented = new Set(connection.scope.split(' '));
+  if (scope.split(' ').some((name) => !consented.has(name))) return undefined;
+  const grant: GrantRecord = { id: newGrantId(deps, now, cutoff), userId, clientId, scope, deviceName: null };
+  await insertGrant(trx, grant, { createdAt: now, expiresAt: later(now, GRANT_UNUSED_MS) });
+  const after = { ...connection, lastGrantId: grant.id };
+  await updateConnection(trx, after);
+  await endSurplus(trx, after);
+  return grant;
 };

@@ -2,14 +2,17 @@ import { type ConnectionAuditEntry, type EndedConnection, type newId, routes } f
 import { AppError, type Binding, bind, type Clock } from '@svc/service-kit';
 import type { Executor, Transact } from '../transact.ts';
 import { type AuditRecord, listAuditEntries, originOf } from './audit.ts';
-import { changeTerms } from './change-terms.ts';
-import { requireLiveBudget } from './connection.ts';
-import { type DescribeConnectionsDeps, toConnectedAppJson } from './describe-connections.ts';
-import { endConnection } from './end-connection.ts';
+import { changeTerms, type TermsTurns } from './change-terms.ts';
+import { listEndedConnectionRecords, requireLiveBudget } from './connection.ts';
+import { endConnection } from './end-connections.ts';
 import { endGrantOfUser, listGrants } from './grants.ts';
-import { getConnection, type ListConnectionsDeps, listConnections } from './list-connections.ts';
-import { listEndedConnectionRecords } from './queries.ts';
-import type { TermsTurns } from './terms-turns.ts';
+import {
+  type DescribeConnectionsDeps,
+  getConnection,
+  type ListConnectionsDeps,
+  listConnections,
+  toConnectedAppJson,
+} from './list-connections.ts';
 
 const CONNECTIONS_MAX = 100;
 

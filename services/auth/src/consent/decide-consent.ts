@@ -1,11 +1,12 @@
 import type { BudgetLimit, Scope } from '@svc/contracts';
+import { snakeKeys } from '@svc/database';
 import { AppError } from '@svc/service-kit';
 import { findAccountById } from '../accounts/index.ts';
 import { type AppRecord, addToRedirectUri, findAppById, holdApp } from '../apps/index.ts';
 import type { BillingClient } from '../billing-client.ts';
-import { type Origin, openGrant, planTerms, type TermsTurns } from '../connections/index.ts';
+import { addGrant, type Origin, openGrant, planTerms, type TermsTurns } from '../connections/index.ts';
 import { enqueueMail, type MailOutboxDeps } from '../mail/index.ts';
-import { digestOpaqueValue, findCodeState, issueCode, newCode } from '../oidc/index.ts';
+import { digestOpaqueValue, findCodeState, issueCode, newCode } from '../oauth/index.ts';
 import { holdSession } from '../sessions/index.ts';
 import type { Executor, Transact, Transaction } from '../transact.ts';
 import { type AuthorizeRequest, checkAuthorizeRequest } from './authorize-request.ts';
@@ -137,3 +138,44 @@ export const deny = async (
   checkAuthorizeRequest(await findAppById(deps.database, request.clientId), request, 'body');
   return addToRedirectUri(request.redirectUri, { error: 'access_denied', state, iss: deps.publicBaseUrl });
 };
+
+/**
+ * Issues a code without asking if the person's connection covers the scope (OpenID Connect Core 3.1.2.1,
+ * `prompt=none`). Returns the redirect with the code, or with the error for the app.
+ */
+export const approveSilently = async (
+  deps: DecideConsentDeps,
+  { userId, sessionId, request, state }: Omit<Decision, 'origin' | 'budget'>,
+): Promise<{ redirectTo: string } | { error: 'login_required' | 'consent_required' }> => {
+  const code = newCode();
+  const error = await deps.transact(async (trx) => {
+    const held = await holdApp(trx, request.clientId);
+    if (!(await holdSession(trx, { userId, sessionId }))) return 'login_required';
+    const { app, scopes } = checkAuthorizeRequest(held, request, 'query');
+    const now = deps.clock();
+    const grant = await addGrant(deps, trx, { userId, clientId: app.clientId, scope: scopes.join(' '), now });
+    if (grant === undefined) return 'consent_required';
+    const isNew = await issueCode(trx, { ...request, value: code, grantId: grant.id });
+    if (!isNew) throw new AppError('internal_error', undefined, { cause: new Error('a random code was issued twice') });
+    return undefined;
+  });
+  return error === undefined ? { redirectTo: approvalRedirect(deps, { request, state, code }) } : { error };
+};
+
+/** Stores that a form was denied, for the lifetime of the form. */
+export const insertDeniedForm = async (
+  executor: Executor,
+  form: { readonly digest: Buffer; readonly expiresAt: Date },
+): Promise<void> => {
+  await executor('denied_forms').insert(snakeKeys(form)).onConflict('digest').ignore();
+};
+
+/** Returns true if a form was denied, under any of its digests. */
+export const isDeniedForm = async (executor: Executor, digests: readonly Buffer[]): Promise<boolean> =>
+  (await executor('denied_forms').whereIn('digest', digests).first('digest')) !== undefined;
+
+/** Deletes at most `limit` denials of forms that expired before the given time. Returns the number. */
+export const deleteDeniedFormsBefore = async (executor: Executor, before: Date, limit: number): Promise<number> =>
+  await executor('denied_forms')
+    .whereIn('digest', executor('denied_forms').where('expires_at', '<', before).limit(limit).select('digest'))
+    .delete();

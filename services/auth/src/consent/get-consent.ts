@@ -1,15 +1,13 @@
 import type { ConsentPlan, consentDetailsSchema } from '@svc/contracts';
-import { AppError } from '@svc/service-kit';
+import { AppError, type Clock } from '@svc/service-kit';
 import type { z } from 'zod';
 import { findAccountById, publisherName } from '../accounts/index.ts';
-import { type AppRecord, iconUrl, isOwned } from '../apps/index.ts';
+import { type AppRecord, type FindAskingApp, iconUrl, isOwned } from '../apps/index.ts';
 import type { BillingClient, PaidPlan } from '../billing-client.ts';
-import type { FindAskingApp } from '../client-documents/index.ts';
 import { isConnected } from '../connections/index.ts';
 import { findVerifiedDomain } from '../publishers/index.ts';
 import type { Executor } from '../transact.ts';
-import { type AuthorizeRequest, checkAuthorizeRequest } from './authorize-request.ts';
-import { scopeText } from './scope.ts';
+import { type AuthorizeRequest, checkAuthorizeRequest, scopeText } from './authorize-request.ts';
 
 export interface GetConsentDeps {
   readonly database: Executor;
@@ -71,4 +69,51 @@ export const findPublisher = async (deps: { database: Executor }, app: AppRecord
   ]);
   if (owner === undefined) throw new Error('an app has no owner');
   return { name: publisherName(owner), verifiedDomain: domain ?? null, isRegistered: true };
+};
+
+/**
+ * Returns the share of a week's plan that people typically spend on an app, as a whole percentage; null if unknown.
+ * Never rejects.
+ */
+export type FindTypicalUse = (clientId: string) => Promise<number | null>;
+
+/** A median over weeks changes little within an hour. */
+const CACHE_MS = 3_600_000;
+/** While billing does not respond, one page per minute waits for it. */
+const RETRY_MS = 60_000;
+const CACHE_ENTRIES_MAX = 1_000;
+
+interface Entry {
+  readonly percent: Promise<number | null>;
+  expiresAtMs: number;
+}
+
+/** Creates the cached lookup. Concurrent pages share one call. */
+export const createTypicalUse = ({
+  billing,
+  clock,
+}: {
+  readonly billing: Pick<BillingClient, 'readTypicalUse'>;
+  readonly clock: Clock;
+}): FindTypicalUse => {
+  const entries = new Map<string, Entry>();
+  const ask = (clientId: string, nowMs: number): Entry => {
+    const percent = billing.readTypicalUse(clientId).catch(() => {
+      entry.expiresAtMs = nowMs + RETRY_MS;
+      return null;
+    });
+    const entry: Entry = { percent, expiresAtMs: nowMs + CACHE_MS };
+    return entry;
+  };
+  return (clientId) => {
+    const nowMs = clock().getTime();
+    const known = entries.get(clientId);
+    if (known !== undefined && nowMs < known.expiresAtMs) return known.percent;
+    const entry = ask(clientId, nowMs);
+    entries.delete(clientId);
+    entries.set(clientId, entry);
+    const [oldest] = entries.keys();
+    if (entries.size > CACHE_ENTRIES_MAX && oldest !== undefined) entries.delete(oldest);
+    return entry.percent;
+  };
 };

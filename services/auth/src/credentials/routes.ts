@@ -7,8 +7,7 @@ import { createAssertionOptions, type FactorClaim } from '../factors/index.ts';
 import { type StartedSession, secondsLeft, sessionCookies, signInOriginOf, toSessionJson } from '../sessions/index.ts';
 import { type ChangeEmailDeps, confirmEmailChange, requestEmailChange, undoEmailChange } from './change-email.ts';
 import { type ChangePasswordDeps, changePassword } from './change-password.ts';
-import type { OwnerClaim } from './prove-owner.ts';
-import { type ReauthenticateDeps, reauthenticate } from './reauthenticate.ts';
+import { type OwnerClaim, type ReauthenticateDeps, reauthenticate } from './prove-owner.ts';
 
 /** Binds the routes for changes of password and address, and for step-up. */
 export const credentialRoutes = (deps: ChangePasswordDeps & ChangeEmailDeps & ReauthenticateDeps): Binding[] => {

@@ -1,14 +1,36 @@
+import { authEvents } from '@svc/contracts';
 import { recordAct } from '@svc/database';
 import { appendToOutbox } from '@svc/messaging';
 import type { Act } from '@svc/service-kit';
-import { type AccountWithPassword, lockAccount, mailDeletion, updateErasure } from '../accounts/index.ts';
+import {
+  type AccountRecord,
+  type AccountWithPassword,
+  lockAccount,
+  mailDeletion,
+  updateErasure,
+} from '../accounts/index.ts';
 import { suspendAppsOfOwner } from '../apps/index.ts';
 import type { Origin } from '../connections/index.ts';
 import { endAccess } from '../credentials/index.ts';
 import type { MailOutboxDeps } from '../mail/index.ts';
 import { later } from '../time.ts';
 import type { Transact, Transaction } from '../transact.ts';
-import { nextDeletion } from './deletion-fact.ts';
+
+/** Returns the next fact about the deletion of a locked account. */
+export const nextDeletion = ({ id, deletionVersion }: AccountRecord) => {
+  const version = deletionVersion + 1;
+  const about = { aggregate: `account_deletion:${id}`, version };
+  return {
+    version,
+    requested: (eraseAt: Date) => ({
+      ...about,
+      subject: authEvents.accountDeletionRequested.subject,
+      data: { svc_user_id: id, erased_at: eraseAt.toISOString() },
+    }),
+    cancelled: { ...about, subject: authEvents.accountDeletionCancelled.subject, data: { svc_user_id: id } },
+    erased: { ...about, subject: authEvents.accountErased.subject, data: { svc_user_id: id } },
+  };
+};
 
 export interface ScheduleErasureDeps extends MailOutboxDeps {
   readonly transact: Transact;

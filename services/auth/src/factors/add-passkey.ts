@@ -10,10 +10,8 @@ import { isUniqueViolation } from '@svc/database';
 import { AppError } from '@svc/service-kit';
 import type { z } from 'zod';
 import { findAccountById, updateCredentials } from '../accounts/index.ts';
-import { changeFactors, makeRecoveryCodes } from './change-factors.ts';
-import type { FactorsDeps } from './factors-deps.ts';
-import { notifyOwner } from './notify-owner.ts';
-import { CREDENTIAL_KEY, insertPasskey, listPasskeysOfUser, useChallenge } from './passkey-queries.ts';
+import { changeFactors, type FactorsDeps, makeRecoveryCodes, notifyOwner } from './change-factors.ts';
+import { CREDENTIAL_KEY, insertPasskey, listPasskeysOfUser, useChallenge } from './passkeys.ts';
 import { FACTORS_MAX, type FactorRecord, listFactorsOfUser } from './queries.ts';
 
 /** COSE numbers of EdDSA, ES256 and RS256 (RFC 9053), which authenticators use. */

@@ -1,5 +1,5 @@
 import type { Factor } from '@svc/contracts';
-import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
+import { camelKeys, type SnakeKeys, snakeKeys } from '@svc/database';
 import type { Executor, Transaction } from '../transact.ts';
 
 /** A TOTP factor, as stored. It is in use once confirmed. */

@@ -3,10 +3,7 @@ import { AppError, type Binding, bind } from '@svc/service-kit';
 import { updateCredentials } from '../accounts/index.ts';
 import { HOUR_MS, later } from '../time.ts';
 import { addPasskey, createPasskeyOptions } from './add-passkey.ts';
-import { addTotp } from './add-totp.ts';
-import { changeFactors, makeRecoveryCodes, settleFactors } from './change-factors.ts';
-import type { FactorsDeps } from './factors-deps.ts';
-import { notifyOwner } from './notify-owner.ts';
+import { changeFactors, type FactorsDeps, makeRecoveryCodes, notifyOwner, settleFactors } from './change-factors.ts';
 import {
   confirmTotpById,
   countRecoveryCodes,
@@ -15,7 +12,7 @@ import {
   listFactorsOfUser,
   toFactorJson,
 } from './queries.ts';
-import { findTotpStep } from './totp.ts';
+import { addTotp, findTotpStep } from './totp.ts';
 
 /** A factor that is not confirmed within this time must be added again. */
 export const UNCONFIRMED_MS = HOUR_MS;

@@ -1,5 +1,5 @@
 import type { Locale } from '@svc/contracts';
-import { camelKeys, type SnakeKeys, snakeKeys } from '../key-case.ts';
+import { camelKeys, type SnakeKeys, snakeKeys } from '@svc/database';
 import type { Executor, Transaction } from '../transact.ts';
 import type { MailKind } from './mail.ts';
 

@@ -1,15 +1,16 @@
 import type { newId } from '@svc/contracts';
 import { SealBroken, type Sealer } from '@svc/secrets';
-import type { Clock, Logger } from '@svc/service-kit';
+import { type Clock, type Logger, type Metrics, runPeriodically } from '@svc/service-kit';
 import type { FailingItems } from '../failing-items.ts';
 import { HOUR_MS, later, MINUTE_MS, SECOND_MS } from '../time.ts';
-import type { Transact, Transaction } from '../transact.ts';
+import type { Executor, Transact, Transaction } from '../transact.ts';
 import { isRequested, type Mail } from './mail.ts';
 import type { MailTransport, SendOutcome } from './mail-transport.ts';
 import {
   claimDueMails,
   countMailsOf,
   countMailsTo,
+  countWaitingMails,
   deferMail,
   insertMail,
   lockRecipient,
@@ -103,7 +104,7 @@ export interface SendMailsDeps {
 }
 
 /** Sends due mails in small batches until none is left. */
-export const sendDueMails = async (deps: SendMailsDeps, signal: AbortSignal): Promise<void> => {
+const sendDueMails = async (deps: SendMailsDeps, signal: AbortSignal): Promise<void> => {
   while (!signal.aborted) {
     const now = deps.clock();
     const claim = { now, retryAt: later(now, LEASE_MS), limit: BATCH };
@@ -168,4 +169,43 @@ const settleFailure = async (
 const retryDelayMs = (state: SendOutcome['state'], attempts: number): number => {
   const backoffMs = Math.min(BACKOFF_MIN_MS * BACKOFF_FACTOR ** (attempts - 1), BACKOFF_MAX_MS);
   return state === 'unknown' ? Math.max(backoffMs, LEASE_MS) : backoffMs;
+};
+
+const INTERVAL_MS = 500;
+const OUTCOMES = ['sent', 'deferred', 'failed'] as const;
+
+interface MailerDeps extends Omit<SendMailsDeps, 'outcomes'> {
+  readonly database: Executor;
+  readonly metrics: Metrics;
+}
+
+/** Sends waiting mails until stopped. Replicas share the work. */
+export const startMailer = (deps: MailerDeps): { stop: () => Promise<void> } => {
+  const outcomes = deps.metrics.counter({
+    name: 'auth_mails_total',
+    help: 'Attempts to send a mail, by outcome.',
+    labelNames: ['outcome'],
+  });
+  // Prometheus sees a counter grow only if it has been 0 before.
+  for (const outcome of OUTCOMES) outcomes.inc({ outcome }, 0);
+  deps.metrics.gauge({
+    name: 'auth_mails_waiting',
+    help: 'Mails that the mail server has not taken yet.',
+    // A scrape must not fail with the database.
+    read: () => countWaitingMails(deps.database).catch(() => Number.NaN),
+  });
+  const stopping = new AbortController();
+  const work = runPeriodically({
+    name: 'mail',
+    intervalMs: INTERVAL_MS,
+    run: () => sendDueMails({ ...deps, outcomes }, stopping.signal),
+    logger: deps.logger,
+  });
+  return {
+    stop: async () => {
+      stopping.abort();
+      await work.stop();
+      deps.transport.close();
+    },
+  };
 };

@@ -13,8 +13,7 @@ import { enqueueMail, type MailOutboxDeps } from '../mail/index.ts';
 import { findActingMembership, toActingFor } from '../memberships.ts';
 import { holdSession } from '../sessions/index.ts';
 import type { Transact, Transaction } from '../transact.ts';
-import type { ManagementKeyRecord } from './management-key.ts';
-import { insertManagementKey, listManagementKeysOfUser } from './queries.ts';
+import { insertManagementKey, listManagementKeysOfUser, type ManagementKeyRecord } from './management-key.ts';
 
 /** Limit of keys per account. The list of keys has no pages. */
 const KEYS_MAX = 100;

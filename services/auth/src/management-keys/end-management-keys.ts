@@ -9,7 +9,7 @@ import {
   deleteManagementKeysOfCreator,
   deleteManagementKeysOfUser,
   updateSessionOfManagementKeys,
-} from './queries.ts';
+} from './management-key.ts';
 
 const revocationOf = (id: string) => ({ revocation: { key: `management_key.${id}` } });
 

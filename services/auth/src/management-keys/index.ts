@@ -1,3 +1,2 @@
 export { endManagementKeys, endManagementKeysOfCreator } from './end-management-keys.ts';
-export { authenticateManagementKey } from './find-management-keys.ts';
-export { managementKeyInternalRoutes, managementKeyRoutes } from './routes.ts';
+export { authenticateManagementKey, managementKeyInternalRoutes, managementKeyRoutes } from './routes.ts';

@@ -1,5 +1,4 @@
-export type { ProveDomain } from './prove-domain.ts';
-export { findVerifiedDomain } from './queries.ts';
+export { startDomainChecks } from './check-domain.ts';
+export { type ProveDomain, selectProveDomain } from './prove-domain.ts';
+export { findVerifiedDomain } from './publisher-domain.ts';
 export { publisherRoutes } from './routes.ts';
-export { startDomainChecks } from './run-domain-checks.ts';
-export { selectProveDomain } from './select-prove-domain.ts';

@@ -2,8 +2,10 @@ import { NODATA, NOTFOUND, promises } from 'node:dns';
 import {
   type AllowTargets,
   checkDestination,
+  createSystemLookup,
   type Lookup,
   type PinnedAgent,
+  parseAllowTargets,
   parseDestination,
 } from '@svc/destinations';
 import { SECOND_MS } from '../time.ts';
@@ -128,3 +130,14 @@ export const withSandboxDomains =
     const isProven = !SANDBOX_UNPROVEN.test(claim.domain);
     return { dns: isProven ? 'proven' : 'missing', file: 'missing' };
   };
+
+/** Returns the method set by PUBLISHER_PROOFS, on the system's name servers and public addresses only. */
+export const selectProveDomain = (method: 'public' | 'sandbox', agent: PinnedAgent): ProveDomain => {
+  const proveDomain = createProveDomain({
+    resolveTxt: createResolveTxt(),
+    lookup: createSystemLookup(),
+    agent,
+    allowTargets: parseAllowTargets([]),
+  });
+  return method === 'sandbox' ? withSandboxDomains(proveDomain) : proveDomain;
+};

@@ -1,26 +1,13 @@
+export { createDevices, DEVICE_PROOF_BYTES, type Devices } from './devices.ts';
+export { endActingSessions, endAllSessions, endSession, nextRevocation } from './end-sessions.ts';
 export {
   type AuthenticateSessionDeps,
   authenticateSession,
   type BrowserSession,
   findBrowserSession,
-} from './authenticate-session.ts';
-export { createDevices, DEVICE_PROOF_BYTES, type Devices } from './devices.ts';
-export { endAllSessions, nextRevocation } from './end-all-sessions.ts';
-export { endActingSessions, endSession } from './end-session.ts';
-export { finishSignIn, type SecondProof } from './finish-sign-in.ts';
-export { type ListSessionsDeps, listLiveSessions } from './list-sessions.ts';
-export {
-  deleteChallengesExpiredBefore,
-  deleteSessionsExpiredBefore,
-  findSessionById,
-  findSessionIdAfter,
-  holdSession,
-  holdSessionRow,
-  openChallenge,
-  reopenChallenge,
-  type SecondStep,
-  updateAuthenticatedAt,
-} from './queries.ts';
+  type ListSessionsDeps,
+  listLiveSessions,
+} from './live-sessions.ts';
 export {
   type RenewedSession,
   renewSession,
@@ -29,22 +16,40 @@ export {
   signInWithPasskey,
   toSessionJson,
 } from './routes.ts';
-export { NEVER, newSessionId } from './session.ts';
+export {
+  deleteSessionsExpiredBefore,
+  findSessionById,
+  findSessionIdAfter,
+  holdSession,
+  holdSessionRow,
+  NEVER,
+  newSessionId,
+  updateAuthenticatedAt,
+} from './session.ts';
 export {
   clearedSessionCookies,
   readPagesCookie,
   renewedSessionCookies,
+  type SignInOrigin,
   sessionCookies,
+  signInOriginOf,
 } from './session-cookies.ts';
 export type { SessionTokenDeps, SignedSessionToken } from './session-token.ts';
-export { type SignInOrigin, signInOriginOf } from './sign-in-origin.ts';
 export {
   type BeginSessionDeps,
+  finishSignIn,
   insertNewSession,
   provePassword,
+  type SecondProof,
   type StartedSession,
   type StartSessionDeps,
   signIn,
   startSession,
   startSessionIn,
-} from './start-session.ts';
+} from './sign-in.ts';
+export {
+  deleteChallengesExpiredBefore,
+  openChallenge,
+  reopenChallenge,
+  type SecondStep,
+} from './sign-in-challenges.ts';

@@ -2,21 +2,23 @@ import { type PasskeyAssertion, routes, type secondFactorRequestSchema } from '@
 import { AppError, type Binding, bind } from '@svc/service-kit';
 import type { z } from 'zod';
 import { type AccountRecord, describeAccount, findAccountById, toAccountJson } from '../accounts/index.ts';
+import { isOwnOrigin } from '../cookies-and-origins.ts';
 import { createSignInOptions, type FactorClaim, findAssertionProof } from '../factors/index.ts';
 import { toOrganizationJson } from '../memberships.ts';
-import { isOwnOrigin } from '../own-origins.ts';
 import { SECOND_MS } from '../time.ts';
 import type { Executor } from '../transact.ts';
-import { type AuthenticateSessionDeps, findStoredSession } from './authenticate-session.ts';
-import { endOtherSessions, endSession, endSessionOfUser } from './end-session.ts';
-import { finishSignIn } from './finish-sign-in.ts';
-import { listSessions } from './list-sessions.ts';
-import type { SessionRecord } from './session.ts';
-import { findActing } from './session.ts';
-import { clearedSessionCookies, readConsoleCookie, sessionCookies } from './session-cookies.ts';
+import { endOtherSessions, endSession, endSessionOfUser } from './end-sessions.ts';
+import { type AuthenticateSessionDeps, findStoredSession, listSessions } from './live-sessions.ts';
+import { findActing, type SessionRecord } from './session.ts';
+import {
+  clearedSessionCookies,
+  readConsoleCookie,
+  type SignInOrigin,
+  sessionCookies,
+  signInOriginOf,
+} from './session-cookies.ts';
 import { type SessionTokenDeps, signSessionToken } from './session-token.ts';
-import { type SignInOrigin, signInOriginOf } from './sign-in-origin.ts';
-import { type StartedSession, type StartSessionDeps, signIn, startSessionIn } from './start-session.ts';
+import { finishSignIn, type StartedSession, type StartSessionDeps, signIn, startSessionIn } from './sign-in.ts';
 
 /**
  * Signs in the owner of a passkey, without address and password. Uses up the assertion in the same transaction as the

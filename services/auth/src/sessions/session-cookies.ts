@@ -1,5 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import { SIGNED_IN_COOKIE } from '@svc/contracts';
-import { type Cookie, clearCookie, readCookie, setCookie } from '../cookie.ts';
+import { type Cookie, clearCookie, readCookie, setCookie } from '../cookies-and-origins.ts';
 import { DEVICE_TOKEN_SECONDS } from './devices.ts';
 import { SESSION_SECONDS } from './session.ts';
 
@@ -45,10 +46,32 @@ export const readConsoleCookie = (header: string | undefined, publicBaseUrl: str
   readCookie(CONSOLE, header, publicBaseUrl);
 
 /** Returns the device token of a request: from the header of API callers, else from the browser's cookie. */
-export const readDeviceToken = (
+const readDeviceToken = (
   headers: { cookie?: string | undefined; 'x-svc-device'?: string | string[] | undefined },
   publicBaseUrl: string,
 ): string | undefined => {
   const sent = headers['x-svc-device'];
   return typeof sent === 'string' ? sent : readCookie(DEVICE, headers.cookie, publicBaseUrl);
 };
+
+/** Origin of a request that starts a session. */
+export interface SignInOrigin {
+  /** Network address. */
+  readonly source: string;
+  /** Device token of the request. */
+  readonly deviceToken: string | undefined;
+  readonly userAgent: string | undefined;
+}
+
+/** About twice the longest that browsers send. */
+const USER_AGENT_CHARACTERS_MAX = 512;
+
+/** Returns the origin of a request. */
+export const signInOriginOf = (
+  { req, clientAddress }: { req: IncomingMessage; clientAddress: string },
+  publicBaseUrl: string,
+): SignInOrigin => ({
+  source: clientAddress,
+  deviceToken: readDeviceToken(req.headers, publicBaseUrl),
+  userAgent: req.headers['user-agent']?.slice(0, USER_AGENT_CHARACTERS_MAX),
+});

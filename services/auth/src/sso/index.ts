@@ -1,2 +1,2 @@
-export { type SsoRoutesDeps, ssoRoutes } from './routes.ts';
+export { ssoRoutes } from './routes.ts';
 export type { SsoSettings } from './upstream-provider.ts';

@@ -1,8 +1,15 @@
 import type { Locale } from '@svc/contracts';
 import { type Html, html } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
-import { field, isolated, pageText, renderPage, type SignInFrame } from '../consent/index.ts';
-import { type ConsoleFrameDeps, consoleFrame } from '../console-pages/index.ts';
+import {
+  type ConsoleFrameDeps,
+  consoleFrame,
+  field,
+  isolated,
+  pageText,
+  renderPage,
+  type SignInFrame,
+} from '../pages/index.ts';
 import type { PendingLink } from './sso-cookie.ts';
 
 const en = {

@@ -1,7 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FORM_BYTES_MAX, type Locale, localeSchema, routes } from '@svc/contracts';
 import { AppError, type Binding, bind, type ReplyContent, readBodyBytes } from '@svc/service-kit';
+import { isOwnOrigin } from '../cookies-and-origins.ts';
+import { IdentityTaken } from '../identities.ts';
 import {
+  type ConsoleFrameDeps,
   finishByForm,
   messageFor,
   pageText,
@@ -9,10 +12,7 @@ import {
   refusedFormPage,
   secondFactorPage,
   seeOther,
-} from '../consent/index.ts';
-import type { ConsoleFrameDeps } from '../console-pages/index.ts';
-import { IdentityTaken } from '../identities.ts';
-import { isOwnOrigin } from '../own-origins.ts';
+} from '../pages/index.ts';
 import { type StartedSession, type StartSessionDeps, sessionCookies, signInOriginOf } from '../sessions/index.ts';
 import {
   completeLink,

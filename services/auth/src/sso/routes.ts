@@ -1,8 +1,14 @@
 import { type Locale, localeSchema, routes } from '@svc/contracts';
 import type { Sealer } from '@svc/secrets';
 import { AppError, type Binding, bind, type Logger, type ReplyContent } from '@svc/service-kit';
-import { preferredLocale, secondFactorPage, seeOther } from '../consent/index.ts';
-import { type ConsoleFrameDeps, consoleFrame, safeNext } from '../console-pages/index.ts';
+import {
+  type ConsoleFrameDeps,
+  consoleFrame,
+  preferredLocale,
+  safeNext,
+  secondFactorPage,
+  seeOther,
+} from '../pages/index.ts';
 import { sessionCookies, signInOriginOf } from '../sessions/index.ts';
 import { type FinishSsoDeps, finishSso, type SsoOutcome, ssoFailed } from './finish-sso.ts';
 import { linkRoutes } from './link-routes.ts';

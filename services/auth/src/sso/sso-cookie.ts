@@ -1,7 +1,7 @@
 import { SealBroken, type Sealer } from '@svc/secrets';
 import type { Clock } from '@svc/service-kit';
 import { z } from 'zod';
-import { type Cookie, clearCookie, readCookie, setCookie } from '../cookie.ts';
+import { type Cookie, clearCookie, readCookie, setCookie } from '../cookies-and-origins.ts';
 import { later, MINUTE_MS, SECOND_MS } from '../time.ts';
 
 /** A cookie with content that its browser keeps but cannot read or change. */

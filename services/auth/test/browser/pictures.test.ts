@@ -6,12 +6,11 @@ import { describe, test } from 'vitest';
 import type { AccountRecord } from '../../src/accounts/index.ts';
 import { drawMonogram } from '../../src/apps/icons.ts';
 import type { AppRecord } from '../../src/apps/index.ts';
-import { authorizeConsentFrame, consentPage } from '../../src/consent/pages/consent-page.ts';
-import { faultPage } from '../../src/consent/pages/message-pages.ts';
-import type { PageContext } from '../../src/consent/pages/page-context.ts';
-import { pageText } from '../../src/consent/pages/page-context.ts';
-import { authorizeFrame } from '../../src/consent/pages/sign-in-frame.ts';
-import { signInPage, signUpPage } from '../../src/consent/pages/sign-in-page.ts';
+import { authorizeConsentFrame, consentPage } from '../../src/consent/consent-page.ts';
+import { faultPage } from '../../src/consent/fault-pages.ts';
+import { authorizeFrame, type PageContext } from '../../src/consent/page-context.ts';
+import { pageText } from '../../src/pages/page-text.ts';
+import { signInPage, signUpPage } from '../../src/pages/sign-in-pages.ts';
 import { chromiumPath } from '../support/chromium.ts';
 
 const LONG_AGO = new Date('2026-10-01T08:00:00Z');

@@ -5,9 +5,9 @@ import { openSecretKeys } from '@svc/secrets';
 import { type Clock, createLogger, createMetrics, listen, loadConfig, type Metrics } from '@svc/service-kit';
 import { freePort, internalCredential, internalCredentials } from '@svc/testing';
 import type { Knex } from 'knex';
-import { type App, type AppDeps, createApp } from '../../src/app.ts';
+import { type App, createApp } from '../../src/app.ts';
 import { type Config, configSchema } from '../../src/config.ts';
-import { openSecrets } from '../../src/slice-deps.ts';
+import { type AppDeps, openSecrets } from '../../src/slice-deps.ts';
 
 /** A moving clock: real time plus what a test adds. */
 export interface ShiftedClock {

@@ -1,7 +1,7 @@
 import { newId } from '@svc/contracts';
 import { withOutbox } from '@svc/messaging';
 import { type Clock, createLogger, createMetrics } from '@svc/service-kit';
-import { stepSuspension } from '../../src/apps/run-suspensions.ts';
+import { stepSuspension } from '../../src/apps/suspensions.ts';
 import { createFailingItems, type Work } from '../../src/failing-items.ts';
 import { tidyUp } from '../../src/housekeeping.ts';
 import type { Transact } from '../../src/transact.ts';

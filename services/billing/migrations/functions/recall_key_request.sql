@@ -3,7 +3,7 @@
 CREATE OR REPLACE FUNCTION recall_key_request(p_key_id text, p_idempotency_key text, p_request_id text) RETURNS jsonb
 LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('request_id', i.request_id, 'state', coalesce(
-      (SELECT r.state FROM key_requests AS r WHERE r.request_id = i.request_id),
+      (SELECT r.state FROM key_requests AS r WHERE r.id = uuid_of_id('req', i.request_id)),
       -- While it runs, its lease lives.
       CASE WHEN EXISTS (SELECT FROM leases AS l WHERE l.lease_id = i.lease_id AND NOT l.is_remembered)
           AND NOT EXISTS (SELECT FROM uncertain_key_requests AS u WHERE u.request_id = i.request_id)

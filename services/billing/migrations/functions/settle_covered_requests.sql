@@ -9,39 +9,36 @@ DECLARE
   at timestamptz := billing_now();
   w record;
 BEGIN
+  PERFORM number_keys(p_outcomes);
   FOR w IN
     WITH outcomes AS MATERIALIZED (
-      SELECT e.place, t.*, count(*) OVER (PARTITION BY t.request_id) AS times
+      SELECT e.place, t.*, uuid_of_id('req', t.request_id) AS id, count(*) OVER (PARTITION BY t.request_id) AS times
         FROM jsonb_array_elements(p_outcomes) WITH ORDINALITY AS e (fact, place),
           jsonb_to_record(e.fact) AS t (request_id text, svc_user_id text, key_id text, outcome text, cost_micros bigint,
-            lease_id uuid, hold_micros bigint, is_unadmitted boolean, started_at timestamptz, input_tokens bigint,
-            output_tokens bigint, cached_input_tokens bigint, service text, provider text, model text, data_zone text,
-            certification text, upstream_request_id text)
+            lease_id uuid, hold_micros bigint, is_unadmitted boolean)
     ), covered AS MATERIALIZED (
       SELECT c.* FROM (
-        SELECT o.*, l.month_start, l.granted_micros - l.returned_micros - l.settled_micros AS held_micros,
+        SELECT o.*, l.month_start, k.key_number, l.granted_micros - l.returned_micros - l.settled_micros AS held_micros,
             sum(o.cost_micros) OVER (PARTITION BY o.lease_id) AS cost_of_lease
           FROM outcomes AS o
           JOIN leases AS l ON l.lease_id = o.lease_id AND l.svc_user_id = o.svc_user_id AND l.key_id = o.key_id
+          JOIN request_keys AS k ON k.svc_user_id = o.svc_user_id AND k.key_id = o.key_id
           WHERE o.outcome = 'settled' AND o.times = 1 AND o.cost_micros <= o.hold_micros AND o.is_unadmitted IS NOT TRUE
             -- A lease that was charged for missing outcomes is corrected for each.
             AND coalesce(l.estimated_micros, 0) = 0
-            AND NOT EXISTS (SELECT FROM key_requests AS v WHERE v.request_id = o.request_id)
+            AND NOT EXISTS (SELECT FROM ended_key_requests AS v WHERE v.id = o.id)
             AND NOT EXISTS (SELECT FROM uncertain_key_requests AS v WHERE v.request_id = o.request_id)) AS c
         WHERE c.cost_of_lease <= c.held_micros
     ), postings AS MATERIALIZED (
-      SELECT c.svc_user_id, sum(c.cost_micros)::bigint AS paid, min(c.request_id) FILTER (WHERE c.cost_micros > 0) AS reference,
+      SELECT c.svc_user_id, sum(c.cost_micros)::bigint AS paid,
           nextval('ledger_postings_id_seq') AS posting_id, array_agg(DISTINCT c.lease_id) AS lease_ids,
           array_agg(c.place) AS places, array_agg(c.request_id) AS request_ids, array_agg(c.key_id) AS key_ids,
           array_agg(c.cost_micros) AS costs, count(*)::int AS requests
         FROM covered AS c GROUP BY c.svc_user_id
     ), written AS (
-      INSERT INTO key_requests (request_id, svc_user_id, key_id, lease_id, state, settled_by, cost_micros, written_off_micros,
-          posting_id, month_start, created_at, ended_at, input_tokens, output_tokens, cached_input_tokens, service, provider,
-          model, data_zone, certification, upstream_request_id)
-        SELECT c.request_id, c.svc_user_id, c.key_id, c.lease_id, 'settled', 'usage', c.cost_micros, 0,
-            CASE WHEN c.cost_micros > 0 THEN p.posting_id END, c.month_start, c.started_at, at, c.input_tokens, c.output_tokens,
-            c.cached_input_tokens, c.service, c.provider, c.model, c.data_zone, c.certification, c.upstream_request_id
+      INSERT INTO ended_key_requests (id, cost_micros, posting_id, ended_at, key_number, month, ending)
+        SELECT c.id, c.cost_micros, CASE WHEN c.cost_micros > 0 THEN p.posting_id END, at, c.key_number,
+            month_number(c.month_start), 'u'
           FROM covered AS c JOIN postings AS p ON p.svc_user_id = c.svc_user_id
     ), of_leases AS (
       UPDATE leases AS l SET settled_micros = l.settled_micros + s.cost
@@ -58,7 +55,7 @@ BEGIN
     SELECT p.* FROM postings AS p ORDER BY p.svc_user_id
   LOOP
     IF w.paid > 0 THEN
-      PERFORM post_key_use('settlement', w.reference, w.svc_user_id, p_currency, w.paid, w.paid, w.posting_id);
+      PERFORM post_key_use('settlement', NULL, w.svc_user_id, p_currency, w.paid, w.paid, w.posting_id);
     END IF;
     PERFORM write_member_usage(w.key_ids, array_fill(w.svc_user_id, ARRAY[w.requests]), array_fill(1, ARRAY[w.requests]), w.costs);
     DELETE FROM leases AS l WHERE l.lease_id = ANY (w.lease_ids) AND l.ended_at IS NOT NULL AND NOT l.is_remembered

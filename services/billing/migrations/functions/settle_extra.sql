@@ -19,7 +19,7 @@ BEGIN
     IF currency IS NULL THEN
       SELECT w.currency INTO currency FROM wallets AS w WHERE w.svc_user_id = r.svc_user_id;
     END IF;
-    PERFORM post_key_use(CASE r.state WHEN 'settled' THEN 'adjustment' ELSE 'settlement' END, r.request_id, r.svc_user_id,
+    PERFORM post_key_use(CASE r.state WHEN 'settled' THEN 'adjustment' ELSE 'settlement' END::posting_kind, r.request_id, r.svc_user_id,
       currency, cost, paid, nextval('ledger_postings_id_seq'), paid);
   END IF;
   RETURN greatest(cost - paid, 0);

@@ -22,10 +22,8 @@ DECLARE
   paid bigint;
   covered bigint;
   of_lease bigint;
-  details jsonb;
   -- The posting of the current wallet, and what it covers so far.
   posting_wallet text;
-  posting_reference text;
   posting_id bigint;
   posting_income bigint := 0;
   posting_paid bigint := 0;
@@ -53,7 +51,7 @@ BEGIN
   LOOP
     IF posting_wallet IS DISTINCT FROM q.svc_user_id THEN
       IF posting_id IS NOT NULL THEN
-        PERFORM post_key_use('settlement', posting_reference, posting_wallet, p_currency, posting_income, posting_paid, posting_id);
+        PERFORM post_key_use('settlement', NULL, posting_wallet, p_currency, posting_income, posting_paid, posting_id);
       END IF;
       posting_wallet := q.svc_user_id;
       posting_id := NULL;
@@ -64,7 +62,7 @@ BEGIN
     request_id := q.request_id;
     over_hold_micros := 0;
     written_off_micros := 0;
-    SELECT * INTO f FROM key_requests AS v WHERE v.request_id = q.request_id;
+    SELECT * INTO f FROM key_requests AS v WHERE v.id = uuid_of_id('req', q.request_id);
     SELECT * INTO u FROM uncertain_key_requests AS v WHERE v.request_id = q.request_id;
     step := settlement_step(CASE WHEN f.state IS NOT NULL THEN f.state WHEN u.request_id IS NOT NULL THEN 'uncertain'
       ELSE 'reserved' END, f.settled_by, f.cost_micros, u.held_micros, q.outcome, q.cost_micros);
@@ -125,7 +123,6 @@ BEGIN
         paid, paid - coalesce(u.held_micros, 0));
       IF cost > 0 AND posting_id IS NULL THEN
         posting_id := nextval('ledger_postings_id_seq');
-        posting_reference := q.request_id;
       END IF;
       IF step.state = 'settled' THEN
         used_keys := used_keys || coalesce(u.key_id, q.key_id);
@@ -136,15 +133,11 @@ BEGIN
       posting_income := posting_income + cost;
       posting_paid := posting_paid + paid;
       DELETE FROM uncertain_key_requests AS v WHERE v.request_id = u.request_id;
-      details := coalesce(u.fact, '{}') || jsonb_strip_nulls(q.fact);
-      INSERT INTO key_requests (request_id, svc_user_id, key_id, lease_id, state, settled_by, cost_micros, written_off_micros,
-          posting_id, month_start, created_at, ended_at, input_tokens, output_tokens, cached_input_tokens, service, provider,
-          model, data_zone, certification, upstream_request_id)
-        SELECT q.request_id, q.svc_user_id, coalesce(u.key_id, q.key_id), coalesce(u.lease_id, l.lease_id), step.state,
-          step.settled_by, cost, cost - paid, CASE WHEN cost > 0 THEN posting_id END,
-          coalesce(month, date_trunc('month', at, 'UTC')), (details ->> 'started_at')::timestamptz, at, d.*
-        FROM jsonb_to_record(details) AS d (input_tokens bigint, output_tokens bigint, cached_input_tokens bigint, service text,
-          provider text, model text, data_zone text, certification text, upstream_request_id text);
+      INSERT INTO ended_key_requests (id, cost_micros, written_off_micros, posting_id, ended_at, key_number, month, ending)
+        SELECT uuid_of_id('req', q.request_id), cost, nullif(cost - paid, 0), CASE WHEN cost > 0 THEN posting_id END, at, k.key_number,
+          CASE WHEN coalesce(u.lease_id, l.lease_id) IS NOT NULL THEN month_number(month) END,
+          CASE WHEN step.state = 'released' THEN 'r' ELSE left(step.settled_by, 1) END
+        FROM request_keys AS k WHERE k.svc_user_id = q.svc_user_id AND k.key_id = coalesce(u.key_id, q.key_id);
     ELSE
       written_off_micros := greatest(cost - paid - f.written_off_micros, 0);
       PERFORM book_key_use(f.svc_user_id, f.key_id, NULL, f.month_start, 0, 0, paid - before, paid - before);
@@ -154,13 +147,14 @@ BEGIN
       used_paid := used_paid || (paid - before);
       PERFORM post_key_use('adjustment', f.request_id, f.svc_user_id, p_currency, cost - f.cost_micros, paid - before,
         nextval('ledger_postings_id_seq'));
-      UPDATE key_requests AS v SET settled_by = step.settled_by, cost_micros = cost, written_off_micros = cost - paid, adjusted_at = at
-        WHERE v.request_id = f.request_id;
+      UPDATE ended_key_requests AS v SET ending = left(step.settled_by, 1), cost_micros = cost, written_off_micros = nullif(cost - paid, 0),
+          ended_at = at
+        WHERE v.id = f.id;
     END IF;
     RETURN NEXT;
   END LOOP;
   IF posting_id IS NOT NULL THEN
-    PERFORM post_key_use('settlement', posting_reference, posting_wallet, p_currency, posting_income, posting_paid, posting_id);
+    PERFORM post_key_use('settlement', NULL, posting_wallet, p_currency, posting_income, posting_paid, posting_id);
   END IF;
   IF used_keys <> '{}' THEN PERFORM write_member_usage(used_keys, used_owners, used_requests, used_paid); END IF;
 END $$;

@@ -12,16 +12,19 @@ LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = o
 SET enable_mergejoin = off SET lock_timeout = '1s' AS $$
 #variable_conflict use_column
 DECLARE
+  ids record;
   kinds record;
 BEGIN
+  -- The bounds leave the partitions of other months out of each plan before it starts.
+  SELECT min(id) AS first, max(id) AS last INTO ids FROM unnest(p_request_ids) AS t (id);
   SELECT array_agg(t.place ORDER BY t.place) AS places, bool_or(r.kind = 'delegated') AS has_delegated,
       array_agg(t.place) FILTER (WHERE coalesce(r.kind, 'given_up') = 'given_up') AS others
     INTO kinds
     FROM unnest(p_request_ids) WITH ORDINALITY AS t (request_id, place)
-    LEFT JOIN reservations AS r ON r.request_id = t.request_id;
+    LEFT JOIN reservations AS r ON r.request_id = t.request_id AND r.request_id BETWEEN ids.first AND ids.last;
   IF kinds.has_delegated THEN
     RETURN QUERY SELECT d.place, d.request_id, d.state, d.effect, d.written_off_micros
-      FROM settle_delegated_requests(kinds.places, p_request_ids, p_outcomes, p_costs) AS d;
+      FROM settle_delegated_requests(kinds.places, p_request_ids, p_outcomes, p_costs, ids.first, ids.last) AS d;
   END IF;
   IF kinds.others IS NOT NULL THEN
     -- For the first outcome of a request that has just been given up, there was no request.

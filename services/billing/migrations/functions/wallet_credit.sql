@@ -10,8 +10,8 @@ BEGIN
     RAISE EXCEPTION 'a wallet in % cannot take %', w.currency, p_currency USING ERRCODE = 'check_violation';
   END IF;
   IF EXISTS (SELECT FROM ledger_postings WHERE reference = p_reference AND kind = 'top_up') THEN RETURN NULL; END IF;
-  PERFORM ledger_post('top_up', p_reference, p_svc_user_id, p_currency,
-    ARRAY['wallet_available', 'payments_received'], ARRAY[p_amount_micros, -p_amount_micros]);
+  PERFORM ledger_post('top_up', p_reference, p_svc_user_id, p_currency, p_amount_micros,
+    p_payments_received => -p_amount_micros);
   UPDATE wallets SET balance_micros = balance_micros + p_amount_micros, revision = revision + 1
     WHERE svc_user_id = p_svc_user_id;
   RETURN w.revision + 1;

@@ -4,7 +4,7 @@ RETURNS void LANGUAGE plpgsql AS $$
 DECLARE w wallets%ROWTYPE;
 BEGIN
   SELECT * INTO STRICT w FROM wallets WHERE svc_user_id = p_svc_user_id FOR NO KEY UPDATE;
-  PERFORM ledger_post('adjustment', p_reference, p_svc_user_id, w.currency,
-    ARRAY['wallet_available', 'payments_received'], ARRAY[p_amount_micros, -p_amount_micros]);
+  PERFORM ledger_post('adjustment', p_reference, p_svc_user_id, w.currency, p_amount_micros,
+    p_payments_received => -p_amount_micros);
   UPDATE wallets SET balance_micros = balance_micros + p_amount_micros WHERE svc_user_id = p_svc_user_id;
 END $$;

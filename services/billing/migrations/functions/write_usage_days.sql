@@ -1,21 +1,19 @@
 -- Adds changes of delegated requests to the days of use. A request counts on the day of its admission, and for the first
--- day of a window only while that window is the account's current one. The caller has written the reservations, and
--- holds the locks of the accounts.
+-- day of a window only while that window is the account's current one. The caller holds the locks of the accounts.
 -- Bitmap scans need a condition, so that no plan, even one made over an empty table, reads a whole index.
 CREATE OR REPLACE FUNCTION write_usage_days(p_changes plan_use_change[]) RETURNS void
 LANGUAGE plpgsql SET enable_indexscan = off AS $$
 BEGIN
   MERGE INTO usage_days AS d USING (
-    SELECT r.svc_user_id, (r.created_at AT TIME ZONE 'UTC')::date AS day, r.client_id, r.service,
+    SELECT c.svc_user_id, (c.created_at AT TIME ZONE 'UTC')::date AS day, c.client_id, c.service,
         -- An adjustment changes the cost of a request that is counted already.
-        count(DISTINCT c.request_id) FILTER (WHERE c.is_first) AS requests, sum(c.cost) AS cost_micros,
-        coalesce(sum(c.cost) FILTER (WHERE a.week_start = r.week_start
-          AND (r.week_start AT TIME ZONE 'UTC')::date = (r.created_at AT TIME ZONE 'UTC')::date), 0) AS week_first_micros,
-        coalesce(sum(c.cost) FILTER (WHERE a.month_start = r.month_start
-          AND (r.month_start AT TIME ZONE 'UTC')::date = (r.created_at AT TIME ZONE 'UTC')::date), 0) AS month_first_micros
-      FROM unnest(p_changes) AS c
-      JOIN reservations AS r ON r.request_id = c.request_id AND r.state = 'settled'
-      JOIN accounts AS a ON a.svc_user_id = r.svc_user_id
+        count(*) FILTER (WHERE c.is_first) AS requests, sum(c.cost) AS cost_micros,
+        coalesce(sum(c.cost) FILTER (WHERE a.week_start = c.week_start
+          AND (c.week_start AT TIME ZONE 'UTC')::date = (c.created_at AT TIME ZONE 'UTC')::date), 0) AS week_first_micros,
+        coalesce(sum(c.cost) FILTER (WHERE a.month_start = c.month_start
+          AND (c.month_start AT TIME ZONE 'UTC')::date = (c.created_at AT TIME ZONE 'UTC')::date), 0) AS month_first_micros
+      FROM unnest(p_changes) AS c JOIN accounts AS a ON a.svc_user_id = c.svc_user_id
+      WHERE c.is_settled
       GROUP BY 1, 2, 3, 4) AS change
     ON (d.svc_user_id, d.day, d.client_id, d.service) = (change.svc_user_id, change.day, change.client_id, change.service)
     WHEN MATCHED THEN

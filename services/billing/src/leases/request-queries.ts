@@ -17,7 +17,7 @@ export const listKeyRequestStates = async (
 ): Promise<KeyRequestState[]> => {
   const { rows } = await database.raw<{ rows: KeyRequestState[] }>(
     `SELECT request_id AS "requestId", state, cost_micros::float8 AS "costMicros" FROM key_requests
-       WHERE request_id = ANY (:requestIds) AND svc_user_id = :userId
+       WHERE id = ANY (ARRAY(SELECT uuid_of_id('req', t.id) FROM unnest(:requestIds::text[]) AS t (id))) AND svc_user_id = :userId
      UNION ALL SELECT request_id, 'uncertain', NULL FROM uncertain_key_requests
        WHERE request_id = ANY (:requestIds) AND svc_user_id = :userId`,
     { userId, requestIds: [...requestIds] },
@@ -33,43 +33,24 @@ export interface KeyRequestRecord {
   readonly state: 'settled' | 'released' | 'uncertain';
   readonly settledBy: 'usage' | 'estimate' | null;
   readonly costMicros: number;
-  readonly createdAt: Date;
   /** Time of the latest settlement. */
   readonly endedAt: Date;
-  readonly service: string | null;
-  readonly inputTokens: number | null;
-  readonly outputTokens: number | null;
-  readonly cachedInputTokens: number | null;
-  readonly provider: string | null;
-  readonly model: string | null;
-  readonly dataZone: string | null;
-  readonly certification: string | null;
-  readonly upstreamRequestId: string | null;
 }
 
-const columns = recordColumns<Omit<KeyRequestRecord, 'endedAt'>>({
+const columns = recordColumns<KeyRequestRecord>({
   requestId: 'request_id text',
   userId: 'svc_user_id text',
   keyId: 'key_id text',
   state: 'state text',
   settledBy: 'settled_by text',
   costMicros: 'cost_micros bigint',
-  createdAt: 'created_at timestamptz',
-  service: 'service text',
-  inputTokens: 'input_tokens bigint',
-  outputTokens: 'output_tokens bigint',
-  cachedInputTokens: 'cached_input_tokens bigint',
-  provider: 'provider text',
-  model: 'model text',
-  dataZone: 'data_zone text',
-  certification: 'certification text',
-  upstreamRequestId: 'upstream_request_id text',
+  endedAt: 'ended_at timestamptz',
 });
 
 const LIST_RECORDS = {
   name: 'list_key_request_records',
-  text: `SELECT ${columns.select('r')}, coalesce(r.adjusted_at, r.ended_at) AS "endedAt" FROM key_requests AS r
-    WHERE r.request_id = ANY ($1)`,
+  text: `SELECT ${columns.select('r')} FROM key_requests AS r
+    WHERE r.id = ANY (ARRAY(SELECT uuid_of_id('req', t.id) FROM unnest($1::text[]) AS t (id)))`,
 };
 
 /** Lists ended API-key requests of any account. Omits all others. */

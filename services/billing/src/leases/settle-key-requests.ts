@@ -47,15 +47,21 @@ export interface KeyOutcome {
   readonly lease_id?: string;
   readonly hold_micros?: number;
   readonly started_at?: string;
+  readonly service?: UsageFact['service'];
   /** True if the wallet pays although no lease covers the request. Only the operator decides so. */
   readonly is_unadmitted?: true;
 }
 
-/** Returns the outcome in a usage fact, with the details of a receipt. */
-export const outcomeOfFact = ({ lease, served_by, ...fact }: UsageFact): KeyOutcome => ({
-  ...fact,
+/** Returns the outcome in a usage fact. Its counts stay with the gateway, which has them signed on receipts. */
+export const outcomeOfFact = ({ lease, ...fact }: UsageFact): KeyOutcome => ({
+  request_id: fact.request_id,
+  svc_user_id: fact.svc_user_id,
+  key_id: fact.key_id,
+  service: fact.service,
+  outcome: fact.outcome,
+  cost_micros: fact.cost_micros,
+  started_at: fact.started_at,
   ...lease,
-  ...served_by,
 });
 
 /** Returns the outcome in a settlement by call; undefined if it is that of a delegated request. */

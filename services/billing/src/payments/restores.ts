@@ -243,10 +243,9 @@ const readEnds = async (trx: Knex.Transaction): Promise<Ends> => {
 /** Lists the changes of wallets and the facts that the transaction has written. */
 const listEffects = async (trx: Knex.Transaction, { posting, fact }: Ends): Promise<RestoreEffect[]> => {
   const { rows } = await trx.raw<{ rows: RestoreEffect[] }>(
-    `SELECT CASE WHEN sum(e.amount_micros) > 0 THEN 'credit' ELSE 'take_back' END AS action, p.svc_user_id,
-        p.reference AS object, abs(sum(e.amount_micros))::bigint AS amount_micros, p.currency
-      FROM ledger_postings AS p JOIN ledger_entries AS e ON e.posting_id = p.id AND e.book = 'wallet_available'
-      WHERE p.id > :posting GROUP BY p.id
+    `SELECT CASE WHEN wallet_available_micros > 0 THEN 'credit' ELSE 'take_back' END AS action, svc_user_id,
+        reference AS object, abs(wallet_available_micros) AS amount_micros, currency
+      FROM ledger_postings WHERE id > :posting AND wallet_available_micros IS NOT NULL
       UNION ALL
       SELECT 'announce', payload ->> 'svc_user_id', aggregate || ' ' || (payload ->> 'status'), NULL, NULL
       FROM outbox WHERE seq > :fact AND subject IN (:changed, :ended)`,

@@ -7,8 +7,9 @@ import type { SettledReservation } from './reservation.ts';
 const INSERT_DETAILS = {
   name: 'insert_request_details',
   text: `
-    INSERT INTO request_details (request_id, service, input_tokens, output_tokens, cached_input_tokens, audio_ms)
-      SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
+    INSERT INTO request_details (id, input_tokens, output_tokens, cached_input_tokens, audio_ms)
+      SELECT uuid_of_id('req', t.id), t.input, t.output, t.cached, t.audio
+      FROM unnest($1::text[], $2::int[], $3::int[], $4::int[], $5::int[]) AS t (id, input, output, cached, audio)
       ON CONFLICT DO NOTHING`,
 };
 
@@ -17,13 +18,18 @@ export const insertRequestDetails = async (trx: Knex.Transaction, facts: readonl
   if (facts.length === 0) return;
   await runPrepared(trx, INSERT_DETAILS, [
     facts.map(({ request_id }) => request_id),
-    facts.map(({ service }) => service),
-    facts.map(({ input_tokens }) => input_tokens),
-    facts.map(({ output_tokens }) => output_tokens),
-    facts.map(({ cached_input_tokens }) => cached_input_tokens ?? null),
-    facts.map(({ audio_ms }) => audio_ms),
+    facts.map(({ input_tokens }) => toCount(input_tokens)),
+    facts.map(({ output_tokens }) => toCount(output_tokens)),
+    facts.map(({ cached_input_tokens }) => toCount(cached_input_tokens)),
+    facts.map(({ audio_ms }) => toCount(audio_ms)),
   ]);
 };
+
+const COUNT_MAX = 2 ** 31 - 1;
+
+/** Limits a count to the range of its column: a provider may lie. */
+const toCount = (count: number | null | undefined): number | null =>
+  count == null ? null : Math.min(count, COUNT_MAX);
 
 const columns = recordColumns<Omit<SettledReservation, 'endedAt' | 'details' | 'paidBy'>>({
   requestId: 'request_id text',
@@ -40,8 +46,8 @@ const LIST_FOR_RECEIPTS = {
   name: 'list_for_receipts',
   text: `
     SELECT ${columns.select('r')}, coalesce(r.adjusted_at, r.ended_at) AS "endedAt",
-      ${PAID_BY} AS "paidBy", to_jsonb(d) - 'request_id' AS details
-    FROM reservations AS r LEFT JOIN request_details AS d ON d.request_id = r.request_id
+      ${PAID_BY} AS "paidBy", to_jsonb(d) - 'id' AS details
+    FROM reservations AS r LEFT JOIN request_details AS d ON d.id = uuid_of_id('req', r.request_id)
     WHERE r.request_id = ANY ($1) AND r.kind = 'delegated'`,
 };
 

@@ -60,7 +60,7 @@ export interface FoundRequest {
 export const findUncertain = async (database: Knex, requestId: string): Promise<FoundRequest | undefined> => {
   const { rows } = await database.raw<{ rows: FoundRequest[] }>(
     `SELECT state, NULL AS "keyOwner" FROM reservations WHERE request_id = :requestId
-     UNION ALL SELECT state, svc_user_id FROM key_requests WHERE request_id = :requestId
+     UNION ALL SELECT state, svc_user_id FROM key_requests WHERE id = uuid_of_id('req', :requestId)
      UNION ALL SELECT 'uncertain', svc_user_id FROM uncertain_key_requests WHERE request_id = :requestId`,
     { requestId },
   );

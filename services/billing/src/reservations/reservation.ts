@@ -42,7 +42,6 @@ export interface RequestRecord {
 
 /** Details of a delegated request as reported by its gateway, with the names of their columns. */
 export interface RequestDetails {
-  readonly service: string;
   readonly input_tokens: number | null;
   readonly output_tokens: number | null;
   readonly cached_input_tokens: number | null;

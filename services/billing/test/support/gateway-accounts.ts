@@ -181,7 +181,10 @@ export const gatewayAccounts = (billing: TestBilling) => {
       const entries = await billing
         .db('ledger_postings')
         .join('ledger_entries', 'posting_id', 'id')
-        .where({ reference: requestId })
+        .whereRaw("reference = ? OR id = (SELECT posting_id FROM key_requests WHERE id = uuid_of_id('req', ?))", [
+          requestId,
+          requestId,
+        ])
         .orderBy(['posting_id', 'book'])
         .select('kind', 'book', 'amount_micros');
       return entries.map(({ kind, book, amount_micros }) => [kind, book, amount_micros]);

@@ -1,5 +1,4 @@
-import { type Account, newId, type Role } from '@svc/contracts';
-import { SIGNED_IN_COOKIE } from '@svc/contracts';
+import { type Account, newId, type Role, SIGNED_IN_COOKIE } from '@svc/contracts';
 import type { Page } from 'playwright-core';
 import type { TestBrowser } from './browser.ts';
 import type { TestConsole } from './console.ts';

@@ -5,22 +5,17 @@ import { HANDLED, type Reply, type RequestContext } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { z } from 'zod';
 import type { BillingClient } from '../billing-client.ts';
-import {
-  findGatewayUsagePosition,
-  type GatewayUsageRow,
-  listGatewayUsageByUser,
-  type UsagePosition,
-} from './queries.ts';
+import { findGatewayRecord, type GatewayUsageRow, listGatewayUsageByUser } from './queries.ts';
 
 type UsageRecordShown = z.output<typeof gatewayUsageRecordSchema>;
 
-/** A page of the usage list. `last` is undefined for the last page. */
+/** A page of the usage list. `last` is the request id of its last record, undefined for the last page. */
 interface UsagePage {
   readonly records: readonly UsageRecordShown[];
-  readonly last: UsagePosition | undefined;
+  readonly last: string | undefined;
 }
 
-type ReadPage = (after: UsagePosition | undefined, limit: number) => Promise<UsagePage>;
+type ReadPage = (after: string | undefined, limit: number) => Promise<UsagePage>;
 
 /** Columns in file order. A field that is missing here fails to compile. */
 const COLUMNS = Object.keys({
@@ -102,12 +97,11 @@ export const listGatewayUsage = async (deps: UsageListDeps, context: Context): P
   const { query, caller, req } = context;
   const { userId } = caller;
   if (prefersCsv(req)) return await sendUsageCsv(context, (after, limit) => readPage(deps, context, { after, limit }));
-  const after =
-    query.after === undefined
-      ? undefined
-      : await findGatewayUsagePosition(deps.database, { userId, requestId: query.after });
+  const { after } = query;
   // An unknown record yields an empty page, which does not reveal if it exists in another account.
-  if (query.after !== undefined && after === undefined) return { status: 200, body: { data: [], has_more: false } };
+  if (after !== undefined && (await findGatewayRecord(deps.database, { userId, keyId: null }, after)) === undefined) {
+    return { status: 200, body: { data: [], has_more: false } };
+  }
   const { records, last } = await readPage(deps, context, { after, limit: query.limit });
   return { status: 200, body: { data: records, has_more: last !== undefined } };
 };
@@ -115,7 +109,7 @@ export const listGatewayUsage = async (deps: UsageListDeps, context: Context): P
 const readPage = async (
   deps: UsageListDeps,
   context: Context,
-  { after, limit }: { readonly after: UsagePosition | undefined; readonly limit: number },
+  { after, limit }: { readonly after: string | undefined; readonly limit: number },
 ): Promise<UsagePage> => {
   const { query, caller } = context;
   const rows = await listGatewayUsageByUser(deps.database, {
@@ -134,7 +128,7 @@ const readPage = async (
   const last = rows.length > limit ? page.at(-1) : undefined;
   return {
     records: page.map((row) => showRecord(row, endings.get(row.request_id))),
-    last: last && { startedAt: last.started_at, requestId: last.request_id },
+    last: last?.request_id,
   };
 };
 

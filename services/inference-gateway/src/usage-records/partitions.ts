@@ -1,3 +1,4 @@
+import { idOf } from '@svc/contracts';
 import type { Knex } from 'knex';
 
 /** Months prepared in advance, so that records still find a partition if maintenance fails for weeks. */
@@ -9,7 +10,8 @@ const MONTHS_AHEAD = 2;
 const LOCK_TIMEOUT = '200ms';
 /** Arbitrary key that serializes maintenance by several replicas. */
 const ADVISORY_LOCK = 4_120_937;
-const PARTITION = /^usage_records_(\d{4})_(\d{2})$/;
+const NO_BYTES = new Uint8Array(16);
+const PARTITION = /^usage_rows_(\d{4})_(\d{2})$/;
 
 /**
  * Creates the partitions of this month and the next two, and drops those that ended more than `monthsKept` months ago. Safe
@@ -30,31 +32,38 @@ export const keepUsagePartitions = async (
     }
     const oldestKept = monthOf(now, -options.monthsKept).name;
     for (const name of existing) if (PARTITION.test(name) && name < oldestKept) await trx.raw('DROP TABLE ??', [name]);
+    // A request may have started in the month before that of its id.
+    const oldest = monthOf(now, -options.monthsKept - 1).firstDay;
+    for (const table of ['usage_callers', 'usage_names']) await trx(table).where('last_month', '<', oldest).delete();
   });
 };
 
 interface Month {
   readonly name: string;
-  readonly from: string;
-  readonly to: string;
+  readonly firstDay: string;
+  readonly fromId: string;
+  readonly toId: string;
 }
 
 const monthOf = (now: Date, offset: number): Month => {
-  const from = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset, 1));
-  const to = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset + 1, 1));
-  const name = `usage_records_${from.toISOString().slice(0, 7).replace('-', '_')}`;
-  return { name, from: from.toISOString(), to: to.toISOString() };
+  const firstMs = (months: number): number => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months, 1);
+  const idAt = (ms: number): string => idOf('req', ms, NO_BYTES);
+  const firstDay = new Date(firstMs(offset)).toISOString().slice(0, 10);
+  const name = `usage_rows_${firstDay.slice(0, 7).replace('-', '_')}`;
+  return { name, firstDay, fromId: idAt(firstMs(offset)), toId: idAt(firstMs(offset + 1)) };
 };
 
 const listPartitions = async (trx: Knex.Transaction): Promise<string[]> => {
   const { rows } = await trx.raw<{ rows: { name: string }[] }>(
     `SELECT child.relname AS name FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
-     WHERE inhparent = 'usage_records'::regclass`,
+     WHERE inhparent = 'usage_rows'::regclass`,
   );
   return rows.map(({ name }) => name);
 };
 
 /** Interpolates its arguments, as DDL takes no parameters. All three are built from numbers. */
-const createPartition = async (trx: Knex.Transaction, { name, from, to }: Month): Promise<void> => {
-  await trx.raw(`CREATE TABLE ${name} PARTITION OF usage_records FOR VALUES FROM ('${from}') TO ('${to}')`);
+const createPartition = async (trx: Knex.Transaction, { name, fromId, toId }: Month): Promise<void> => {
+  await trx.raw(
+    `CREATE TABLE ${name} PARTITION OF usage_rows FOR VALUES FROM (uuid_of_id('req', '${fromId}')) TO (uuid_of_id('req', '${toId}'))`,
+  );
 };

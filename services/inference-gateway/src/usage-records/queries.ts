@@ -1,104 +1,25 @@
+import { idOf } from '@svc/contracts';
 import { runPrepared } from '@svc/database';
-import { type OutboxEvent, outboxInsert, outboxValues } from '@svc/messaging';
 import type { Knex } from 'knex';
 import type { UsageRecord } from './usage-record.ts';
 
-/** Columns and their types. */
-const COLUMNS = {
-  request_id: 'text',
-  started_at: 'timestamptz',
-  kind: 'text',
-  svc_user_id: 'text',
-  client_id: 'text',
-  key_id: 'text',
-  service: 'text',
-  model: 'text',
-  upstream_model: 'text',
-  provider: 'text',
-  route_id: 'text',
-  data_zone: 'text',
-  ingress_region: 'text',
-  upstream_request_id: 'text',
-  input_tokens: 'bigint',
-  output_tokens: 'bigint',
-  cached_input_tokens: 'bigint',
-  reasoning_tokens: 'bigint',
-  audio_ms: 'bigint',
-  is_estimated: 'boolean',
-  outcome: 'text',
-  cost_micros: 'bigint',
-  status: 'smallint',
-  streamed: 'boolean',
-  first_event_ms: 'integer',
-  duration_ms: 'integer',
-} as const;
-
-const NAMES = Object.keys(COLUMNS).join(', ');
-const INSERT = `
-  INSERT INTO usage_records (${NAMES})
-  SELECT ${NAMES} FROM jsonb_to_recordset($1::jsonb) AS r(${Object.entries(COLUMNS)
-    .map(([name, type]) => `${name} ${type}`)
-    .join(', ')})
-  ON CONFLICT DO NOTHING`;
-const RECORD_USAGE = { name: 'record_usage', text: `WITH recorded AS (${INSERT}) ${outboxInsert(2)}` };
-
-/**
- * Inserts records and the fact that reports them, atomically in one statement, which takes one round trip instead of the
- * four of a transaction. Skips records that exist. All records are passed as one parameter.
- */
-export const insertUsageRecords = async (
-  database: Knex,
-  records: readonly UsageRecord[],
-  fact: OutboxEvent,
-): Promise<void> => {
-  await runPrepared(database, RECORD_USAGE, [JSON.stringify(records.map(toRow)), ...outboxValues(fact)]);
+const LIST_RECORDED = {
+  name: 'list_recorded_requests',
+  text: `SELECT g.request_id FROM unnest($1::text[], $2::text[]) AS g (svc_user_id, request_id)
+    JOIN usage_callers AS c ON c.svc_user_id = g.svc_user_id
+    JOIN usage_rows AS r ON r.caller_number = c.caller_number AND r.id = uuid_of_id('req', g.request_id)`,
 };
 
 /** Lists the request ids that are already recorded. */
 export const listRecordedRequestIds = async (
   database: Knex,
-  records: readonly Pick<UsageRecord, 'requestId' | 'startedAtMs'>[],
-): Promise<string[]> =>
-  await database('usage_records')
-    .whereIn(
-      ['request_id', 'started_at'],
-      records.map(({ requestId, startedAtMs }) => [requestId, new Date(startedAtMs).toISOString()]),
-    )
-    .pluck('request_id');
-
-const toRow = (record: UsageRecord): Record<keyof typeof COLUMNS, unknown> => ({
-  request_id: record.requestId,
-  started_at: new Date(record.startedAtMs).toISOString(),
-  kind: record.kind,
-  svc_user_id: record.userId,
-  client_id: record.clientId,
-  key_id: record.keyId,
-  service: record.service,
-  model: record.model,
-  upstream_model: record.upstreamModel,
-  provider: record.servedBy?.provider ?? null,
-  route_id: record.servedBy?.routeId ?? null,
-  data_zone: record.servedBy?.dataZone ?? null,
-  ingress_region: record.ingressRegion,
-  upstream_request_id: record.upstreamRequestId,
-  input_tokens: record.inputTokens,
-  output_tokens: record.outputTokens,
-  cached_input_tokens: record.cachedInputTokens,
-  reasoning_tokens: record.reasoningTokens,
-  audio_ms: record.audioMs,
-  is_estimated: record.isEstimated,
-  outcome: record.outcome,
-  cost_micros: record.costMicros,
-  status: record.status,
-  streamed: record.isStreamed,
-  first_event_ms: record.firstEventMs === null ? null : toDuration(record.firstEventMs),
-  duration_ms: toDuration(record.finishedAtMs - record.startedAtMs),
-});
-
-const INTEGER_MAX = 2 ** 31 - 1;
-
-/** Limits a duration to the range of its column: a machine may sleep for weeks, or set its clock. */
-const toDuration = (milliseconds: number): number => Math.min(Math.max(0, Math.round(milliseconds)), INTEGER_MAX);
+  records: readonly Pick<UsageRecord, 'requestId' | 'userId'>[],
+): Promise<string[]> => {
+  const values = [records.map(({ userId }) => userId), records.map(({ requestId }) => requestId)];
+  return (await runPrepared<{ request_id: string }>(database, LIST_RECORDED, values)).map(
+    ({ request_id }) => request_id,
+  );
+};
 
 /** Row of the usage list. */
 export interface GatewayUsageRow {
@@ -125,12 +46,6 @@ export interface GatewayUsageRow {
   readonly duration_ms: number;
 }
 
-/** Cursor in the usage list of an account. */
-export interface UsagePosition {
-  readonly startedAt: Date;
-  readonly requestId: string;
-}
-
 export interface GatewayUsageFilter {
   readonly userId: string;
   readonly keyId: string | undefined;
@@ -141,22 +56,10 @@ export interface GatewayUsageFilter {
   readonly from: string | undefined;
   /** Exclusive. */
   readonly to: string | undefined;
-  /** Last record of the previous page. */
-  readonly after: UsagePosition | undefined;
+  /** Request id of the last record of the previous page. */
+  readonly after: string | undefined;
   readonly limit: number;
 }
-
-/** Finds the position of a record in the list of its account; undefined if the account has no such record. */
-export const findGatewayUsagePosition = async (
-  database: Knex,
-  { userId, requestId }: { readonly userId: string; readonly requestId: string },
-): Promise<UsagePosition | undefined> => {
-  const row: { started_at: Date } | undefined = await database('usage_records')
-    .select('started_at')
-    .where({ request_id: requestId, svc_user_id: userId, kind: 'api_key' })
-    .first();
-  return row === undefined ? undefined : { startedAt: row.started_at, requestId };
-};
 
 /** An account, and optionally the only key whose requests may be read. */
 export interface RequestOwner {
@@ -164,43 +67,68 @@ export interface RequestOwner {
   readonly keyId: string | null;
 }
 
-/** Returns true if an API-key request of this owner has a record. */
-export const isRecordedFor = async (
+/** Record of an API-key request, with the certification of its route. */
+export type GatewayRecord = GatewayUsageRow & { readonly certification: string | null };
+
+/** Finds the record of an API-key request of this owner. */
+export const findGatewayRecord = async (
   database: Knex,
   { userId, keyId }: RequestOwner,
   requestId: string,
-): Promise<boolean> => {
-  const row = await database('usage_records')
-    .where({
-      request_id: requestId,
-      svc_user_id: userId,
-      ...(keyId === null ? { kind: 'api_key' } : { key_id: keyId }),
-    })
-    .first('request_id');
-  return row !== undefined;
+): Promise<GatewayRecord | undefined> =>
+  await database('usage_records')
+    .where({ svc_user_id: userId, kind: 'api_key', ...(keyId === null ? {} : { key_id: keyId }) })
+    .whereRaw("id = uuid_of_id('req', ?)", [requestId])
+    .first<GatewayRecord | undefined>('*');
+
+/** Clocks of a request's id and of its start differ by less. */
+const CLOCKS_MS = 86_400_000;
+const NO_BYTES = new Uint8Array(16);
+
+/** Limits a query to times of start, and the ids that it searches to those of these times. */
+const startedWithin = (query: Knex.QueryBuilder, { from, to }: Pick<GatewayUsageFilter, 'from' | 'to'>): void => {
+  const idAt = (ms: number): string => idOf('req', Math.max(0, ms), NO_BYTES);
+  if (from !== undefined) {
+    query.where('started_at', '>=', from);
+    query.whereRaw("id >= uuid_of_id('req', ?)", [idAt(Date.parse(from) - CLOCKS_MS)]);
+  }
+  if (to !== undefined) {
+    query.where('started_at', '<', to);
+    query.whereRaw("id < uuid_of_id('req', ?)", [idAt(Date.parse(to) + CLOCKS_MS)]);
+  }
 };
 
-/** Lists the records of an account's gateway requests, newest first. */
+/**
+ * Lists the records of an account's gateway requests, newest first. Merges those of its keys, each of which an index has in
+ * order.
+ */
 export const listGatewayUsageByUser = async (
   database: Knex,
   filter: GatewayUsageFilter,
 ): Promise<GatewayUsageRow[]> => {
-  const { userId, keyId, model, status, from, to, after, limit } = filter;
-  const query = database('usage_records')
-    .select<GatewayUsageRow[]>('*')
-    .where({ svc_user_id: userId, kind: 'api_key' })
-    .orderBy([
-      { column: 'started_at', order: 'desc' },
-      { column: 'request_id', order: 'desc' },
-    ])
+  const { userId, keyId, model, status, after, limit } = filter;
+  const ofKey = database('usage_rows AS r')
+    .select('r.id')
+    .whereRaw('r.caller_number = c.caller_number')
+    .orderBy('r.id', 'desc')
     .limit(limit);
-  if (keyId !== undefined) query.where({ key_id: keyId });
-  if (model !== undefined) query.where({ model });
-  if (status !== undefined) query.where({ status });
-  if (from !== undefined) query.where('started_at', '>=', from);
-  if (to !== undefined) query.where('started_at', '<', to);
-  if (after !== undefined) query.whereRaw('(started_at, request_id) < (?, ?)', [after.startedAt, after.requestId]);
-  return await query;
+  if (model !== undefined) {
+    ofKey.whereIn('names_number', database('usage_names').where({ model }).select('names_number'));
+  }
+  if (status !== undefined) ofKey.where({ status });
+  startedWithin(ofKey, filter);
+  if (after !== undefined) ofKey.whereRaw("r.id < uuid_of_id('req', ?)", [after]);
+  const callers = database('usage_callers AS c').where({ svc_user_id: userId, kind: 'api_key' });
+  if (keyId !== undefined) callers.where({ caller_id: keyId });
+  const newest = callers
+    .crossJoin(database.raw('LATERAL (?) AS newest', [ofKey]))
+    .select('c.caller_number', 'newest.id')
+    .orderBy('newest.id', 'desc')
+    .limit(limit);
+  return await database('usage_records AS u')
+    .join(database.raw('(?) AS page', [newest]), { 'page.caller_number': 'u.caller_number', 'page.id': 'u.id' })
+    .orderBy('u.id', 'desc')
+    .select<GatewayUsageRow[]>('u.*');
 };
 
 /** Sums of one group. */
@@ -228,7 +156,6 @@ export const sumGatewayUsage = async (
     .where({ svc_user_id: filter.userId, kind: 'api_key' })
     .groupBy('name')
     .orderByRaw(filter.groupBy === 'day' ? 'name' : 'cost_micros DESC, name');
-  if (filter.from !== undefined) query.where('started_at', '>=', filter.from);
-  if (filter.to !== undefined) query.where('started_at', '<', filter.to);
+  startedWithin(query, filter);
   return await query;
 };

@@ -1,34 +1,52 @@
-import { routes } from '@svc/contracts';
+import { type KeyReceiptRequest, routes } from '@svc/contracts';
 import { AppError, type Binding, bind, type Reply, type RequestContext } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { BillingClient } from '../billing-client.ts';
 import { listGatewayUsage, type UsageListDeps } from './list-gateway-usage.ts';
-import { isRecordedFor, type RequestOwner, sumGatewayUsage } from './queries.ts';
+import { findGatewayRecord, type GatewayRecord, type RequestOwner, sumGatewayUsage } from './queries.ts';
 import type { UsageWriter } from './usage-writer.ts';
+
+/** Records are written within milliseconds, unless the database is away. */
+const WRITTEN_TIMEOUT_MS = 3_000;
 
 /**
  * Reads the receipt of an API-key request. Throws `not_found`, `not_settled` while it runs or its outcome is on its way, or
- * `service_unavailable`. Billing knows a request once it has settled it; until then, only its gateway does.
+ * `service_unavailable`. Its record says who served it and what it used, and billing what it cost.
  */
 const readGatewayReceipt = async (
   { database, billing, usage }: UsageRoutesDeps,
   owner: RequestOwner,
   requestId: string,
 ): Promise<string> => {
-  const request = { request_id: requestId, svc_user_id: owner.userId, key_id: owner.keyId };
   const unwritten = usage.find(requestId);
   const isTheirs =
     unwritten?.identity.userId === owner.userId && (owner.keyId === null || unwritten.identity.keyId === owner.keyId);
-  if (isTheirs && !unwritten.hasEnded)
-    throw new AppError('not_settled', undefined, { headers: { 'Retry-After': '1' } });
-  try {
-    return await billing.signReceipt({ ...request, has_ended: isTheirs });
-  } catch (error) {
-    const isUnknown = error instanceof AppError && error.code === 'not_found' && !isTheirs;
-    if (!isUnknown || !(await isRecordedFor(database, owner, requestId))) throw error;
-    return await billing.signReceipt({ ...request, has_ended: true });
-  }
+  if (isTheirs && !unwritten.hasEnded) throw notSettled();
+  if (isTheirs) await usage.written(WRITTEN_TIMEOUT_MS);
+  const record = await findGatewayRecord(database, owner, requestId);
+  if (record === undefined) throw isTheirs ? notSettled() : new AppError('not_found');
+  return await billing.signReceipt({
+    request_id: requestId,
+    svc_user_id: owner.userId,
+    key_id: record.key_id,
+    details: detailsOf(record),
+  });
 };
+
+const notSettled = (): AppError => new AppError('not_settled', undefined, { headers: { 'Retry-After': '1' } });
+
+const detailsOf = (record: GatewayRecord): KeyReceiptRequest['details'] => ({
+  service: record.service,
+  provider: record.provider,
+  model: record.provider === null ? null : record.upstream_model,
+  data_zone: record.data_zone,
+  certification: record.certification,
+  upstream_request_id: record.provider === null ? null : record.upstream_request_id,
+  input_tokens: record.input_tokens,
+  output_tokens: record.output_tokens,
+  cached_input_tokens: record.cached_input_tokens,
+  started_at: record.started_at.toISOString(),
+});
 
 const NAMES = { key: 'key_id', model: 'model', day: 'day' } as const;
 
@@ -44,7 +62,7 @@ const summarizeGatewayUsage = async (
 
 export interface UsageRoutesDeps extends UsageListDeps {
   readonly billing: Pick<BillingClient, 'requestStates' | 'signReceipt'>;
-  readonly usage: Pick<UsageWriter, 'find'>;
+  readonly usage: Pick<UsageWriter, 'find' | 'written'>;
 }
 
 /** Binds the routes of gateway usage and receipts. */

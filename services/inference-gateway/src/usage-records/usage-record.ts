@@ -91,20 +91,10 @@ export const toUsageFact = (record: UsageRecord): UsageFact => ({
   cached_input_tokens: record.cachedInputTokens,
   reasoning_tokens: record.reasoningTokens,
   audio_ms: record.audioMs,
-  ...(record.kind === 'api_key' ? { served_by: toServedBy(record) } : {}),
   ...(record.lease === null ? {} : { lease: record.lease }),
   started_at: new Date(record.startedAtMs).toISOString(),
   finished_at: new Date(record.finishedAtMs).toISOString(),
 });
-
-const toServedBy = ({ servedBy, upstreamModel, upstreamRequestId }: UsageRecord): UsageFact['served_by'] =>
-  servedBy && {
-    provider: servedBy.provider,
-    model: upstreamModel,
-    data_zone: servedBy.dataZone,
-    certification: servedBy.certification,
-    upstream_request_id: upstreamRequestId,
-  };
 
 /** Maps a record to billing's settlement by call. */
 export const toSettlement = ({ lease, keyId, ...record }: UsageRecord): Settlement => ({

@@ -5,7 +5,7 @@ import type { Logger, Metrics } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { z } from 'zod';
 import type { Settlement } from '../billing-client.ts';
-import { insertUsageRecords } from './queries.ts';
+import { insertUsageRecords } from './insert-usage-records.ts';
 import { toSettlement, toUsageFact, type UsageRecord } from './usage-record.ts';
 
 /** Limit of records in one transaction, and so in one fact. */

@@ -6,13 +6,19 @@ import {
   type Lookup,
   parseDestination,
 } from '@svc/destinations';
-import { type Act, type Clock, invalidField } from '@svc/service-kit';
+import { type Act, AppError, type Clock, invalidField } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { recordWebhookAct } from '../audit-log.ts';
-import { beginGeneration } from '../events/index.ts';
+import { beginGeneration, raiseSecretVersion } from '../events/index.ts';
 import { newSigningSecret, type SecretBox } from '../signatures.ts';
-import { type Configuration, NO_PREVIOUS_SECRET, type WebhookOwner } from './configuration.ts';
-import { upsertConfiguration } from './queries.ts';
+import {
+  type Configuration,
+  findConfigurationByOwnerId,
+  NO_PREVIOUS_SECRET,
+  updateConfiguration,
+  upsertConfiguration,
+  type WebhookOwner,
+} from './configuration.ts';
 
 export interface ConfigureDeps {
   readonly database: Knex;
@@ -77,4 +83,41 @@ const checkUrl = async (url: string, { lookup, allowTargets }: ConfigureDeps): P
     const fault = error instanceof DestinationError ? error.fault : 'no_public_address';
     throw invalidField(['body', 'url'], 'value_error', `Value error, ${FAULTS[fault]}`);
   }
+};
+
+interface RotateDeps {
+  readonly database: Knex;
+  readonly secretBox: SecretBox;
+  readonly clock: Clock;
+}
+
+/** Plaintext of the new secret, shown once, and the end of the one before. */
+interface RotatedSecret {
+  readonly signingSecret: string;
+  readonly previousExpiresAt: Date;
+}
+
+/**
+ * Gives an owner a new signing secret within its generation; the one before signs as well until the overlap is over. Attempts in
+ * flight go on. Throws `webhook_not_configured`.
+ */
+export const rotateSecret = async (
+  { ownerId, overlapSeconds, act }: { ownerId: string; overlapSeconds: number; act: Act },
+  { database, secretBox, clock }: RotateDeps,
+): Promise<RotatedSecret> => {
+  const signingSecret = newSigningSecret();
+  const previousExpiresAt = new Date(clock().getTime() + overlapSeconds * 1_000);
+  await database.transaction(async (trx) => {
+    // The lane's lock keeps other rotations and generations waiting.
+    const isConfigured = await raiseSecretVersion(trx, ownerId);
+    const configuration = isConfigured ? await findConfigurationByOwnerId(trx, ownerId) : undefined;
+    if (configuration === undefined) throw new AppError('webhook_not_configured');
+    const { secretVersion: _kept, sealed, ...rest } = configuration;
+    const owner = { ownerId, generation: configuration.generation };
+    const previousSealed = secretBox.renew(sealed, owner);
+    const renewed = { sealed: secretBox.seal(signingSecret, owner), previousSealed, previousExpiresAt };
+    await updateConfiguration(trx, { ...rest, ...renewed });
+    await recordWebhookAct(trx, act, ownerId);
+  });
+  return { signingSecret, previousExpiresAt };
 };

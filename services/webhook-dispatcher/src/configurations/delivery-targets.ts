@@ -1,6 +1,7 @@
+import type { KeyedColumn, SecretKeys, SecretUse } from '@svc/secrets';
 import type { Knex } from 'knex';
-import type { SecretBox } from '../signatures.ts';
-import { listConfigurations, type VersionedConfiguration } from './queries.ts';
+import { createSecretBox, type SecretBox } from '../signatures.ts';
+import { listConfigurations, type VersionedConfiguration } from './configuration.ts';
 
 /** The destination of an owner's events and the secrets that sign them. */
 export interface DeliveryTarget {
@@ -77,4 +78,19 @@ const openTarget = (configuration: VersionedConfiguration, secretBox: SecretBox)
     secret: secretBox.open(sealed, owner),
     previous: hasPrevious ? { secret: secretBox.open(previousSealed, owner), expiresAt: previousExpiresAt } : undefined,
   };
+};
+
+/** The stored signing secrets, which can move to another key. */
+export const signingSecretUse = (keys: SecretKeys): SecretUse => {
+  const box = createSecretBox(keys);
+  const columnOf = (column: string): KeyedColumn => ({
+    table: 'configurations',
+    column,
+    id: 'owner_id',
+    idType: 'text',
+    reads: ['generation'],
+    renew: (sealed, row) =>
+      box.renew(sealed, { ownerId: String(row['owner_id']), generation: Number(row['generation']) }),
+  });
+  return { keys, columns: [columnOf('secret_sealed'), columnOf('previous_sealed')] };
 };

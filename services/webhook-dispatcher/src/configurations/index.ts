@@ -1,4 +1,8 @@
-export { createDeliveryTargets, type DeliveryTarget, type DeliveryTargets } from './delivery-targets.ts';
-export { deleteConfiguration, listConfigurations } from './queries.ts';
+export { deleteConfiguration, listConfigurations } from './configuration.ts';
+export {
+  createDeliveryTargets,
+  type DeliveryTarget,
+  type DeliveryTargets,
+  signingSecretUse,
+} from './delivery-targets.ts';
 export { configurationRoutes } from './routes.ts';
-export { signingSecretUse } from './signing-secrets.ts';

@@ -4,10 +4,15 @@ import type { z } from 'zod';
 import { recordWebhookAct } from '../audit-log.ts';
 import type { AuthClient } from '../auth-client.ts';
 import { findLaneBlock, turnLaneOff } from '../events/index.ts';
-import { type Configuration, toWireAccountWebhook, toWireConfiguration, type WebhookOwner } from './configuration.ts';
-import { type ConfigureDeps, configureWebhook } from './configure-webhook.ts';
-import { deleteConfiguration, findConfigurationByOwnerId } from './queries.ts';
-import { rotateSecret } from './rotate-secret.ts';
+import {
+  type Configuration,
+  deleteConfiguration,
+  findConfigurationByOwnerId,
+  toWireAccountWebhook,
+  toWireConfiguration,
+  type WebhookOwner,
+} from './configuration.ts';
+import { type ConfigureDeps, configureWebhook, rotateSecret } from './configure-webhook.ts';
 
 export interface ConfigurationRoutesDeps extends ConfigureDeps {
   readonly auth: AuthClient;

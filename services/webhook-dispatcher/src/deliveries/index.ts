@@ -1,1 +1,1 @@
-export { startWorker, type Worker } from './start-worker.ts';
+export { startWorker } from './start-worker.ts';

@@ -3,11 +3,9 @@ import type { Knex } from 'knex';
 import type { DeliveryTargets } from '../configurations/index.ts';
 import { claimDueLanes, findLaneHealth, type LocalWorker, releaseLanes } from '../events/index.ts';
 import { createLaneStore } from './lane-store.ts';
-import { createDeliveryMeters } from './meters.ts';
-import type { RetrySchedule } from './retry-schedule.ts';
-import type { AttemptDeps } from './send-attempt.ts';
+import type { AttemptDeps, RetrySchedule } from './send-attempt.ts';
 import { createSlots } from './slots.ts';
-import { type HeldLane, type WorkLaneDeps, workLane } from './work-lane.ts';
+import { createDeliveryMeters, type HeldLane, type WorkLaneDeps, workLane } from './work-lane.ts';
 
 export interface WorkerDeps extends AttemptDeps {
   readonly database: Knex;

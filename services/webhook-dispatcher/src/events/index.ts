@@ -1,15 +1,19 @@
 export type { EventContent, EventDraft } from './event.ts';
-export { type Claim, type ClaimedLane, LEASE_MS, LEASE_RENEWED_AFTER_MS, type Pace } from './lane.ts';
 export {
   beginGeneration,
+  type Claim,
+  type ClaimedLane,
   claimDueLanes,
   deleteLane,
   findLaneBlock,
   type LaneBlock,
+  LEASE_MS,
+  LEASE_RENEWED_AFTER_MS,
+  type Pace,
   raiseSecretVersion,
   releaseLanes,
   turnLaneOff,
-} from './lane-queries.ts';
+} from './lanes.ts';
 export { findLaneHealth, laneOperatorRoutes } from './operator-routes.ts';
 export { EVENT_STATUS, listQueuedContents } from './queries.ts';
 export { type AttemptOutcome, type RecordedOutcome, recordOutcomes } from './record-outcomes.ts';

@@ -1,7 +1,7 @@
 import { serviceOperations } from '@svc/contracts';
 import { AppError, type Binding, bind } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import type { Pace } from './lane.ts';
+import type { Pace } from './lanes.ts';
 import { recoverEvent } from './recover-event.ts';
 import type { LocalWorker } from './store-events.ts';
 

@@ -2,7 +2,7 @@ import type { OwnWebhookEvent, WebhookEventDetail, WebhookEventRecord, WebhookEv
 import { recordColumns, runPrepared } from '@svc/database';
 import type { Knex } from 'knex';
 import { contentColumns, type EventContent, type EventName, type EventStatus } from './event.ts';
-import type { ClaimedLane } from './lane.ts';
+import type { ClaimedLane } from './lanes.ts';
 
 type EventPlace = Pick<ClaimedLane, 'ownerId' | 'sequence'>;
 export type PlacedContent = EventContent & EventPlace & { readonly generation: number };

@@ -1,7 +1,7 @@
 import { recordColumns, runPrepared } from '@svc/database';
 import type { Knex } from 'knex';
 import { contentColumns, type EventContent, type JoinedContent, splitContent } from './event.ts';
-import { type ClaimedLane, LEASE, LEASE_MS, LEASE_RENEWED_AFTER_MS, type Pace } from './lane.ts';
+import { type ClaimedLane, LEASE, LEASE_MS, LEASE_RENEWED_AFTER_MS, type Pace } from './lanes.ts';
 
 /** The result of an attempt and its consequences for the event. */
 export interface AttemptOutcome {

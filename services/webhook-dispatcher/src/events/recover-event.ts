@@ -2,7 +2,7 @@ import { type Act, AppError } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { recordWebhookAct } from '../audit-log.ts';
 import type { EventName } from './event.ts';
-import { lockLanes, unblockLane } from './lane-queries.ts';
+import { lockLanes, unblockLane } from './lanes.ts';
 import { type EventRecord, findEventState, listEventRecords, updateRecoveredEvent } from './queries.ts';
 
 export interface Recovery {

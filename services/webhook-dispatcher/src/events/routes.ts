@@ -13,7 +13,7 @@ import type { z } from 'zod';
 import { recordWebhookAct } from '../audit-log.ts';
 import type { AuthClient } from '../auth-client.ts';
 import { type EventName, isAccount } from './event.ts';
-import { findGeneration, hastenLane, lockLanes } from './lane-queries.ts';
+import { findGeneration, hastenLane, lockLanes } from './lanes.ts';
 import {
   type EventFilter,
   type EventRecord,

@@ -3,8 +3,7 @@ import { recordColumns, runPrepared } from '@svc/database';
 import type { Clock } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { type EventDraft, type EventName, encodeEnvelope, eventIdOf, type StoredEvent } from './event.ts';
-import { type Claim, LEASE } from './lane.ts';
-import { type LaneHead, lockLanes } from './lane-queries.ts';
+import { type Claim, type LaneHead, LEASE, lockLanes } from './lanes.ts';
 
 export interface LocalWorker {
   /** Reserves a slot for a prompt receiver's lane; returns undefined if none is free. */

@@ -1,7 +1,7 @@
 import { events } from '@svc/contracts';
 import { type Consumer, type EventOf, hasSubject, startBatchConsumer } from '@svc/messaging';
 import { type EventDraft, storeEvents } from '../events/index.ts';
-import type { FactDeps } from './fact-deps.ts';
+import type { FactDeps } from './subscription-facts.ts';
 
 const { alertRaised, autoTopUpFailed, keyCreated, keyLimitReached, walletCredited } = events;
 const WALLET_SUBJECTS = [alertRaised.subject, autoTopUpFailed.subject, walletCredited.subject] as const;

@@ -1,4 +1,5 @@
-import { events, type SubscriptionSnapshot } from '@svc/contracts';
+import { hash } from 'node:crypto';
+import { connectionAggregate, events, type SubscriptionSnapshot } from '@svc/contracts';
 import {
   type Consumer,
   type DeliveryMeta,
@@ -14,14 +15,18 @@ import type { BillingClient } from '../billing-client.ts';
 import { type Connection, type ConnectionKey, updateConnectionsEnded, upsertConnections } from '../connections.ts';
 import { endLane } from '../ended-lanes.ts';
 import { type EventDraft, storeEvents } from '../events/index.ts';
-import type { FactDeps } from './fact-deps.ts';
-import { lockSubscriptions, readUserSubscriptions, type UserSubscriptions } from './user-subscriptions.ts';
+import {
+  type FactDeps,
+  lockSubscriptions,
+  readUserSubscriptions,
+  type UserSubscriptions,
+} from './subscription-facts.ts';
 
 export interface ConnectionFactDeps extends FactDeps {
   readonly billing: BillingClient;
 }
 
-const NAME = 'webhook-dispatcher_connections';
+const CONNECTIONS = 'webhook-dispatcher_connections';
 const BATCH = 100;
 const { connectionCreated, connectionRevoked, appDeleted } = events;
 
@@ -29,7 +34,7 @@ const { connectionCreated, connectionRevoked, appDeleted } = events;
  * Order of each connection's facts, which two consumers handle. A missing version counts as lost at the eighth delivery of a
  * later one, after nearly four minutes: by then the other consumer or replica has handled it or failed for good.
  */
-export const CONNECTION_TURNS: TurnOptions = { versionsOf: NAME, deliveriesMax: { known: 8, unseen: 8 } };
+const CONNECTION_TURNS: TurnOptions = { versionsOf: CONNECTIONS, deliveriesMax: { known: 8, unseen: 8 } };
 
 type ConnectionFact = EventOf<typeof connectionCreated.subject | typeof connectionRevoked.subject> & VersionedFact;
 type Fact = EventOf<typeof appDeleted.subject> | ConnectionFact;
@@ -43,7 +48,7 @@ export const startConnectionConsumer = (deps: ConnectionFactDeps): Consumer =>
   startBatchConsumer({
     messaging: deps.messaging,
     database: deps.database,
-    name: NAME,
+    name: CONNECTIONS,
     subjects: [connectionCreated.subject, connectionRevoked.subject, appDeleted.subject],
     batch: BATCH,
     probe: deps.billing.probe,
@@ -91,7 +96,7 @@ const applyConnectionFacts = async (
 ): Promise<void> => {
   if (facts.length === 0) return;
   const fresh = await takeTurns(trx, CONNECTION_TURNS, facts);
-  deps.messaging.meters.factsDropped(NAME, facts.length - fresh.length);
+  deps.messaging.meters.factsDropped(CONNECTIONS, facts.length - fresh.length);
   await lockSubscriptions(trx, deps.subscriptions, connectedUsers(fresh));
   const { snapshots } = deps.subscriptions;
   await projectConnections(trx, fresh, snapshots);
@@ -135,4 +140,74 @@ const toDrafts = (fact: ConnectionFact, snapshot: SubscriptionSnapshot | null): 
   const { scope, connected_at } = fact.data;
   const connected: EventDraft = { ...origin, event: 'integration.connected', data: { scope, connected_at } };
   return snapshot === null ? [connected] : [connected, { ...origin, event: 'subscription.updated', data: snapshot }];
+};
+
+const DISCONNECTIONS = 'webhook-dispatcher_disconnections';
+const { appDisconnected } = events;
+type DisconnectionFact = EventOf<typeof appDisconnected.subject>;
+
+/**
+ * Consumes facts that end many connections of a suspended app at once, and sends each end to the app in the order of the fact. The
+ * consumer is separate, so that other apps do not wait for an app with very many connections. Versions keep the facts of each
+ * connection in order over both consumers.
+ */
+export const startDisconnectionConsumer = (deps: ConnectionFactDeps): Consumer =>
+  startBatchConsumer({
+    messaging: deps.messaging,
+    database: deps.database,
+    name: DISCONNECTIONS,
+    subjects: [appDisconnected.subject],
+    batch: 1,
+    probe: deps.billing.probe,
+    prepare: async (_, metas) => {
+      // It may wait for a connection whose consumer waits for billing. That must not use up the deliveries of this fact.
+      if (metas.some(({ deliveries }) => deliveries > 1)) await deps.billing.probe();
+      return async (trx, [fact], [meta]) => {
+        if (fact !== undefined && meta !== undefined) await applyDisconnections(trx, { fact, meta }, deps);
+      };
+    },
+  });
+
+const applyDisconnections = async (
+  trx: Knex.Transaction,
+  { fact, meta }: { readonly fact: DisconnectionFact; readonly meta: DeliveryMeta },
+  deps: FactDeps,
+): Promise<void> => {
+  const { client_id: clientId, revoked_at, connections } = fact.data;
+  const ends = connections.map(({ svc_user_id: userId, version }) => ({
+    userId,
+    clientId,
+    aggregate: connectionAggregate(userId, clientId),
+    version,
+    epoch: fact.epoch,
+    deliveries: meta.deliveries,
+  }));
+  const fresh = await takeTurns(trx, CONNECTION_TURNS, ends);
+  deps.messaging.meters.factsDropped(DISCONNECTIONS, ends.length - fresh.length);
+  await updateConnectionsEnded(trx, fresh);
+  const drafts = fresh.map(({ userId }): EventDraft => {
+    const factId = partId(fact.id, userId);
+    return {
+      ownerId: clientId,
+      userId,
+      factId,
+      event: 'integration.revoked',
+      data: { reason: 'app_suspended', revoked_at },
+    };
+  });
+  await storeEvents(trx, drafts, deps);
+};
+
+/** Derives the id of a fact's part about one user, because a fact may cause one event of a kind and app only. */
+const partId = (factId: string, userId: string): string => {
+  const hex = hash('sha256', `${factId} ${userId}`, 'hex');
+  // RFC 9562 section 5.8: version 8, in its variant.
+  const groups = [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `a${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ];
+  return groups.join('-');
 };

@@ -86,13 +86,13 @@ export const lockedUsageRecords = (caller: Caller): Condition => {
 export const refusedUsageRecords = (caller: Caller): Condition => ({
   alerts: ['UsageRecordsRefused'],
   async begin(product) {
-    await product.sql('inference-gateway', 'ALTER TABLE usage_records ADD CONSTRAINT refused CHECK (false) NOT VALID');
+    await product.sql('inference-gateway', 'ALTER TABLE usage_rows ADD CONSTRAINT refused CHECK (false) NOT VALID');
     expect((await caller.complete('Hello.')).status).toBe(200);
     const refused = () => product.watch.read('inference-gateway', 'usage_records_refused_total');
     await waitFor(async () => (await refused()) > 0 || undefined, { timeoutMs: WAIT_MS });
   },
   async end(product) {
-    await product.sql('inference-gateway', 'ALTER TABLE usage_records DROP CONSTRAINT refused');
+    await product.sql('inference-gateway', 'ALTER TABLE usage_rows DROP CONSTRAINT refused');
   },
 });
 

@@ -1,2 +1,0 @@
-export { askedDeviceSchema } from './device-frame.ts';
-export { devicePageRoutes } from './routes.ts';

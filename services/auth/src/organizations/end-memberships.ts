@@ -1,0 +1,117 @@
+import { authEvents, keyVersionText, type newId, type Role } from '@svc/contracts';
+import { appendToOutbox } from '@svc/messaging';
+import { AppError } from '@svc/service-kit';
+import { lockAccount } from '../accounts/index.ts';
+import { endManagementKeysOfCreator } from '../management-keys/index.ts';
+import {
+  countOwners,
+  deleteMembership,
+  foundersMembership,
+  insertMembership,
+  listMembershipsElsewhere,
+  listMembershipsOfOrganization,
+  type MembershipRecord,
+  updateRole,
+} from '../memberships.ts';
+import { endActingSessions } from '../sessions/index.ts';
+import type { Transaction } from '../transact.ts';
+
+/**
+ * Ends a membership of a locked organization, with the sessions in which the person acts for it and the management keys
+ * that the person has created for it. Other services ask for the present role of tokens that name the membership, and find none.
+ */
+export const endMembership = async (trx: Transaction, membership: MembershipRecord): Promise<void> => {
+  const { id, organizationId, userId } = membership;
+  await deleteMembership(trx, id);
+  await endActingSessions(trx, membership);
+  await endManagementKeysOfCreator(trx, membership);
+  await appendToOutbox(trx, supersededBy(membership), {
+    subject: authEvents.memberRemoved.subject,
+    aggregate: `membership:${id}`,
+    version: 1,
+    data: { organization_id: organizationId, membership_id: id, svc_user_id: userId },
+  });
+};
+
+/**
+ * Changes the role of a member of a locked organization: here at once, in other services within a second, because they ask
+ * for the present role of tokens that name an earlier version.
+ */
+export const changeRole = async (trx: Transaction, membership: MembershipRecord, role: Role): Promise<void> => {
+  await updateRole(trx, { id: membership.id, role });
+  await appendToOutbox(trx, supersededBy(membership));
+  // Tokens from before the upgrade of a personal account name no membership.
+  const isFounder = membership.organizationId === membership.userId;
+  if (isFounder) await endActingSessions(trx, membership, membership.joinedAt);
+};
+
+const supersededBy = ({ id, version }: MembershipRecord) => ({
+  revocation: { key: `member.${id}`, value: { revoked_through: keyVersionText(version) } },
+});
+
+/** Throws `last_owner` if this member is the only owner of a locked organization. */
+export const requireAnotherOwner = async (
+  trx: Transaction,
+  { organizationId, role }: MembershipRecord,
+): Promise<void> => {
+  if (role === 'owner' && (await countOwners(trx, organizationId)) === 1) throw new AppError('last_owner');
+};
+
+/** Memberships that end with access to a locked account. */
+interface EndedMemberships {
+  readonly account: { readonly id: string };
+  /** Undefined if all end, else the time since which people joined. */
+  readonly since: Date | undefined;
+}
+
+/**
+ * Ends the account's memberships in other organizations. One that ends for distrust stays if the organization has no other
+ * owner.
+ */
+export const endMembershipsElsewhere = async (
+  trx: Transaction,
+  { account, since }: EndedMemberships,
+): Promise<void> => {
+  for (const membership of await holdMembershipsElsewhere(trx, account.id)) {
+    if (!isSince(membership, since)) continue;
+    const isOnlyOwner = membership.role === 'owner' && (await countOwners(trx, membership.organizationId)) === 1;
+    if (since === undefined || !isOnlyOwner) await endMembership(trx, membership);
+  }
+};
+
+/** Locks the other organizations of an account, and returns its memberships as they are then. */
+const holdMembershipsElsewhere = async (trx: Transaction, userId: string): Promise<MembershipRecord[]> => {
+  for (const { organizationId } of await listMembershipsElsewhere(trx, userId)) await lockAccount(trx, organizationId);
+  return await listMembershipsElsewhere(trx, userId);
+};
+
+/** Ends the memberships of other people in the organization that the account is, which owns itself again. */
+export const endMembershipsOfOthers = async (
+  deps: { readonly newId: typeof newId },
+  trx: Transaction,
+  { account, since, now }: EndedMemberships & { readonly now: Date },
+): Promise<void> => {
+  const memberships = await listMembershipsOfOrganization(trx, account.id);
+  if (memberships.length === 0) return;
+  const founder = memberships.find(({ userId }) => userId === account.id);
+  if (founder === undefined) await insertMembership(trx, foundersMembership(deps, account.id, now));
+  else if (founder.role !== 'owner') await changeRole(trx, founder, 'owner');
+  for (const membership of memberships) {
+    if (membership.userId !== account.id && isSince(membership, since)) await endMembership(trx, membership);
+  }
+};
+
+/** Ends every membership of an organization that is about to be erased. */
+export const endMembershipsOfErased = async (trx: Transaction, organizationId: string): Promise<void> => {
+  for (const membership of await listMembershipsOfOrganization(trx, organizationId)) {
+    await endMembership(trx, membership);
+  }
+};
+
+/** Throws `last_owner` if a locked account is the only owner of another organization. */
+export const requireOwnersElsewhere = async (trx: Transaction, userId: string): Promise<void> => {
+  for (const membership of await holdMembershipsElsewhere(trx, userId)) await requireAnotherOwner(trx, membership);
+};
+
+const isSince = ({ joinedAt }: MembershipRecord, since: Date | undefined): boolean =>
+  since === undefined || joinedAt >= since;

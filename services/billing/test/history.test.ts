@@ -1,0 +1,65 @@
+import { idOf, newId } from '@svc/contracts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { keepRequestPartitions } from '../src/keep-request-partitions.ts';
+import { SECTIONS } from '../src/personal-data.ts';
+import { APP, type TestBilling, testBilling } from './support/billing.ts';
+
+const AT = Date.UTC(2026, 9, 15);
+const MONTH = '2026_10';
+
+let billing: TestBilling;
+beforeAll(async () => {
+  billing = await testBilling();
+  await keepRequestPartitions(billing.db, { nowMs: AT, daysKept: 400 });
+  await billing.setClock(new Date(AT));
+});
+afterAll(() => billing.stop());
+
+/** Returns the partitions that statements of this transaction have read by now. */
+const SCANNED = `
+  SELECT relname AS name FROM pg_stat_xact_user_tables
+  WHERE relname ~ '_\\d{4}_\\d\\d$' AND coalesce(seq_scan, 0) + coalesce(idx_scan, 0) > 0`;
+
+test('an admission and a settlement read no earlier month than that of their request', async () => {
+  const { userId } = await billing.subscribe();
+  const requestId = idOf('req', AT, crypto.getRandomValues(new Uint8Array(16)));
+  const outcome = {
+    request_id: idOf('req', AT, crypto.getRandomValues(new Uint8Array(16))),
+    svc_user_id: userId,
+    key_id: newId('key'),
+    outcome: 'settled',
+    cost_micros: 1,
+    is_unadmitted: true,
+    started_at: new Date(AT).toISOString(),
+  };
+  await billing.db.raw(`SELECT wallet_credit(?, 100, 'EUR', 'history')`, [userId]);
+  const scanned = await billing.db.transaction(async (trx) => {
+    const { rows: admitted } = await trx.raw(
+      `SELECT verdict FROM admit_delegated_requests(ARRAY[:requestId], ARRAY[:userId], ARRAY[:app], ARRAY['chat'], ARRAY[100],
+         ARRAY['order-1'], NULL, NULL, NULL, interval '7 days')`,
+      { requestId, userId, app: APP },
+    );
+    const { rows: settled } = await trx.raw(
+      `SELECT state FROM settle_requests(ARRAY[?], ARRAY['settled'], ARRAY[7], '{}')`,
+      [requestId],
+    );
+    const { rows: ofKeys } = await trx.raw(`SELECT state FROM settle_key_requests(?::jsonb, 'EUR')`, [
+      JSON.stringify([outcome]),
+    ]);
+    expect([admitted[0].verdict, settled[0].state, ofKeys[0].state]).toEqual(['admitted', 'settled', 'settled']);
+    const { rows } = await trx.raw<{ rows: { name: string }[] }>(SCANNED);
+    return rows.map(({ name }) => name);
+  });
+  expect(scanned).not.toEqual([]);
+  expect(scanned.filter((name) => name.slice(-MONTH.length) < MONTH)).toEqual([]);
+});
+
+test.each(SECTIONS)('the export of $name reads no table from end to end', async ({ sql }) => {
+  const plan = await billing.db.transaction(async (trx) => {
+    // Tables of a test are small enough to be read whole.
+    await trx.raw('SET LOCAL enable_seqscan = off');
+    const { rows } = await trx.raw<{ rows: Record<string, string>[] }>(`EXPLAIN ${sql.replace('$1', `'usr_1'`)}`);
+    return rows.flatMap((row) => Object.values(row)).join('\n');
+  });
+  expect(plan).not.toContain('Seq Scan');
+});

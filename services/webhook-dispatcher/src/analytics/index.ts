@@ -1,2 +1,0 @@
-export { addActivity, deleteActivity } from './queries.ts';
-export { analyticsRoutes } from './routes.ts';
