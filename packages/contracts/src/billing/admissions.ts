@@ -30,21 +30,23 @@ export const delegatedAdmissionRequestSchema = z.object({
 
 export type DelegatedAdmissionRequest = z.infer<typeof delegatedAdmissionRequestSchema>;
 
+/** Error codes of refused delegated requests. */
+export const admissionRefusals = [
+  'subscription_inactive',
+  'subscription_service_not_included',
+  'weekly_limit_exceeded',
+  'monthly_limit_exceeded',
+  'subscription_requests_pending',
+  'connection_paused',
+  'app_budget_expired',
+  'app_limit_exceeded',
+  'app_requests_pending',
+  'duplicate_request',
+] as const;
+
 /** Billing's decision on a delegated request. A refusal carries the error code for the caller. */
 export const admissionSchema = z.object({
-  verdict: z.enum([
-    'admitted',
-    'subscription_inactive',
-    'subscription_service_not_included',
-    'weekly_limit_exceeded',
-    'monthly_limit_exceeded',
-    'subscription_requests_pending',
-    'connection_paused',
-    'app_budget_expired',
-    'app_limit_exceeded',
-    'app_requests_pending',
-    'duplicate_request',
-  ]),
+  verdict: z.enum(['admitted', ...admissionRefusals]),
   resets_at: timestampSchema.optional(),
   duplicate_of: z.object({ request_id: idSchema('req'), state: reservationStateSchema }).optional(),
   hold_micros: nonNegativeMicrosSchema.optional().meta({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { admissionRefusals } from '../billing/admissions.ts';
 import { wireErrorSchema } from '../core/error-body.ts';
 import { AUDIO_FILE_BYTES_MAX, AUDIO_FORM_OVERHEAD_BYTES_MAX, INFERENCE_JSON_BYTES_MAX } from '../core/limits.ts';
 import { defineRoute, json, jsonBody, jwksSchema } from '../core/route.ts';
@@ -29,18 +30,6 @@ const jsonOrStream = <S extends z.ZodType>(description: string, schema: S) =>
 /** A provider's own 422. Its 400, 404, 413 and 415 need no entry, because they have the format of our errors. */
 const providerRefusal = { 422: json('The provider’s own refusal of the request.', wireErrorSchema) } as const;
 
-const admissionErrors = [
-  'subscription_inactive',
-  'subscription_service_not_included',
-  'weekly_limit_exceeded',
-  'monthly_limit_exceeded',
-  'subscription_requests_pending',
-  'connection_paused',
-  'app_budget_expired',
-  'app_limit_exceeded',
-  'app_requests_pending',
-  'duplicate_request',
-] as const;
 const upstreamErrors = ['upstream_error', 'upstream_unavailable', 'upstream_timeout_uncertain'] as const;
 const gatewayErrors = [
   'invalid_api_key',
@@ -74,7 +63,7 @@ const delegatedRoutes = {
       body: rawJson(delegated.chatRequestSchema),
     },
     responses: { 200: jsonOrStream('The completion, or a stream of chunks.', delegated.chatCompletionSchema) },
-    errors: [...admissionErrors, ...upstreamErrors, 'upstream_rejected', 'no_certified_route', 'payload_too_complex'],
+    errors: [...admissionRefusals, ...upstreamErrors, 'upstream_rejected', 'no_certified_route', 'payload_too_complex'],
   }),
   createDelegatedTranscription: defineRoute({
     ...app,
@@ -94,7 +83,7 @@ const delegatedRoutes = {
       },
     },
     responses: { 200: json('The transcription.', delegated.transcriptionSchema) },
-    errors: [...admissionErrors, ...upstreamErrors, 'upstream_rejected', 'subscription_transcription_not_configured'],
+    errors: [...admissionRefusals, ...upstreamErrors, 'upstream_rejected', 'subscription_transcription_not_configured'],
   }),
   getCapabilities: defineRoute({
     ...app,
