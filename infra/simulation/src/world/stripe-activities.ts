@@ -88,7 +88,7 @@ export const redateEvents = (stripe: StripeStandIn, nowMs: number): void => {
 };
 
 /** Lists the payments that took money. */
-export const paidPayments = (stripe: StripeStandIn): readonly PaymentIntent[] =>
+const paidPayments = (stripe: StripeStandIn): readonly PaymentIntent[] =>
   stripe.list('payment_intent').filter(({ status }) => status === 'succeeded');
 
 /** Returns true if a payment of the subscription was lost in a dispute. */
