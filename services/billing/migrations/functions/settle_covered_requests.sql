@@ -3,7 +3,8 @@
 -- settled; everything else is left to settle_key_requests, which has locked the wallets.
 CREATE OR REPLACE FUNCTION settle_covered_requests(p_outcomes jsonb, p_currency text)
 RETURNS TABLE (place bigint, request_id text)
-LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off
+SET enable_mergejoin = off AS $$
 #variable_conflict use_column
 DECLARE
   at timestamptz := billing_now();
