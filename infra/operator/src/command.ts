@@ -1,8 +1,7 @@
 import type { ParseArgsConfig } from 'node:util';
 import type { RouteDefinition } from '@svc/contracts';
 import type { CallInput, CallResult } from '@svc/service-kit';
-import type { AddressBook } from './address-book.ts';
-import type { Contexts } from './contexts.ts';
+import type { AddressBook, Contexts } from './contexts.ts';
 import type { MachineSettings } from './doctor.ts';
 import { UsageError } from './operator-error.ts';
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-import { readAddressBook } from './address-book.ts';
-import { readContexts } from './contexts.ts';
+import { readAddressBook, readContexts } from './contexts.ts';
 import { runCommand } from './run-command.ts';
 
 // `svc … | head` closes the pipe before the end. The command finishes its work without output.

@@ -1,7 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { RouteDefinition, ServiceName } from '@svc/contracts';
 import { AppError, createInternalClient, type InternalClient } from '@svc/service-kit';
-import type { AddressBook } from './address-book.ts';
 import { type CallService, type Cell, type Command, type Print, printTable } from './command.ts';
 import { accountCommands, organizationCommands, refundCommands } from './commands/accounts.ts';
 import { afterRestoreCommands } from './commands/after-restore.ts';
@@ -13,7 +12,7 @@ import { secretCommands, signingKeyCommands } from './commands/secrets.ts';
 import { statusCommands } from './commands/status.ts';
 import { unadmittedCommands, uncertainCommands } from './commands/unsettled-requests.ts';
 import { completionFor, shells } from './completion.ts';
-import type { Contexts } from './contexts.ts';
+import type { AddressBook, Contexts } from './contexts.ts';
 import type { MachineSettings } from './doctor.ts';
 import { OperatorError, UsageError } from './operator-error.ts';
 

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { newId } from '@svc/contracts';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { AddressBook } from '../src/address-book.ts';
+import type { AddressBook } from '../src/contexts.ts';
 import { OperatorError } from '../src/operator-error.ts';
 import { runCommand } from '../src/run-command.ts';
 

@@ -2,8 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readAddressBook } from '../src/address-book.ts';
-import { readContexts } from '../src/contexts.ts';
+import { readAddressBook, readContexts } from '../src/contexts.ts';
 import { runCommand } from '../src/run-command.ts';
 
 const FILE = `
