@@ -19,11 +19,11 @@ const PAGE_STYLE = defineStyle(
   `
 body{padding:1.5rem 1rem;align-items:center;justify-content:center}
 header{margin-bottom:1rem}
-main{width:100%;max-width:27.5rem;padding:1.75rem;background:var(--surface);border:1px solid var(--line);border-radius:1rem;box-shadow:var(--shadow)}
-@media (max-width:26rem){body{padding:1rem .75rem}main{padding:1.25rem}}
+main{--inset:1.75rem;width:100%;max-width:27.5rem;padding:var(--inset);background:var(--surface);border:1px solid var(--line);border-radius:1rem;box-shadow:var(--shadow)}
+@media (max-width:26rem){body{padding:1rem .75rem}main{--inset:1.25rem}}
 h2{font-size:.9375rem;margin:1.25rem 0 .25rem}
 p{margin:.375rem 0}.soft{color:var(--text-soft);font-size:.9375rem}.wrap{overflow-wrap:anywhere}strong{font-weight:var(--weight-strong)}.soft strong{color:var(--text)}
-.proof{font-size:.9375rem}.proof svg{width:1.25rem;height:1.25rem;margin-right:.375rem;vertical-align:-.25rem;color:var(--accent)}
+.proof{font-size:.9375rem}.unproven.soft strong{color:var(--warn)}.proof svg{width:1.25rem;height:1.25rem;margin-right:.375rem;vertical-align:-.25rem;color:var(--accent)}
 .parties{display:flex;align-items:center;gap:.625rem;margin-bottom:1rem;color:var(--line-strong)}
 .parties>*{width:3.5rem;height:3.5rem;border-radius:.875rem;flex:none}.parties img{object-fit:contain;background:var(--surface-sunken);border:1px solid var(--line)}.parties .between{width:1.5rem;height:1.5rem}
 .who{display:flex;flex-wrap:wrap;gap:0 .75rem;align-items:baseline;justify-content:space-between;margin:1rem 0 0;padding:.5rem .75rem;background:var(--surface-sunken);border-radius:.625rem;font-size:.9375rem}
@@ -40,7 +40,8 @@ input[aria-invalid=true]{border-color:var(--bad)}
 button{width:100%;margin-top:1.25rem}
 button.second{margin-top:.625rem}
 button.link{padding:.125rem 0;margin:0;text-decoration:underline;font-weight:400}
-.choice{display:flex;flex-wrap:wrap;gap:.625rem;margin-top:1.25rem}.choice button,.choice button.second{flex:1 1 9rem;margin:0}form+p{margin-top:1rem}
+.choice{display:flex;flex-wrap:wrap;gap:.625rem;margin-top:1.25rem}.choice button,.choice button.second{flex:1 1 8rem;margin:0}form+p{margin-top:.375rem}
+@media (min-height:34rem){html{scroll-padding-bottom:6rem}form:has(>.choice){display:contents}.choice{position:sticky;bottom:0;margin:.5rem calc(-1*var(--inset)) 0;padding:.75rem var(--inset);background:var(--surface);box-shadow:0 -1rem 1rem -.5rem var(--surface)}}
 a.second{display:block;text-align:center;padding:.5625rem 1rem;border:1px solid var(--line-strong);border-radius:.5rem;color:var(--text);text-decoration:none;font-weight:var(--weight-medium);margin-top:.625rem}a.second:hover{background:var(--surface-sunken)}
 fieldset.types{border:0;margin:1rem 0 0;padding:0}fieldset.types legend{font-size:.9375rem;font-weight:var(--weight-medium);padding:0}fieldset.types label.check{margin:.375rem 0}
 @supports selector(:has(a)){.types .business{display:none}.types:has([value=business]:checked) .business{display:block}}
