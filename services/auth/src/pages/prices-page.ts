@@ -1,4 +1,4 @@
-import { internalRoutes, type Locale, type Plan, type PriceList, routes } from '@svc/contracts';
+import { internalRoutes, type Locale, type Plan, type PriceList, planDescription, routes } from '@svc/contracts';
 import { estimatePlanUse, SHORT_CHAT } from '@svc/contracts/estimate-plan-use';
 import { type Html, html, type Publication, pagePolicy, renderSite, siteStyle } from '@svc/pages';
 import type { Clock, InternalClient, ReplyContent } from '@svc/service-kit';
@@ -108,6 +108,7 @@ const MINUTES_PER_HOUR = 60;
 const SECONDS_PER_MINUTE = 60;
 
 interface View {
+  readonly locale: Locale;
   readonly text: PricesText;
   readonly money: (micros: number, currency: string) => string;
   readonly number: (count: number) => string;
@@ -120,6 +121,7 @@ export const pricesPage = (
 ): ReplyContent => {
   const text = PRICES_TEXTS[locale];
   const view: View = {
+    locale,
     text,
     money: (micros, currency) => formatAmount(micros, { currency, locale }),
     number: (count) => new Intl.NumberFormat(locale).format(count),
@@ -158,14 +160,14 @@ ${prices === undefined ? unavailable : pricesSections(prices, view)}
   };
 };
 
-const planItem = (plan: Plan, delegated: PriceList['delegated'] | undefined, { text, money, number }: View): Html => {
-  const { name, description, price, services, weekly_limit_micros: week, monthly_limit_micros: month } = plan;
+const planItem = (plan: Plan, delegated: PriceList['delegated'] | undefined, { locale, text, money, number }: View): Html => {
+  const { name, price, services, weekly_limit_micros: week, monthly_limit_micros: month } = plan;
   const isYearly = price.interval === 'year';
   const uses = delegated === undefined ? [] : estimatesOf(plan, delegated, { text, number });
   return html`<li><h3>${name}</h3>
 <p class="price"><strong>${money(price.amount_micros, price.currency)}</strong> ${isYearly ? text.perYear : text.perMonth}</p>
 ${isYearly && html`<p class="soft">${text.yearly(money(roundToCents(price.amount_micros / MONTHS), price.currency))}</p>`}
-<p class="soft">${description}</p>
+<p class="soft">${planDescription(plan, locale)}</p>
 ${uses.length > 0 && html`<p>${text.about(uses.join(` ${text.or} `))}</p>`}
 ${!services.chat && html`<p>${text.noChat}</p>`}${!services.audio_transcription && html`<p>${text.noAudio}</p>`}
 <p class="soft">${text.limits(money(week, price.currency), money(month, price.currency))}</p>
