@@ -1,5 +1,5 @@
-import { internalRoutes, type Locale, type Plan, type PriceList, planDescription, routes } from '@svc/contracts';
-import { estimatePlanUse, SHORT_CHAT } from '@svc/contracts/estimate-plan-use';
+import { internalRoutes, type Locale, type Plan, type PriceList, routes } from '@svc/contracts';
+import { estimatePlanUse, planDescription, SHORT_CHAT } from '@svc/contracts/estimate-plan-use';
 import { type Html, html, type Publication, pagePolicy, renderSite, siteStyle } from '@svc/pages';
 import type { Clock, InternalClient, ReplyContent } from '@svc/service-kit';
 import { formatAmount } from '../formats.ts';
@@ -160,7 +160,11 @@ ${prices === undefined ? unavailable : pricesSections(prices, view)}
   };
 };
 
-const planItem = (plan: Plan, delegated: PriceList['delegated'] | undefined, { locale, text, money, number }: View): Html => {
+const planItem = (
+  plan: Plan,
+  delegated: PriceList['delegated'] | undefined,
+  { locale, text, money, number }: View,
+): Html => {
   const { name, price, services, weekly_limit_micros: week, monthly_limit_micros: month } = plan;
   const isYearly = price.interval === 'year';
   const uses = delegated === undefined ? [] : estimatesOf(plan, delegated, { text, number });

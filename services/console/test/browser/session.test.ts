@@ -186,5 +186,7 @@ describe.skipIf(!hasChromium())('the session of the console', () => {
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     expect(await page.locator('html').getAttribute('lang')).toBe('en');
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
+    // Mails follow.
+    await expect.poll(() => person.account.locale).toBe('en');
   });
 });
