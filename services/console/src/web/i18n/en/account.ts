@@ -140,6 +140,7 @@ export const links = {
     title: 'Choose a new password',
     lead: 'You are signed out everywhere, then sign in with the new password.',
     access: 'Connected apps and API keys',
+    accessNeeded: 'Choose one. What ends does not come back.',
     end: 'Disconnect them as well',
     endHint: 'If someone else may have had your password.',
     keep: 'Keep them',

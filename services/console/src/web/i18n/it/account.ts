@@ -143,6 +143,7 @@ export const links: PageMessages['links'] = {
     title: 'Scegli una nuova password',
     lead: 'La sessione termina ovunque. Poi accedi con la nuova password.',
     access: 'App collegate e chiavi API',
+    accessNeeded: 'Scegli tu: ciò che termina non torna.',
     end: 'Termina anche queste',
     endHint: 'Se qualcun altro può aver avuto la tua password.',
     keep: 'Mantienile',
