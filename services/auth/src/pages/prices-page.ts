@@ -201,6 +201,7 @@ const roundToCents = (micros: number): number => Math.round(micros / CENT_MICROS
 const pricesSections = ({ currency, data, delegated: { chat, audio_transcription: audio } }: PriceList, view: View) => {
   const { text, money } = view;
   const price = (micros: number): string => money(micros, currency);
+  const hasContext = data.some((model) => model.context_length !== undefined);
   return html`<section aria-labelledby="delegated"><h2 id="delegated">${text.delegated}</h2>
 <dl>
 ${chat !== null && html`<div><dt>${text.chat}</dt><dd>${text.perMillion(price(chat.input_micros_per_million), price(chat.output_micros_per_million))}</dd></div>`}
@@ -208,17 +209,20 @@ ${audio !== null && html`<div><dt>${text.audio}</dt><dd>${text.perMinute(price(a
 </dl></section>
 <section><h2 id="models">${text.models}</h2><p class="soft">${text.modelsLead}</p>
 <div class="table" tabindex="0" role="region" aria-labelledby="models"><table>
-<thead><tr><th scope="col">${text.columns.model}</th><th scope="col">${text.columns.service}</th><th scope="col" class="number">${text.columns.input}</th><th scope="col" class="number">${text.columns.cached}</th><th scope="col" class="number">${text.columns.output}</th><th scope="col" class="number">${text.columns.context}</th></tr></thead>
-<tbody>${data.map((model) => modelRow(model, price, view))}</tbody>
+<thead><tr><th scope="col">${text.columns.model}</th><th scope="col">${text.columns.service}</th><th scope="col" class="number">${text.columns.input}</th><th scope="col" class="number">${text.columns.cached}</th><th scope="col" class="number">${text.columns.output}</th>${hasContext && html`<th scope="col" class="number">${text.columns.context}</th>`}</tr></thead>
+<tbody>${data.map((model) => modelRow(model, { price, hasContext, view }))}</tbody>
 </table></div></section>`;
 };
 
 const modelRow = (
   { id, service, price, context_length: context }: PriceList['data'][number],
-  write: (micros: number) => string,
-  { text, number }: View,
+  {
+    price: write,
+    hasContext,
+    view: { text, number },
+  }: { readonly price: (micros: number) => string; readonly hasContext: boolean; readonly view: View },
 ): Html =>
-  html`<tr><th scope="row">${id}</th><td>${text.services[service]}</td><td class="number">${write(price.input_micros_per_million)}</td><td class="number">${write(price.cached_input_micros_per_million)}</td><td class="number">${service === 'embeddings' ? text.none : write(price.output_micros_per_million)}</td><td class="number">${context === undefined ? text.none : number(context)}</td></tr>`;
+  html`<tr><th scope="row">${id}</th><td>${text.services[service]}</td><td class="number">${write(price.input_micros_per_million)}</td><td class="number">${write(price.cached_input_micros_per_million)}</td><td class="number">${service === 'embeddings' ? text.none : write(price.output_micros_per_million)}</td>${hasContext && html`<td class="number">${context === undefined ? text.none : number(context)}</td>`}</tr>`;
 
 /** Plans and prices; a part is undefined while its service does not respond. */
 interface Offer {
