@@ -160,7 +160,13 @@ describe('PATCH connection', () => {
     const path = `${service.url}/v1/integrations/connections/${app.clientId}/audit`;
     const entry = (action: string) => ({ action, scope: null, network: '127.0.0.0/24', client_kind: 'console' });
     expect((await call(path, { token: person.token })).body).toMatchObject({
-      data: [entry('resumed'), entry('limit_changed'), entry('paused'), entry('limit_changed'), { action: 'connected' }],
+      data: [
+        entry('resumed'),
+        entry('limit_changed'),
+        entry('paused'),
+        entry('limit_changed'),
+        { action: 'connected' },
+      ],
     });
   });
 

@@ -84,7 +84,10 @@ export const connectionRoutes = (deps: ConnectionRoutesDeps): Binding[] => [
   bind(routes.updateConnection, async ({ caller, params, body, clientAddress }) => {
     requireLiveBudget(body.budget, deps.clock());
     const key = { userId: caller.userId, clientId: params.client_id };
-    return { status: 200, body: await changeTerms(deps, key, { change: body, origin: originOf(clientAddress, 'console') }) };
+    return {
+      status: 200,
+      body: await changeTerms(deps, key, { change: body, origin: originOf(clientAddress, 'console') }),
+    };
   }),
   bind(routes.deleteConnection, async ({ caller, params, clientAddress }) => {
     const key = { userId: caller.userId, clientId: params.client_id };

@@ -259,6 +259,21 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
     expect(partner.callbacks).toEqual([]);
   });
 
+  test('shows a password on request, and sends it hidden', async () => {
+    const page = await chromium.open(address());
+    const password = page.getByLabel('Password');
+    await page.getByLabel('Email address').fill(person.email);
+    await password.fill(PASSWORD);
+    await page.getByRole('button', { name: 'Show' }).click();
+    expect(await password.getAttribute('type')).toBe('text');
+    await page.getByRole('button', { name: 'Hide' }).click();
+    expect(await password.getAttribute('type')).toBe('password');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.evaluate(`document.forms[0].addEventListener('submit', (event) => event.preventDefault())`);
+    await password.press('Enter');
+    expect(await password.getAttribute('type')).toBe('password');
+  });
+
   test('works by keyboard alone, in reading order, with visible focus', async () => {
     const page = await chromium.open(address());
     await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('email');
