@@ -5,6 +5,9 @@ import { AppLimitError, OutcomeUnknownError, SvcError, ValidationFailedError } f
 
 const ERROR_BYTES_MAX = 1024 * 1024;
 
+/** Codes of refusals by the user's limit for the app. */
+const APP_LIMITS: ReadonlySet<string> = new Set(['app_limit_exceeded', 'app_budget_expired', 'connection_paused']);
+
 /** Body of a 422 answer. */
 const validationErrorShape = object({
   detail: list(object({ loc: list(either(text(), integer())), msg: text(), type: text() })),
@@ -40,9 +43,19 @@ export const readError = async (response: Response, isBilled: boolean): Promise<
     return new SvcError({ ...parts, retryAfterSeconds, isRetryable });
   }
   const { code, message, resets_at: resetsAt, ...details } = body.detail;
-  const parts = { code, message, status, requestId, details, resetsAt: readTime(resetsAt), retryAfterSeconds };
+  const manageUrl = details.manage_url;
+  const parts = {
+    code,
+    message,
+    status,
+    requestId,
+    details,
+    resetsAt: readTime(resetsAt),
+    manageUrl,
+    retryAfterSeconds,
+  };
   if (code === 'upstream_timeout_uncertain') return new OutcomeUnknownError(parts);
-  if (details.manage_url !== undefined) return new AppLimitError(details.manage_url, parts);
+  if (manageUrl !== undefined && APP_LIMITS.has(code)) return new AppLimitError(manageUrl, parts);
   return new SvcError({ ...parts, isRetryable: !isFinal && isRetryableAnswer(code, status, isBilled) });
 };
 

@@ -6,6 +6,7 @@ export interface SvcErrorParts {
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
   readonly resetsAt?: Date | undefined;
+  readonly manageUrl?: string | undefined;
   readonly retryAfterSeconds?: number | undefined;
   readonly isRetryable?: boolean | undefined;
   readonly details?: Readonly<Record<string, unknown>> | undefined;
@@ -22,6 +23,8 @@ export class SvcError extends Error {
   readonly requestId: string | undefined;
   /** End of the window whose cap is reached. */
   readonly resetsAt: Date | undefined;
+  /** Page on which the user can remove the cause, such as the plans for `subscription_inactive`. Link to it. */
+  readonly manageUrl: string | undefined;
   readonly retryAfterSeconds: number | undefined;
   /**
    * True only if the request was certainly not billed and the same request may succeed later. Never true while the
@@ -37,6 +40,7 @@ export class SvcError extends Error {
     this.status = parts.status;
     this.requestId = parts.requestId;
     this.resetsAt = parts.resetsAt;
+    this.manageUrl = parts.manageUrl;
     this.retryAfterSeconds = parts.retryAfterSeconds;
     this.isRetryable = parts.isRetryable ?? false;
     this.details = parts.details ?? {};
@@ -70,7 +74,7 @@ export class ValidationFailedError extends SvcError {
 export class AppLimitError extends SvcError {
   override readonly name = 'AppLimitError';
   /** Page on which the user can change the limit. Link to it. */
-  readonly manageUrl: string;
+  override readonly manageUrl: string;
 
   constructor(manageUrl: string, parts: SvcErrorParts) {
     super(parts);
