@@ -6,7 +6,7 @@ type TestOptions = NonNullable<ViteUserConfig['test']>;
 const STALLED = /timed out in|timed out after|^TIMEOUT$|did not succeed in time/i;
 
 /**
- * Options of all test suites. In CI a test that ran into a deadline gets a second try, which the report shows as
+ * Options that all test suites share. In CI a test that ran into a deadline gets a second try, which the report shows as
  * `(retry x1)`; one that saw a wrong value never does.
  */
 const baseTestOptions = {

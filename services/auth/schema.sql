@@ -171,7 +171,7 @@ CREATE TABLE connection_audit (
   happened_at timestamp with time zone NOT NULL,
   CONSTRAINT connection_audit_pkey PRIMARY KEY (id),
   CONSTRAINT connection_audit_user_id_fkey FOREIGN KEY (user_id) REFERENCES accounts(id) ON DELETE CASCADE,
-  CONSTRAINT connection_audit_action_check CHECK ((action = ANY (ARRAY['connected'::text, 'consented_again'::text, 'disconnected'::text, 'app_suspended'::text, 'token_reused'::text, 'revoked_by_app'::text, 'grant_ended'::text]))),
+  CONSTRAINT connection_audit_action_check CHECK ((action = ANY (ARRAY['connected'::text, 'consented_again'::text, 'disconnected'::text, 'app_suspended'::text, 'token_reused'::text, 'revoked_by_app'::text, 'grant_ended'::text, 'limit_changed'::text, 'paused'::text, 'resumed'::text]))),
   CONSTRAINT connection_audit_client_kind_check CHECK ((client_kind = ANY (ARRAY['browser'::text, 'console'::text, 'app'::text, 'service'::text])))
 );
 CREATE INDEX connection_audit_by_connection ON connection_audit USING btree (user_id, client_id, id);

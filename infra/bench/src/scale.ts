@@ -154,7 +154,7 @@ const measureCycles = async (
   });
 };
 
-/** Returns a random account that no other caller asks for, since billing serialises an account. */
+/** Returns a random account that no other caller asks for, since billing serializes an account. */
 const chooseFor = (caller: number, accounts: readonly string[]): string => {
   const turn = Math.floor((Math.random() * accounts.length) / CALLERS);
   return accounts[(turn * CALLERS + caller) % accounts.length] ?? '';

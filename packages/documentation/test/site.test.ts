@@ -28,6 +28,13 @@ beforeAll(async () => {
 const idsOf = (page: string): string[] => [...page.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
 
 describe('the built pages', () => {
+  test('wrap data on narrow screens, but no drawing', () => {
+    const [, architecture = ''] = pages.find(([path]) => path === 'docs/architecture.html') ?? [];
+    expect(architecture).toMatch(/<figure class="code">\s*<button[^>]*>Copy<\/button>\s*<pre[^>]*><code>[^<]*┌─/);
+    const [, errors = ''] = pages.find(([path]) => path === 'docs/errors.html') ?? [];
+    expect(errors).toContain('<figure class="code is-data">');
+  });
+
   test('have no broken links or anchors', () => {
     const idsByAddress = new Map(
       pages.map(([path, page]) => [`/${path.replace(/\.html$/, '')}`, new Set(idsOf(page))]),

@@ -174,6 +174,14 @@ describe('errors of the service', () => {
     expect(error.resetsAt).toEqual(typeof at === 'string' ? new Date(at) : undefined);
   });
 
+  test('a missing plan carries the page of the plans, and is no limit of the app', async () => {
+    const manageUrl = 'https://svc.example/plans';
+    service.answerNext(failure(402, 'subscription_inactive', { manage_url: manageUrl }));
+    const error = await errorOf(client.chat(HELLO));
+    expect(error).not.toBeInstanceOf(AppLimitError);
+    expect(error).toMatchObject({ code: 'subscription_inactive', manageUrl, isRetryable: false });
+  });
+
   test('an answer that says not to retry is not retryable, even if its code usually is', async () => {
     service.answerNext(failure(502, 'upstream_error', {}, { 'x-should-retry': 'false' }));
     expect(await errorOf(client.chat(HELLO))).toMatchObject({ code: 'upstream_error', isRetryable: false });

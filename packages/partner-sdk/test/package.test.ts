@@ -60,6 +60,20 @@ describe('the published package', () => {
     }
   });
 
+  test('is not packed by npm, which would leave its entries out of the manifest', async () => {
+    const packing = run('npm', ['pack', '--dry-run'], { cwd: PACKAGE });
+    await expect(packing).rejects.toMatchObject({ stderr: expect.stringContaining('npx pnpm pack') });
+  });
+
+  test('maps its code to sources that the maps contain', async () => {
+    for (const format of ['esm', 'cjs']) {
+      const file = join(consumer, 'node_modules', '@svc', 'partner-sdk', 'dist', format, 'index.js');
+      expect(await readFile(file, 'utf8')).toMatch(/\n\/\/# sourceMappingURL=index\.js\.map$/);
+      const { sourcesContent } = JSON.parse(await readFile(`${file}.map`, 'utf8'));
+      expect(sourcesContent).toEqual([await readFile(join(PACKAGE, 'src', 'index.ts'), 'utf8')]);
+    }
+  });
+
   const bundle = async (contents: string): Promise<Uint8Array> => {
     const built = await build({
       stdin: { contents, resolveDir: consumer },

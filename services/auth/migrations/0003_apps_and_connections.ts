@@ -134,7 +134,8 @@ CREATE TABLE connection_audit (
   client_id ${ID} NOT NULL,
   action text NOT NULL CHECK (
     action IN (
-      'connected', 'consented_again', 'disconnected', 'app_suspended', 'token_reused', 'revoked_by_app', 'grant_ended'
+      'connected', 'consented_again', 'disconnected', 'app_suspended', 'token_reused', 'revoked_by_app', 'grant_ended',
+      'limit_changed', 'paused', 'resumed'
     )
   ),
   scope text,

@@ -15,7 +15,7 @@ import type { z } from 'zod';
 import { type AccountRecord, findAccountById } from './accounts/index.ts';
 import { type AppFinder, findAppById, isOwned } from './apps/index.ts';
 import { formatAmount, formatDay, formatInstant, formatUse } from './formats.ts';
-import { enqueueMail, type Mail, type MailOutboxDeps } from './mail/index.ts';
+import { enqueueMail, type Mail, type MailOutboxDeps, type MailPage } from './mail/index.ts';
 import type { Transact, Transaction } from './transact.ts';
 
 /** Kind and data of a mail, without its recipient. */
@@ -190,29 +190,34 @@ type WebhookNoticeDeps = MailOutboxDeps & { readonly transact: Transact };
  */
 const mailWebhookNotice = (deps: WebhookNoticeDeps, ownerId: string, notice: WebhookNotice): Promise<void> =>
   deps.transact(async (trx) => {
-    const { userId, appName } = await findOwner(trx, ownerId);
+    const { userId, appName, page } = await findOwner(trx, ownerId);
     const { change, event, event_id: eventId, last_attempt_at: lastAttemptAt } = notice;
     await mailNotice(deps, trx, {
       userId,
       id: [ownerId, eventId, lastAttemptAt, change].join(' '),
       write: ({ locale }) => {
-        if (change === 'recovered') return { kind: 'webhook_recovered', data: { appName } };
-        if (change === 'paused') return { kind: 'webhook_paused', data: { appName } };
+        if (change === 'recovered') return { kind: 'webhook_recovered', data: { appName, page } };
+        if (change === 'paused') return { kind: 'webhook_paused', data: { appName, page } };
         const at = formatInstant(new Date(lastAttemptAt), locale);
-        return { kind: 'webhook_blocked', data: { appName, event, eventId, at } };
+        return { kind: 'webhook_blocked', data: { appName, event, eventId, at, page } };
       },
     });
   });
 
-/** Returns the account to mail, with the name of the app; null for the account's own webhook. */
-const findOwner = async (
-  trx: Transaction,
-  ownerId: string,
-): Promise<{ readonly userId: string; readonly appName: string | null }> => {
-  if (isId('usr', ownerId)) return { userId: ownerId, appName: null };
+interface WebhookOwner {
+  /** Account to mail. */
+  readonly userId: string;
+  /** Null for the account's own webhook. */
+  readonly appName: string | null;
+  /** Page of the webhook in the console. */
+  readonly page: MailPage;
+}
+
+const findOwner = async (trx: Transaction, ownerId: string): Promise<WebhookOwner> => {
+  if (isId('usr', ownerId)) return { userId: ownerId, appName: null, page: 'account/webhook' };
   const app = await findAppById(trx, ownerId);
   if (app === undefined || !isOwned(app)) throw new AppError('not_found');
-  return { userId: app.ownerUserId, appName: app.name };
+  return { userId: app.ownerUserId, appName: app.name, page: `apps/${app.clientId}/webhook` };
 };
 
 /** Binds the internal routes of notices. */

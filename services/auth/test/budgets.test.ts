@@ -151,6 +151,25 @@ describe('PATCH connection', () => {
     expect((await patch(person, {})).body).toMatchObject({ paused: true, budget: null });
   });
 
+  test('records changes of the limit, a pause and a resumption, but nothing that stays as it was', async () => {
+    const person = await newPerson(service);
+    await connect(service, { app, person });
+    const budget = WEEKLY;
+    for (const terms of [{ budget }, { budget, paused: true }, { paused: true }, { paused: false, budget: null }])
+      expect((await patch(person, terms)).status).toBe(200);
+    const path = `${service.url}/v1/integrations/connections/${app.clientId}/audit`;
+    const entry = (action: string) => ({ action, scope: null, network: '127.0.0.0/24', client_kind: 'console' });
+    expect((await call(path, { token: person.token })).body).toMatchObject({
+      data: [
+        entry('resumed'),
+        entry('limit_changed'),
+        entry('paused'),
+        entry('limit_changed'),
+        { action: 'connected' },
+      ],
+    });
+  });
+
   test('returns 503 and changes nothing if billing does not respond', async () => {
     const person = await newPerson(service);
     const { refreshToken } = await connect(service, { app, person });

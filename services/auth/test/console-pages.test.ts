@@ -108,13 +108,15 @@ describe('/sign-in', () => {
 });
 
 describe('/sign-up', () => {
-  test('works without script, and allows the password meter and its worker by a nonce', async () => {
+  test('works without script, and allows its own, the password meter and its worker by a nonce', async () => {
     const page = await fetch(`${service.url}/sign-up?locale=en`);
     const policy = page.headers.get('content-security-policy') ?? '';
     const [, nonce] = /; script-src 'nonce-([\w+/]{24})'; worker-src 'self'$/.exec(policy) ?? [];
     const text = await page.text();
     expect(text).toContain(`<script nonce="${nonce}" type="module" src="/password-strength.js"></script>`);
-    expect(text.match(/<script/g)).toHaveLength(1);
+    const nonces = [...text.matchAll(/<script nonce="([^"]+)"/g)].map(([, each]) => each);
+    expect(nonces).toEqual([nonce, nonce]);
+    expect(text.match(/<script/g)).toHaveLength(2);
   });
 
   test('opens a personal account and signs in', async () => {

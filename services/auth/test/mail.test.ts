@@ -9,6 +9,7 @@ import {
   restartAuthService,
   startAuthService,
 } from './support/auth-service.ts';
+import { call } from './support/http.ts';
 import { type Mailbox, startMailbox } from './support/mailbox.ts';
 import { newPerson } from './support/partner.ts';
 
@@ -44,6 +45,16 @@ test('sends a mail once after its transaction has committed, and deletes its dat
     },
   ]);
   expect(await rowsTo(mail.to)).toMatchObject([{ attempts: 1, sealed_data: null, due_at: null }]);
+});
+
+test('sends the link that confirms the address after a sign-up, also where confirming is optional', async () => {
+  const { email, token } = await newPerson(service);
+  const proof = await mailbox.tokenFor(email, 'verify-email');
+  const confirmed = await call(`${service.url}/v1/console/account/verification/confirm`, {
+    token,
+    json: { token: proof },
+  });
+  expect(confirmed.body).toMatchObject({ account: { email, email_verified: true } });
 });
 
 test('sends nothing when the transaction rolls back', async () => {

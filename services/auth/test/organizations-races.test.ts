@@ -115,11 +115,10 @@ test('of parallel invitations of one address one link works', async () => {
   const answers = await Promise.all([service, replica, service, replica].map(invite));
   expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
   expect(await service.database('invitations').where({ email: person.email })).toHaveLength(1);
-  await expect.poll(() => mailbox.mailsTo(person.email).length, { timeout: 20_000 }).toBe(4);
-  const tokens = mailbox
-    .mailsTo(person.email)
-    .flatMap(({ links }) => links)
-    .map((link) => new URL(link).searchParams.get('token') ?? '');
+  const links = () =>
+    mailbox.mailsTo(person.email).flatMap((mail) => mail.links.filter((link) => link.includes('/invitations?')));
+  await expect.poll(() => links().length, { timeout: 20_000 }).toBe(4);
+  const tokens = links().map((link) => new URL(link).searchParams.get('token') ?? '');
   const statuses: number[] = [];
   for (const token of new Set(tokens)) statuses.push((await accept(service, person, token)).status);
   expect(statuses.toSorted()).toEqual([200, 400, 400, 400]);

@@ -2,7 +2,6 @@ import { idOf, newId } from '@svc/contracts';
 import type { Knex } from 'knex';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { keepRequestPartitions } from '../src/keep-request-partitions.ts';
-import { SECTIONS } from '../src/personal-data.ts';
 import { APP, type TestBilling, testBilling } from './support/billing.ts';
 
 const AT = Date.UTC(2026, 9, 15);
@@ -58,14 +57,4 @@ test('an admission and a settlement read no earlier month than that of their req
   });
   expect(scanned).not.toEqual([]);
   expect(scanned.filter((name) => name.slice(-MONTH.length) < MONTH)).toEqual([]);
-});
-
-test.each(SECTIONS)('the export of $name reads no table from end to end', async ({ sql }) => {
-  const plan = await billing.db.transaction(async (trx) => {
-    // Tables of a test are small enough to be read whole.
-    await trx.raw('SET LOCAL enable_seqscan = off');
-    const { rows } = await trx.raw<{ rows: Record<string, string>[] }>(`EXPLAIN ${sql.replace('$1', `'usr_1'`)}`);
-    return rows.flatMap((row) => Object.values(row)).join('\n');
-  });
-  expect(plan).not.toContain('Seq Scan');
 });

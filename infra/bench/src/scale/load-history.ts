@@ -6,6 +6,10 @@ import { listMoments, listRequestMonths, type RequestMonth } from './request-mon
 const REQUESTS_PER_IDEMPOTENCY_KEY = 10;
 /** Requests of API keys that a posting covers. */
 const REQUESTS_PER_POSTING = 4;
+/** Micros of each request. */
+const COST = 300;
+/** Beyond the keys that billing has numbered itself. */
+const FIRST_KEY_NUMBER = 1_000;
 const LOADER_SETTINGS = '-c synchronous_commit=off -c maintenance_work_mem=512MB -c work_mem=256MB';
 
 /** Accounts of a database. */
@@ -90,26 +94,17 @@ const endOneOfEachKind = async (pool: pg.Pool): Promise<void> => {
        ARRAY[gen_random_uuid()::text], ARRAY[500], ARRAY[500], interval '7 days')`,
     [requestId, userId],
   );
-  await pool.query(`SELECT * FROM settle_requests(ARRAY[$1], ARRAY['settled'], ARRAY[300], '{}')`, [requestId]);
+  await pool.query(`SELECT * FROM settle_requests(ARRAY[$1], ARRAY['settled'], ARRAY[${COST}], '{}')`, [requestId]);
   const outcome = {
     request_id: newId('req'),
     svc_user_id: userId,
     key_id: newId('key'),
     outcome: 'settled',
-    cost_micros: 300,
+    cost_micros: COST,
     is_unadmitted: true,
     started_at: new Date().toISOString(),
-    input_tokens: 900,
-    output_tokens: 300,
-    service: 'chat',
-    provider: 'sandbox',
-    model: 'sandbox-large-2026',
-    data_zone: 'eu',
-    certification: 'iso27001',
-    upstream_request_id: `chatcmpl-${crypto.randomUUID()}`,
   };
   await pool.query(`SELECT * FROM settle_key_requests($1::jsonb, 'EUR')`, [JSON.stringify([outcome])]);
-  await pool.query('UPDATE key_requests SET lease_id = gen_random_uuid()');
 };
 
 const loadDelegated = async (loading: Loading, months: readonly RequestMonth[]): Promise<void> => {
@@ -118,17 +113,22 @@ const loadDelegated = async (loading: Loading, months: readonly RequestMonth[]):
       await listRequests(client, loading, month, loading.accounts);
       await fillPartition(client, month, {
         table: 'ended_reservations',
+        key: 'request_id',
         model: 'SELECT * FROM ended_reservations LIMIT 1',
         columns: {
-          ...ofRequest(month),
+          request_id: 'r.request_id',
+          svc_user_id: 'r.svc_user_id',
+          month_start: `timestamptz '${new Date(month.fromMs).toISOString()}'`,
+          created_at: 'r.at',
+          ended_at: 'r.ended_at',
           idempotency_key_hash: `CASE WHEN r.n % ${REQUESTS_PER_IDEMPOTENCY_KEY} = 0 THEN sha256(convert_to(r.request_id, 'UTF8')) END`,
         },
       });
       await fillPartition(client, month, {
         table: 'request_details',
-        model: `SELECT ''::text AS request_id, 'chat' AS service, 900 AS input_tokens, 300 AS output_tokens,
-          0 AS cached_input_tokens, NULL::bigint AS audio_ms`,
-        columns: { request_id: 'r.request_id' },
+        key: 'id',
+        model: 'SELECT 900 AS input_tokens, 300 AS output_tokens, 0 AS cached_input_tokens, NULL::int AS audio_ms',
+        columns: { id: 'r.id' },
       });
       await client.query(`
         INSERT INTO usage_days (svc_user_id, day, client_id, service, requests, cost_micros)
@@ -140,31 +140,32 @@ const loadDelegated = async (loading: Loading, months: readonly RequestMonth[]):
 };
 
 const loadKeyRequests = async (loading: Loading, months: readonly RequestMonth[]): Promise<void> => {
-  const { pool, businesses } = loading;
-  await pool.query('ALTER TABLE ledger_postings DISABLE TRIGGER USER');
-  await pool.query('ALTER TABLE ledger_entries DISABLE TRIGGER USER');
+  const { pool, businesses, exported } = loading;
+  const owners = `SELECT n AS number, ${numbered('usr', 'n')} AS id FROM generate_series(0, ${businesses - 1}) AS n
+    UNION ALL SELECT ${businesses} + n - 1, id FROM unnest($1::text[]) WITH ORDINALITY AS t (id, n)`;
+  await pool.query(
+    `INSERT INTO request_keys (key_number, svc_user_id, key_id) OVERRIDING SYSTEM VALUE
+       SELECT ${FIRST_KEY_NUMBER} + number, id, 'key' || substr(id, 4) FROM (${owners}) AS owners ON CONFLICT DO NOTHING`,
+    [exported],
+  );
   for (const month of months) {
     await inTransaction(pool, async (client) => {
       await listRequests(client, loading, month, businesses);
       await fillPartition(client, month, {
-        table: 'key_requests',
-        model: 'SELECT * FROM key_requests LIMIT 1',
-        columns: { ...ofRequest(month), key_id: `'key' || substr(r.svc_user_id, 4)` },
+        table: 'ended_key_requests',
+        key: 'id',
+        model: 'SELECT * FROM ended_key_requests LIMIT 1',
+        columns: {
+          id: 'r.id',
+          ended_at: 'r.ended_at',
+          key_number: `${FIRST_KEY_NUMBER} + r.number`,
+          month: `month_number('${new Date(month.fromMs).toISOString()}')`,
+        },
       });
-      await postUse(client, `key_requests_${month.name}`);
+      await postUse(client);
     });
   }
-  await pool.query('ALTER TABLE ledger_postings ENABLE TRIGGER USER');
-  await pool.query('ALTER TABLE ledger_entries ENABLE TRIGGER USER');
 };
-
-const ofRequest = (month: RequestMonth): Readonly<Record<string, string>> => ({
-  request_id: 'r.request_id',
-  svc_user_id: 'r.svc_user_id',
-  month_start: `timestamptz '${new Date(month.fromMs).toISOString()}'`,
-  created_at: 'r.at',
-  ended_at: `r.at + interval '2 seconds'`,
-});
 
 /** Creates the temporary table of a month's requests, in the order of their ids. */
 const listRequests = async (
@@ -177,22 +178,28 @@ const listRequests = async (
   const ofExported = Math.ceil((exported.length * requestsOfEach) / 2 / months);
   const count = ofExported + Math.ceil(requests / 2 / months);
   await client.query(`
-    CREATE TEMP TABLE moments (n int PRIMARY KEY, prefix text, at timestamptz) ON COMMIT DROP;
-    CREATE TEMP TABLE requests (n int, request_id text, svc_user_id text, at timestamptz) ON COMMIT DROP`);
+    CREATE TEMP TABLE moments (n int PRIMARY KEY, prefix text, at timestamptz, bits text) ON COMMIT DROP;
+    CREATE TEMP TABLE requests (n int, id uuid, request_id text, number int, svc_user_id text, at timestamptz, ended_at timestamptz)
+      ON COMMIT DROP`);
   await client.query(
-    `INSERT INTO moments SELECT n, prefix, to_timestamp(seconds)
+    `INSERT INTO moments SELECT n, prefix, to_timestamp(seconds), lpad(to_hex((seconds * 1000)::bigint), 12, '0')
        FROM unnest($1::text[], $2::float8[]) WITH ORDINALITY AS t (prefix, seconds, n)`,
     [prefixes, seconds],
   );
   await client.query('ANALYZE moments');
+  // Spreads the exported accounts evenly, and numbers them after the others.
+  const place = `g.n::bigint * ${ofExported}`;
+  const number = `CASE WHEN ${place} % ${count} < ${ofExported} THEN ${accounts} + (${place} / ${count}) % ${exported.length}
+    ELSE floor(${accounts} * power(random(), 3)) END`;
   await client.query(
     `INSERT INTO requests
-       SELECT g.n, m.prefix || substr(md5(g.n::text), 1, 19),
-           -- Spreads the exported accounts evenly.
-           CASE WHEN g.n::bigint * $1 % ${count} < $1 THEN ($2::text[])[1 + g.n::bigint * $1 / ${count} % cardinality($2)]
-             ELSE ${numbered('usr', `floor(${accounts} * power(random(), 3))`)} END, m.at
-         FROM generate_series(1, ${count}) AS g (n) JOIN moments AS m ON m.n = 1 + g.n::bigint * ${prefixes.length - 1} / ${count}`,
-    [ofExported, exported],
+       SELECT n, (bits || substr(random_digits, 1, 20))::uuid, prefix || substr(random_digits, 1, 19), number,
+           CASE WHEN number < ${accounts} THEN ${numbered('usr', 'number')} ELSE ($1::text[])[1 + number - ${accounts}] END,
+           at, at + interval '2 seconds'
+         FROM (SELECT g.n, m.bits, m.prefix, m.at, md5(g.n::text) AS random_digits, (${number})::int AS number
+           FROM generate_series(1, ${count}) AS g (n)
+           JOIN moments AS m ON m.n = 1 + g.n::bigint * ${prefixes.length - 1} / ${count} OFFSET 0) AS t`,
+    [exported],
   );
 };
 
@@ -202,10 +209,16 @@ const listRequests = async (
  */
 const fillPartition = async (
   client: pg.PoolClient,
-  { name, fromId, toId }: RequestMonth,
-  of: { readonly table: string; readonly model: string; readonly columns: Readonly<Record<string, string>> },
+  { name, fromId, toId, fromBits, toBits }: RequestMonth,
+  of: {
+    readonly table: string;
+    readonly key: 'id' | 'request_id';
+    readonly model: string;
+    readonly columns: Readonly<Record<string, string>>;
+  },
 ): Promise<void> => {
   const partition = `${of.table}_${name}`;
+  const [from, to] = of.key === 'id' ? [fromBits, toBits] : [fromId, toId];
   await client.query(`CREATE TEMP TABLE model ON COMMIT DROP AS ${of.model}`);
   await client.query(`DROP TABLE IF EXISTS ${partition};
     CREATE TABLE ${partition} (LIKE ${of.table} INCLUDING ALL EXCLUDING INDEXES)`);
@@ -220,28 +233,26 @@ const fillPartition = async (
     `INSERT INTO ${partition} (${names.join(', ')}) SELECT ${values.join(', ')} FROM requests AS r CROSS JOIN model`,
   );
   await client.query(`
-    ALTER TABLE ${of.table} ATTACH PARTITION ${partition} FOR VALUES FROM ('${fromId}') TO ('${toId}');
+    ALTER TABLE ${of.table} ATTACH PARTITION ${partition} FOR VALUES FROM ('${from}') TO ('${to}');
     DROP TABLE model`);
 };
 
 /** Writes what settlements of these requests leave in the ledger and in the days of use. */
-const postUse = async (client: pg.PoolClient, partition: string): Promise<void> => {
+const postUse = async (client: pg.PoolClient): Promise<void> => {
+  const paid = REQUESTS_PER_POSTING * COST;
   await client.query(`
-    WITH posted AS (
-      INSERT INTO ledger_postings (kind, reference, svc_user_id, currency, posted_at)
-        SELECT 'settlement', r.request_id, r.svc_user_id, 'EUR', r.at FROM requests AS r
-          WHERE r.n % ${REQUESTS_PER_POSTING} = 0 RETURNING id)
-    INSERT INTO ledger_entries (posting_id, book, amount_micros)
-      SELECT p.id, b.book, b.amount FROM posted AS p, (VALUES ('income', 1200), ('wallet_available', -1200)) AS b (book, amount)`);
+    INSERT INTO ledger_postings (kind, svc_user_id, currency, posted_at, wallet_available_micros, income_micros)
+      SELECT 'settlement', r.svc_user_id, 'EUR', r.ended_at, -${paid}, ${paid} FROM requests AS r
+        WHERE r.n % ${REQUESTS_PER_POSTING} = 0`);
   await client.query(`
     WITH days AS MATERIALIZED (
-      SELECT svc_user_id, (ended_at AT TIME ZONE 'UTC')::date AS day, count(*) AS requests, sum(cost_micros) AS paid, max(ended_at) AS last
-        FROM ${partition} GROUP BY 1, 2 ORDER BY 2),
+      SELECT svc_user_id, (ended_at AT TIME ZONE 'UTC')::date AS day, count(*) AS requests, max(ended_at) AS last
+        FROM requests GROUP BY 1, 2 ORDER BY 2),
     of_members AS (
       INSERT INTO member_usage_days (svc_user_id, day, member_id, requests, paid_micros)
-        SELECT svc_user_id, day, svc_user_id, requests, paid FROM days ON CONFLICT DO NOTHING)
+        SELECT svc_user_id, day, svc_user_id, requests, requests * ${COST} FROM days ON CONFLICT DO NOTHING)
     INSERT INTO wallet_usage_days (svc_user_id, day, paid_micros, last_posted_at)
-      SELECT svc_user_id, day, paid, last FROM days ON CONFLICT DO NOTHING`);
+      SELECT svc_user_id, day, requests * ${COST}, last FROM days ON CONFLICT DO NOTHING`);
 };
 
 const inTransaction = async (pool: pg.Pool, run: (client: pg.PoolClient) => Promise<void>): Promise<void> => {

@@ -11,6 +11,9 @@ export interface RequestMonth {
   readonly name: string;
   readonly fromId: string;
   readonly toId: string;
+  /** The bits of these ids, as tables with a row for each request store them. */
+  readonly fromBits: string;
+  readonly toBits: string;
   readonly fromMs: number;
   /** Its end, or now in the current month. */
   readonly toMs: number;
@@ -27,11 +30,15 @@ export const listRequestMonths = (count: number, nowMs: number): RequestMonth[] 
       name: new Date(fromMs).toISOString().slice(0, 7).replace('-', '_'),
       fromId: idOf('req', fromMs, NO_BYTES),
       toId: idOf('req', nextMs, NO_BYTES),
+      fromBits: bitsAt(fromMs),
+      toBits: bitsAt(nextMs),
       fromMs,
       toMs: Math.min(nextMs, nowMs),
     };
   });
 };
+
+const bitsAt = (ms: number): string => ms.toString(16).padStart(12, '0').padEnd(32, '0');
 
 /** Returns the first characters of request ids, one for every half minute of a month, and the seconds since 1970 that they stand for. */
 export const listMoments = ({ fromMs, toMs }: RequestMonth): { prefixes: string[]; seconds: number[] } => {

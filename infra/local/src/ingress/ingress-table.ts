@@ -29,8 +29,8 @@ export interface IngressRoute extends Omit<IncomingPath, 'service'> {
 }
 
 /** Routes of the sandbox mail server. They are not part of the contract: only the local stack runs it. */
-export const sandboxMailRoutes: readonly IngressRoute[] = ['/sandbox/mail', '/sandbox/mail/messages'].map((path) => ({
-  path,
+export const sandboxMailRoutes: readonly IngressRoute[] = ['', '/html', '/messages'].map((path) => ({
+  path: `/sandbox/mail${path}`,
   service: 'sandbox-mail',
   errorShape: 'detail',
 }));

@@ -52,6 +52,7 @@ const readyLines = (
   `    curl -s ${baseUrl}/.well-known/openid-configuration`,
   `    the three-minute tour in README.md, or ${baseUrl}/ in a browser`,
   `    ${baseUrl}/docs in a browser: guides, beginning with a quick start, and the API reference`,
+  `    ${baseUrl}/sandbox/mail in a browser: the mails that it sends`,
   ...(samplePartnerUrl === undefined ? [] : [`    ${samplePartnerUrl}/ in a browser: a sample partner app`]),
   `  logs in ${dataDirectory}/logs, addresses and process ids in ${dataDirectory}/stack.json; Ctrl-C stops everything`,
 ];

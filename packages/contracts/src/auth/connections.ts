@@ -58,6 +58,9 @@ export const connectionActionSchema = z.enum([
   'token_reused',
   'revoked_by_app',
   'grant_ended',
+  'limit_changed',
+  'paused',
+  'resumed',
 ]);
 
 /** Origin of an action: the authorize pages, a console session, the app itself, or the service. */

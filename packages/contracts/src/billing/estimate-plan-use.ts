@@ -1,3 +1,4 @@
+import type { Locale } from '../auth/accounts.ts';
 import type { PriceList } from '../inference-gateway/prices.ts';
 import type { Plan } from './plans.ts';
 
@@ -35,3 +36,7 @@ const toTwoDigits = (count: number): number => {
   const step = 10 ** Math.max(0, String(Math.floor(count)).length - 2);
   return Math.floor(count / step) * step;
 };
+
+/** Returns the description of a plan in a language. */
+export const planDescription = ({ description, descriptions }: Plan, locale: Locale): string =>
+  descriptions?.[locale] ?? description;

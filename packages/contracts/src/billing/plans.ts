@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { localeSchema } from '../auth/accounts.ts';
 import { currencySchema, nonNegativeMicrosSchema } from '../core/money.ts';
 
 /** Kinds of inference included in a plan. */
@@ -14,12 +15,16 @@ const priceSchema = z.object({
   interval: z.enum(['month', 'year']),
 });
 
-/** A plan as shown to the public. */
+/** Text in some of the languages. */
+const translationsSchema = z.partialRecord(localeSchema, z.string().min(1));
+
+/** A plan as shown to the public. `description` stands in for languages that `descriptions` lacks. */
 export const planSchema = z
   .object({
     id: z.string(),
     name: z.string(),
     description: z.string(),
+    descriptions: translationsSchema.optional(),
     price: priceSchema,
     services: planServicesSchema,
     weekly_limit_micros: nonNegativeMicrosSchema,

@@ -69,10 +69,13 @@ export const codeTexts: Readonly<Record<Language, CodeTexts>> = {
 /** Languages of what is sent and answered. */
 const DATA_LANGUAGES = new Set(['json', 'text']);
 
+/** Lines of a drawing, which means nothing once its lines are wrapped. */
+const BOX_DRAWING = /[\u2500-\u257f]/;
+
 /** Renders a block of code, with a title for a file and a copy button for code to paste. */
 export const codeBlock = (code: string, { language, role }: CodeFence, texts: CodeTexts): Html => {
   const title = titleOf(role, texts);
-  const isData = role === undefined && DATA_LANGUAGES.has(language);
+  const isData = role === undefined && DATA_LANGUAGES.has(language) && !BOX_DRAWING.test(code);
   const isPasted = role?.kind !== 'output';
   return html`<figure class="code${role?.kind === 'output' && ' is-output'}${isData && ' is-data'}">
 ${title !== undefined && html`<figcaption>${title}</figcaption>`}

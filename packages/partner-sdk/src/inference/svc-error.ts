@@ -8,6 +8,7 @@ export interface SvcErrorParts {
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
   readonly resetsAt?: Date | undefined;
+  readonly manageUrl?: string | undefined;
   readonly retryAfterSeconds?: number | undefined;
   readonly isRetryable?: boolean | undefined;
   readonly details?: Readonly<Record<string, unknown>> | undefined;
@@ -24,6 +25,8 @@ export class SvcError extends Error {
   readonly requestId: string | undefined;
   /** End of the window whose cap is reached. */
   readonly resetsAt: Date | undefined;
+  /** Page on which the user can remove the cause, such as the plans for `subscription_inactive`. Link to it. */
+  readonly manageUrl: string | undefined;
   readonly retryAfterSeconds: number | undefined;
   /**
    * True only if the request was certainly not billed and the same request may succeed later. Never true while the
@@ -39,6 +42,7 @@ export class SvcError extends Error {
     this.status = parts.status;
     this.requestId = parts.requestId;
     this.resetsAt = parts.resetsAt;
+    this.manageUrl = parts.manageUrl;
     this.retryAfterSeconds = parts.retryAfterSeconds;
     this.isRetryable = parts.isRetryable ?? false;
     this.details = parts.details ?? {};
@@ -72,7 +76,7 @@ export class ValidationFailedError extends SvcError {
 export class AppLimitError extends SvcError {
   override readonly name = 'AppLimitError';
   /** Page on which the user can change the limit. Link to it. */
-  readonly manageUrl: string;
+  override readonly manageUrl: string;
 
   constructor(manageUrl: string, parts: SvcErrorParts) {
     super(parts);
@@ -144,6 +148,9 @@ const findCode = (code: string): { status: number; retry: boolean } | undefined 
 
 const ERROR_BYTES_MAX = 1024 * 1024;
 
+/** Codes of refusals by the user's limit for the app. */
+const APP_LIMITS: ReadonlySet<string> = new Set(['app_limit_exceeded', 'app_budget_expired', 'connection_paused']);
+
 /** Body of a 422 answer. */
 const validationErrorShape = object({
   detail: list(object({ loc: list(either(text(), integer())), msg: text(), type: text() })),
@@ -179,9 +186,19 @@ export const readError = async (response: Response, isBilled: boolean): Promise<
     return new SvcError({ ...parts, retryAfterSeconds, isRetryable });
   }
   const { code, message, resets_at: resetsAt, ...details } = body.detail;
-  const parts = { code, message, status, requestId, details, resetsAt: readTime(resetsAt), retryAfterSeconds };
+  const manageUrl = details.manage_url;
+  const parts = {
+    code,
+    message,
+    status,
+    requestId,
+    details,
+    resetsAt: readTime(resetsAt),
+    manageUrl,
+    retryAfterSeconds,
+  };
   if (code === 'upstream_timeout_uncertain') return new OutcomeUnknownError(parts);
-  if (details.manage_url !== undefined) return new AppLimitError(details.manage_url, parts);
+  if (manageUrl !== undefined && APP_LIMITS.has(code)) return new AppLimitError(manageUrl, parts);
   return new SvcError({ ...parts, isRetryable: !isFinal && isRetryableAnswer(code, status, isBilled) });
 };
 

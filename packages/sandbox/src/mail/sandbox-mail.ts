@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { defineStyle, html, type Page, pagePolicy, renderPage, THEME } from '@svc/pages';
+import { defineStyle, type Html, html, type Page, pagePolicy, productMark, renderPage, THEME } from '@svc/pages';
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 
@@ -26,13 +26,15 @@ interface Inbox {
   readonly add: (mail: InboxMail) => void;
   /** Lists mails, newest first. */
   readonly list: (filter: { to: string | undefined; limit: number }) => readonly InboxMail[];
+  /** Returns one recipient's copy of a mail. */
+  readonly find: (mail: { id: string; to: string }) => InboxMail | undefined;
 }
 
 const createInbox = (): Inbox => {
   const mails = new Map<string, InboxMail>();
   return {
     add: (mail) => {
-      const key = `${mail.to} ${mail.id}`;
+      const key = keyOf(mail);
       if (mails.has(key)) return;
       mails.set(key, mail);
       const [oldest] = mails.keys();
@@ -43,8 +45,11 @@ const createInbox = (): Inbox => {
       const found = [...mails.values()].filter((mail) => address === undefined || mail.to === address);
       return found.reverse().slice(0, limit);
     },
+    find: (mail) => mails.get(keyOf(mail)),
   };
 };
+
+const keyOf = ({ to, id }: Pick<InboxMail, 'to' | 'id'>): string => `${to} ${id}`;
 
 const LINK = /https?:\/\/[^\s<>"]+/g;
 
@@ -107,19 +112,35 @@ const readMail = async (
 
 const STYLE = defineStyle(
   THEME,
-  `main { max-width: 48rem; margin: 0 auto; padding: 2rem 1rem }
-article { margin: 1rem 0; padding: 1rem; border: 1px solid currentColor; border-radius: .75rem; overflow-wrap: anywhere }
-pre { white-space: pre-wrap; font: inherit }
-small { opacity: .75 }`,
+  `main { width: 100%; max-width: 48rem; margin: 0 auto; padding: 1.5rem 1rem 3rem }
+h1 { margin: 1.5rem 0 .25rem }
+.lead, small, .closing { color: var(--text-soft) }
+.lead { margin: 0 0 1.5rem }
+article { margin: 0 0 1rem; padding: 1.25rem; background: var(--surface); border: 1px solid var(--line); border-radius: .75rem; overflow-wrap: anywhere }
+h2 { margin: 0 0 .125rem; font-size: 1.125rem; font-weight: var(--weight-strong); line-height: 1.35 }
+article p { margin: .75rem 0 0; white-space: pre-wrap }
+.closing { font-size: var(--size-small) }`,
 );
 
-const MAILS_PER_ANSWER = 100;
-const ADDRESS_CHARACTERS_MAX = 254;
+/**
+ * Policy of a mail that is shown as its sender wrote it: no scripts, no forms, nothing loaded, and an origin that shares
+ * no cookies with the product.
+ */
+const MAIL_POLICY =
+  "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
 
-/** Serves the inbox: a page at `/sandbox/mail`, and JSON at `/sandbox/mail/messages`. */
+const MAILS_PER_ANSWER = 100;
+const PARAMETER_CHARACTERS_MAX = 254;
+const URL_IN_TEXT = /(https?:\/\/[^\s<>"]+)/;
+/** Separates the signature of a mail from its text (RFC 3676 section 4.3). */
+const SIGNATURE = /\n-- ?\n/;
+
+/** Serves the inbox: a page at `/sandbox/mail`, one mail as HTML at `…/html`, and JSON at `…/messages`. */
 const answerInbox = (inbox: Inbox, req: IncomingMessage, res: ServerResponse): void => {
   const url = URL.parse(req.url ?? '', 'http://localhost');
-  const to = url?.searchParams.get('to')?.slice(0, ADDRESS_CHARACTERS_MAX) ?? undefined;
+  const parameter = (name: string): string | undefined =>
+    url?.searchParams.get(name)?.slice(0, PARAMETER_CHARACTERS_MAX) ?? undefined;
+  const to = parameter('to');
   res.setHeader('cache-control', 'no-store');
   res.setHeader('x-content-type-options', 'nosniff');
   if (req.method !== 'GET' && req.method !== 'HEAD') {
@@ -128,13 +149,24 @@ const answerInbox = (inbox: Inbox, req: IncomingMessage, res: ServerResponse): v
     answerJson(res, 200, { data: inbox.list({ to, limit: MAILS_PER_ANSWER }) });
   } else if (url?.pathname === '/sandbox/mail') {
     const page = inboxPage(inbox.list({ to, limit: MAILS_PER_ANSWER }), to);
-    const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': pagePolicy(page.style) };
-    res.writeHead(200, headers).end(renderPage(page));
+    answerHtml(res, renderPage(page), pagePolicy(page.style));
+  } else if (url?.pathname === '/sandbox/mail/html') {
+    const mail = inbox.find({ id: parameter('id') ?? '', to: to ?? '' });
+    if (mail === undefined || mail.html === '') answerNotFound(res);
+    else answerHtml(res, mail.html, MAIL_POLICY);
   } else if (url?.pathname === '/healthz') {
     answerJson(res, 200, { status: 'ok' });
   } else {
-    answerJson(res, 404, { detail: { code: 'not_found', message: 'There is nothing at this address.' } });
+    answerNotFound(res);
   }
+};
+
+const answerHtml = (res: ServerResponse, markup: string, policy: string): void => {
+  res.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy }).end(markup);
+};
+
+const answerNotFound = (res: ServerResponse): void => {
+  answerJson(res, 404, { detail: { code: 'not_found', message: 'There is nothing at this address.' } });
 };
 
 const answerJson = (res: ServerResponse, status: number, body: object): void => {
@@ -147,19 +179,37 @@ const inboxPage = (mails: readonly InboxMail[], to: string | undefined): Page =>
   title: 'Sandbox mail',
   style: STYLE,
   body: html`<main>
+<header>${productMark()} svc</header>
 <h1>Sandbox mail</h1>
-<p>Mails of this machine${to !== undefined && html` to ${to}`}, newest first. None leaves it.</p>
+<p class="lead">${leadOf(to)}</p>
 ${mails.length === 0 && html`<p>No mail yet.</p>`}
 ${mails.map(articleOf)}
 </main>`,
 });
 
-const articleOf = (mail: InboxMail) => html`<article>
+const leadOf = (to: string | undefined): Html =>
+  to === undefined
+    ? html`Mails of this machine, newest first. None leaves it.`
+    : html`Mails of this machine to ${to}, newest first. <a href="/sandbox/mail">Show all</a>`;
+
+const articleOf = (mail: InboxMail): Html => {
+  const [text = '', closing] = mail.text.split(SIGNATURE, 2);
+  const query = new URLSearchParams({ to: mail.to, id: mail.id });
+  return html`<article>
 <h2>${mail.subject}</h2>
-<small>to <a href="/sandbox/mail?to=${encodeURIComponent(mail.to)}">${mail.to}</a>, ${mail.created_at}</small>
-<pre>${mail.text}</pre>
-${mail.links.map((link) => html`<p><a href="${link}">${link}</a></p>`)}
+<small>to <a href="/sandbox/mail?${String(new URLSearchParams({ to: mail.to }))}">${mail.to}</a>, <time datetime="${mail.created_at}">${formatTime(mail.created_at)}</time></small>
+<p>${withLinks(text.trim())}</p>
+${closing !== undefined && html`<p class="closing">${closing.trim()}</p>`}
+${mail.html !== '' && html`<p><a href="/sandbox/mail/html?${String(query)}">As a mail program shows it</a></p>`}
 </article>`;
+};
+
+/** Turns the addresses in a text into links. */
+const withLinks = (text: string): Html[] =>
+  text.split(URL_IN_TEXT).map((part, index) => (index % 2 === 0 ? html`${part}` : html`<a href="${part}">${part}</a>`));
+
+const formatTime = (instant: string): string =>
+  `${new Date(instant).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })} UTC`;
 
 export interface SandboxMailOptions {
   readonly host: string;

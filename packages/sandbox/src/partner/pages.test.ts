@@ -34,7 +34,7 @@ describe('describing a problem', () => {
     (code) => {
       const action = { href: 'https://svc.example/plans' };
       expect(problemOf(code, 402)).toMatchObject({ action });
-      const error = new AppLimitError('https://svc.example/plans', { code, status: 402, message: '' });
+      const error = new SvcError({ code, status: 402, message: '', manageUrl: 'https://svc.example/plans' });
       expect(describeProblem(error, VIEW)).toMatchObject({ message: problemOf(code, 402).message, action });
     },
   );

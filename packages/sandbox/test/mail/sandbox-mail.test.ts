@@ -16,6 +16,7 @@ interface Sent {
   readonly to: string;
   readonly subject?: string;
   readonly text?: string;
+  readonly html?: string;
   readonly messageId?: string;
 }
 
@@ -82,8 +83,27 @@ describe('the inbox page', () => {
     expect(text).not.toContain('<script>');
   });
 
+  test('links addresses where they stand, and separates the signature', async () => {
+    await send({ to: 'links@example.com', text: `See ${LINK} now.\n\n-- \nSent by svc.` });
+    const text = await (await fetch(`${mail.url}/sandbox/mail?to=links@example.com`)).text();
+    expect(text).toContain(`See <a href="${LINK}">${LINK}</a> now.</p>`);
+    expect(text).toContain('<p class="closing">Sent by svc.</p>');
+  });
+
+  test('leads to the mail as HTML, which can run nothing and shares no origin with the product', async () => {
+    await send({ to: 'html@example.com', html: '<p style="color:red">Hello</p>', messageId: '<mail+1@svc.example>' });
+    const page = await (await fetch(`${mail.url}/sandbox/mail?to=html@example.com`)).text();
+    const path = /\/sandbox\/mail\/html\?[^"]+/.exec(page)?.[0].replaceAll('&amp;', '&');
+    const shown = await fetch(`${mail.url}${path}`);
+    expect(await shown.text()).toContain('<p style="color:red">Hello</p>');
+    expect(shown.headers.get('content-security-policy')).toMatch(
+      /^sandbox; default-src 'none'; style-src 'unsafe-inline';/,
+    );
+  });
+
   test.each([
     ['GET', '/elsewhere', 404],
+    ['GET', '/sandbox/mail/html?to=html@example.com&id=other', 404],
     ['DELETE', '/sandbox/mail/messages', 405],
     ['GET', '/healthz', 200],
   ])('answers %s %s with %i', async (method, path, status) => {

@@ -125,7 +125,7 @@ const storeAccount = async (
   try {
     await deps.transact(async (trx) => {
       await openAccount(deps, trx, { account, passwordHash });
-      if (deps.isVerificationRequired) await mailVerification(deps, trx, account);
+      await mailVerification(deps, trx, account);
     });
     return true;
   } catch (error) {

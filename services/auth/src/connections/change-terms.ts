@@ -1,7 +1,8 @@
-import type { AppTermsChange, Connection } from '@svc/contracts';
-import { AppError } from '@svc/service-kit';
+import type { AppTermsChange, Connection, newId } from '@svc/contracts';
+import { AppError, type Clock } from '@svc/service-kit';
 import { type BoundedQueue, createBoundedQueue } from '../bounded-queue.ts';
 import type { Executor, Transact } from '../transact.ts';
+import { auditRecord, type ConnectionAction, insertAuditEntries, type Origin } from './audit.ts';
 import {
   budgetColumns,
   type ConnectionRecord,
@@ -77,23 +78,31 @@ export interface ChangeTermsDeps extends DescribeConnectionsDeps {
   readonly database: Executor;
   readonly transact: Transact;
   readonly termsTurns: TermsTurns;
+  readonly clock: Clock;
+  readonly newId: typeof newId;
+}
+
+/** A change that a user makes to the terms of a connection. */
+interface AskedChange {
+  readonly change: AppTermsChange;
+  readonly origin: Origin;
 }
 
 /**
  * Changes budget and pause of a connection: first in billing, which enforces them from the next request on, then here.
- * No transaction waits for billing. Throws `not_found` if there is no connection, and `service_unavailable` if billing
+ * No transaction waits for billing. Records what has changed in the history of the connection. Throws `not_found` if there is no connection, and `service_unavailable` if billing
  * does not respond.
  */
 export const changeTerms = async (
   deps: ChangeTermsDeps,
   key: { readonly userId: string; readonly clientId: string },
-  change: AppTermsChange,
+  asked: AskedChange,
 ): Promise<Connection> => {
   const { connection, terms } = await deps.termsTurns.run(key, async () => {
     const [known] = await listStandingConnections(deps.database, key.userId, key.clientId);
     if (known === undefined) throw notConnected();
-    const changed = await deps.billing.changeTerms(key, change);
-    return { connection: await storeTerms(deps, { known, change }), terms: changed };
+    const changed = await deps.billing.changeTerms(key, asked.change);
+    return { connection: await storeTerms(deps, known, asked), terms: changed };
   });
   const [described] = await describeConnections(deps, [connection], new Map([[key.clientId, terms]]));
   if (described === undefined) throw notConnected();
@@ -102,22 +111,42 @@ export const changeTerms = async (
 
 const storeTerms = (
   deps: ChangeTermsDeps,
-  { known, change }: { known: ConnectionRecord; change: AppTermsChange },
+  known: ConnectionRecord,
+  { change, origin }: AskedChange,
 ): Promise<ConnectionRecord> =>
   deps.transact(async (trx) => {
     const { userId, clientId } = known;
     const locked = await lockConnection(trx, known);
     if (locked === undefined || !isStanding(locked, await findCutoff(trx, clientId))) throw notConnected();
     if (locked.termsVersion !== known.termsVersion) throw new TermsMoved();
-    await updateConnection(trx, {
+    const next = {
       ...locked,
       isPaused: change.paused ?? locked.isPaused,
       ...(change.budget === undefined ? {} : budgetColumns(change.budget)),
       termsVersion: locked.termsVersion + 1,
-    });
+    };
+    await updateConnection(trx, next);
+    const now = deps.clock();
+    const actions = actionsBetween(locked, next);
+    await insertAuditEntries(
+      trx,
+      actions.map((action) => auditRecord(deps, known, { action, origin, now })),
+    );
     const [stored] = await listStandingConnections(trx, userId, clientId);
     if (stored === undefined) throw notConnected();
     return stored;
   });
+
+/** Returns the acts that lead from one state of a connection's terms to another. */
+const actionsBetween = (before: ConnectionRecord, after: ConnectionRecord): ConnectionAction[] => {
+  const isSameLimit =
+    before.budgetLimitMicros === after.budgetLimitMicros &&
+    before.budgetPeriod === after.budgetPeriod &&
+    before.budgetExpiresAt?.getTime() === after.budgetExpiresAt?.getTime();
+  return [
+    ...(isSameLimit ? [] : ['limit_changed' as const]),
+    ...(before.isPaused === after.isPaused ? [] : [after.isPaused ? ('paused' as const) : ('resumed' as const)]),
+  ];
+};
 
 const notConnected = (): AppError => new AppError('not_found', 'You are not connected to this app.');

@@ -81,10 +81,13 @@ export const connectionRoutes = (deps: ConnectionRoutesDeps): Binding[] => [
     status: 200,
     body: await getConnection(deps, { userId: caller.userId, clientId: params.client_id }),
   })),
-  bind(routes.updateConnection, async ({ caller, params, body }) => {
+  bind(routes.updateConnection, async ({ caller, params, body, clientAddress }) => {
     requireLiveBudget(body.budget, deps.clock());
     const key = { userId: caller.userId, clientId: params.client_id };
-    return { status: 200, body: await changeTerms(deps, key, body) };
+    return {
+      status: 200,
+      body: await changeTerms(deps, key, { change: body, origin: originOf(clientAddress, 'console') }),
+    };
   }),
   bind(routes.deleteConnection, async ({ caller, params, clientAddress }) => {
     const key = { userId: caller.userId, clientId: params.client_id };

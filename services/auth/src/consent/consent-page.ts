@@ -184,7 +184,7 @@ const publisherLines = (text: PageText, { name, verifiedDomain }: Publisher): Ht
 <p class="soft wrap">${text.publishedBy} <strong>${isolated(name)}</strong></p>
 ${
   verifiedDomain === null
-    ? html`<p class="proof soft"><strong>${text.publisherUnverified}</strong> ${text.publisherUnverifiedHint}</p>`
+    ? html`<p class="proof unproven soft"><strong>${text.publisherUnverified}</strong> ${text.publisherUnverifiedHint}</p>`
     : html`<p class="proof wrap">${shield()}<span>${text.publisherVerified} <strong dir="ltr">${verifiedDomain}</strong></span></p>`
 }`;
 

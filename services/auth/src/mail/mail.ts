@@ -49,9 +49,10 @@ export interface MailData {
     readonly event: string;
     readonly eventId: string;
     readonly at: string;
+    readonly page: MailPage;
   };
-  webhook_paused: { readonly appName: string | null };
-  webhook_recovered: { readonly appName: string | null };
+  webhook_paused: { readonly appName: string | null; readonly page: MailPage };
+  webhook_recovered: { readonly appName: string | null; readonly page: MailPage };
   plan_purchased: PlanDay;
   plan_payment_failed: PlanDay;
   plan_cancelled: PlanDay;
@@ -93,7 +94,7 @@ export interface MailText {
   readonly subject: string;
   readonly paragraphs: readonly string[];
   /** The mail's only link, shown as a button in HTML. */
-  readonly link?: { readonly label: string; readonly page: MailPage; readonly token?: string };
+  readonly link: { readonly label: string; readonly page: MailPage; readonly token?: string };
 }
 
 /** Console pages that mails link to. */
@@ -110,7 +111,9 @@ export type MailPage =
   | 'connections'
   | 'keys'
   | 'plans'
-  | 'wallet';
+  | 'wallet'
+  | 'account/webhook'
+  | `apps/${string}/webhook`;
 
 /** The texts of one language. */
 export type MailTexts = { readonly [K in MailKind]: (data: MailData[K]) => MailText };

@@ -35,9 +35,9 @@ const mailLink = (publicBaseUrl: string, { page, token }: { page: MailPage; toke
 /** Renders a mail in its language, as text and as HTML with the same content. */
 export const renderMail = (mail: Pick<Mail, 'kind' | 'locale' | 'data'>, publicBaseUrl: string): RenderedMail => {
   const { subject, paragraphs, link } = textOf(mail);
-  const url = link && mailLink(publicBaseUrl, link);
+  const url = mailLink(publicBaseUrl, link);
   const footer = FOOTER[mail.locale];
-  const lines = [...paragraphs, ...(link && url ? [`${link.label}: ${url}`] : []), '-- ', footer];
+  const lines = [...paragraphs, `${link.label}: ${url}`, '-- ', footer];
   const body = html`<!doctype html>
 <html lang="${mail.locale}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light"><title>${subject}</title></head>
@@ -46,7 +46,7 @@ export const renderMail = (mail: Pick<Mail, 'kind' | 'locale' | 'data'>, publicB
 <p style="${STYLES.brand}"><span aria-hidden="true" style="${STYLES.mark}">∿</span>svc</p>
 <h1 style="${STYLES.title}">${subject}</h1>
 ${paragraphs.map((paragraph) => html`<p>${paragraph}</p>\n`)}
-${link && url && html`<p><a href="${url}" style="${STYLES.button}">${link.label}</a></p>\n`}
+<p><a href="${url}" style="${STYLES.button}">${link.label}</a></p>
 </div>
 <p style="${STYLES.footer}">${footer}</p>
 </body>

@@ -19,11 +19,11 @@ const PAGE_STYLE = defineStyle(
   `
 body{padding:1.5rem 1rem;align-items:center;justify-content:center}
 header{margin-bottom:1rem}
-main{width:100%;max-width:27.5rem;padding:1.75rem;background:var(--surface);border:1px solid var(--line);border-radius:1rem;box-shadow:var(--shadow)}
-@media (max-width:26rem){body{padding:1rem .75rem}main{padding:1.25rem}}
+main{--inset:1.75rem;width:100%;max-width:27.5rem;padding:var(--inset);background:var(--surface);border:1px solid var(--line);border-radius:1rem;box-shadow:var(--shadow)}
+@media (max-width:26rem){body{padding:1rem .75rem}main{--inset:1.25rem}}
 h2{font-size:.9375rem;margin:1.25rem 0 .25rem}
 p{margin:.375rem 0}.soft{color:var(--text-soft);font-size:.9375rem}.wrap{overflow-wrap:anywhere}strong{font-weight:var(--weight-strong)}.soft strong{color:var(--text)}
-.proof{font-size:.9375rem}.proof svg{width:1.25rem;height:1.25rem;margin-right:.375rem;vertical-align:-.25rem;color:var(--accent)}
+.proof{font-size:.9375rem}.unproven.soft strong{color:var(--warn)}.proof svg{width:1.25rem;height:1.25rem;margin-right:.375rem;vertical-align:-.25rem;color:var(--accent)}
 .parties{display:flex;align-items:center;gap:.625rem;margin-bottom:1rem;color:var(--line-strong)}
 .parties>*{width:3.5rem;height:3.5rem;border-radius:.875rem;flex:none}.parties img{object-fit:contain;background:var(--surface-sunken);border:1px solid var(--line)}.parties .between{width:1.5rem;height:1.5rem}
 .who{display:flex;flex-wrap:wrap;gap:0 .75rem;align-items:baseline;justify-content:space-between;margin:1rem 0 0;padding:.5rem .75rem;background:var(--surface-sunken);border-radius:.625rem;font-size:.9375rem}
@@ -39,8 +39,10 @@ input[aria-invalid=true]{border-color:var(--bad)}
 .hint{color:var(--text-soft);font-size:.875rem;margin:.25rem 0 0}
 button{width:100%;margin-top:1.25rem}
 button.second{margin-top:.625rem}
+button.link[hidden]{display:none}.revealable{position:relative}.revealable:has(button:not([hidden])) input{padding-right:5.5rem}.revealable button.link{position:absolute;top:0;right:0;height:2.75rem;margin:0;padding:0 .75rem;text-decoration:none;font-weight:var(--weight-medium)}
 button.link{padding:.125rem 0;margin:0;text-decoration:underline;font-weight:400}
-.choice{display:flex;flex-wrap:wrap;gap:.625rem;margin-top:1.25rem}.choice button,.choice button.second{flex:1 1 9rem;margin:0}form+p{margin-top:1rem}
+.choice{display:flex;flex-wrap:wrap;gap:.625rem;margin-top:1.25rem}.choice button,.choice button.second{flex:1 1 8rem;margin:0}form+p{margin-top:.375rem}
+@media (min-height:34rem){html{scroll-padding-bottom:6rem}form:has(>.choice){display:contents}.choice{position:sticky;bottom:0;margin:.5rem calc(-1*var(--inset)) 0;padding:.75rem var(--inset);background:var(--surface);box-shadow:0 -1rem 1rem -.5rem var(--surface)}}
 a.second{display:block;text-align:center;padding:.5625rem 1rem;border:1px solid var(--line-strong);border-radius:.5rem;color:var(--text);text-decoration:none;font-weight:var(--weight-medium);margin-top:.625rem}a.second:hover{background:var(--surface-sunken)}
 fieldset.types{border:0;margin:1rem 0 0;padding:0}fieldset.types legend{font-size:.9375rem;font-weight:var(--weight-medium);padding:0}fieldset.types label.check{margin:.375rem 0}
 @supports selector(:has(a)){.types .business{display:none}.types:has([value=business]:checked) .business{display:block}}
@@ -126,7 +128,24 @@ interface Field {
   readonly error?: string | undefined;
   readonly lengthMin?: number;
   readonly hint?: string;
+  /** Words of a button that shows a password. Without the script there is none. */
+  readonly reveal?: { readonly show: string; readonly hide: string };
 }
+
+/** Shows a password on request, and hides it before its form is sent, so that no browser keeps it as ordinary text. */
+export const REVEAL_SCRIPT = `
+for (const button of document.querySelectorAll('button[data-hide]')) {
+  const input = document.getElementById(button.getAttribute('aria-controls'));
+  const show = button.textContent;
+  const set = (isShown) => {
+    input.type = isShown ? 'text' : 'password';
+    button.textContent = isShown ? button.dataset.hide : show;
+  };
+  button.hidden = false;
+  button.addEventListener('click', () => set(input.type === 'password'));
+  input.form.addEventListener('submit', () => set(false));
+}
+`;
 
 /** Renders a labeled input with its error. */
 export const field = (options: Field): Html => {
@@ -136,9 +155,7 @@ export const field = (options: Field): Html => {
   const described = [options.hint === undefined ? undefined : `${name}-hint`, isInvalid ? errorId : undefined].filter(
     (id) => id !== undefined,
   );
-  return html`
-<label for="${name}">${options.label}</label>
-<input id="${name}" name="${name}" type="${options.type}" autocomplete="${options.autocomplete}"${[
+  const input = html`<input id="${name}" name="${name}" type="${options.type}" autocomplete="${options.autocomplete}"${[
     options.value === undefined ? undefined : html` value="${options.value}"`,
     options.isOptional === true ? undefined : html` required`,
     options.lengthMin === undefined ? undefined : html` minlength="${options.lengthMin}" maxlength="128"`,
@@ -146,10 +163,16 @@ export const field = (options: Field): Html => {
     isInvalid ? html` aria-invalid="true"` : undefined,
     described.length > 0 ? html` aria-describedby="${described.join(' ')}"` : undefined,
     options.isFirst === true ? html` autofocus` : undefined,
-  ]}>
+  ]}>`;
+  return html`
+<label for="${name}">${options.label}</label>
+${options.reveal === undefined ? input : revealable(input, name, options.reveal)}
 ${options.hint === undefined ? undefined : html`<p class="hint" id="${name}-hint">${options.hint}</p>`}
 ${error === undefined ? undefined : html`<p class="alert near" role="alert" id="${errorId}">${error}</p>`}`;
 };
+
+const revealable = (input: Html, name: string, { show, hide }: NonNullable<Field['reveal']>): Html =>
+  html`<div class="revealable">${input}<button class="link" type="button" aria-controls="${name}" data-hide="${hide}" hidden>${show}</button></div>`;
 
 /** Redirects with 303, so that the browser follows with GET and does not resend the form (RFC 9700 section 4.12). */
 export const seeOther = (location: string): ReplyContent => ({ status: 303, headers: { location } });

@@ -1,5 +1,5 @@
 import { internalRoutes, type Locale, type Plan, type PriceList, routes } from '@svc/contracts';
-import { estimatePlanUse, SHORT_CHAT } from '@svc/contracts/estimate-plan-use';
+import { estimatePlanUse, planDescription, SHORT_CHAT } from '@svc/contracts/estimate-plan-use';
 import { type Html, html, type Publication, pagePolicy, renderSite, siteStyle } from '@svc/pages';
 import type { Clock, InternalClient, ReplyContent } from '@svc/service-kit';
 import { formatAmount } from '../formats.ts';
@@ -108,6 +108,7 @@ const MINUTES_PER_HOUR = 60;
 const SECONDS_PER_MINUTE = 60;
 
 interface View {
+  readonly locale: Locale;
   readonly text: PricesText;
   readonly money: (micros: number, currency: string) => string;
   readonly number: (count: number) => string;
@@ -120,6 +121,7 @@ export const pricesPage = (
 ): ReplyContent => {
   const text = PRICES_TEXTS[locale];
   const view: View = {
+    locale,
     text,
     money: (micros, currency) => formatAmount(micros, { currency, locale }),
     number: (count) => new Intl.NumberFormat(locale).format(count),
@@ -158,14 +160,18 @@ ${prices === undefined ? unavailable : pricesSections(prices, view)}
   };
 };
 
-const planItem = (plan: Plan, delegated: PriceList['delegated'] | undefined, { text, money, number }: View): Html => {
-  const { name, description, price, services, weekly_limit_micros: week, monthly_limit_micros: month } = plan;
+const planItem = (
+  plan: Plan,
+  delegated: PriceList['delegated'] | undefined,
+  { locale, text, money, number }: View,
+): Html => {
+  const { name, price, services, weekly_limit_micros: week, monthly_limit_micros: month } = plan;
   const isYearly = price.interval === 'year';
   const uses = delegated === undefined ? [] : estimatesOf(plan, delegated, { text, number });
   return html`<li><h3>${name}</h3>
 <p class="price"><strong>${money(price.amount_micros, price.currency)}</strong> ${isYearly ? text.perYear : text.perMonth}</p>
 ${isYearly && html`<p class="soft">${text.yearly(money(roundToCents(price.amount_micros / MONTHS), price.currency))}</p>`}
-<p class="soft">${description}</p>
+<p class="soft">${planDescription(plan, locale)}</p>
 ${uses.length > 0 && html`<p>${text.about(uses.join(` ${text.or} `))}</p>`}
 ${!services.chat && html`<p>${text.noChat}</p>`}${!services.audio_transcription && html`<p>${text.noAudio}</p>`}
 <p class="soft">${text.limits(money(week, price.currency), money(month, price.currency))}</p>
@@ -195,6 +201,7 @@ const roundToCents = (micros: number): number => Math.round(micros / CENT_MICROS
 const pricesSections = ({ currency, data, delegated: { chat, audio_transcription: audio } }: PriceList, view: View) => {
   const { text, money } = view;
   const price = (micros: number): string => money(micros, currency);
+  const hasContext = data.some((model) => model.context_length !== undefined);
   return html`<section aria-labelledby="delegated"><h2 id="delegated">${text.delegated}</h2>
 <dl>
 ${chat !== null && html`<div><dt>${text.chat}</dt><dd>${text.perMillion(price(chat.input_micros_per_million), price(chat.output_micros_per_million))}</dd></div>`}
@@ -202,17 +209,20 @@ ${audio !== null && html`<div><dt>${text.audio}</dt><dd>${text.perMinute(price(a
 </dl></section>
 <section><h2 id="models">${text.models}</h2><p class="soft">${text.modelsLead}</p>
 <div class="table" tabindex="0" role="region" aria-labelledby="models"><table>
-<thead><tr><th scope="col">${text.columns.model}</th><th scope="col">${text.columns.service}</th><th scope="col" class="number">${text.columns.input}</th><th scope="col" class="number">${text.columns.cached}</th><th scope="col" class="number">${text.columns.output}</th><th scope="col" class="number">${text.columns.context}</th></tr></thead>
-<tbody>${data.map((model) => modelRow(model, price, view))}</tbody>
+<thead><tr><th scope="col">${text.columns.model}</th><th scope="col">${text.columns.service}</th><th scope="col" class="number">${text.columns.input}</th><th scope="col" class="number">${text.columns.cached}</th><th scope="col" class="number">${text.columns.output}</th>${hasContext && html`<th scope="col" class="number">${text.columns.context}</th>`}</tr></thead>
+<tbody>${data.map((model) => modelRow(model, { price, hasContext, view }))}</tbody>
 </table></div></section>`;
 };
 
 const modelRow = (
   { id, service, price, context_length: context }: PriceList['data'][number],
-  write: (micros: number) => string,
-  { text, number }: View,
+  {
+    price: write,
+    hasContext,
+    view: { text, number },
+  }: { readonly price: (micros: number) => string; readonly hasContext: boolean; readonly view: View },
 ): Html =>
-  html`<tr><th scope="row">${id}</th><td>${text.services[service]}</td><td class="number">${write(price.input_micros_per_million)}</td><td class="number">${write(price.cached_input_micros_per_million)}</td><td class="number">${service === 'embeddings' ? text.none : write(price.output_micros_per_million)}</td><td class="number">${context === undefined ? text.none : number(context)}</td></tr>`;
+  html`<tr><th scope="row">${id}</th><td>${text.services[service]}</td><td class="number">${write(price.input_micros_per_million)}</td><td class="number">${write(price.cached_input_micros_per_million)}</td><td class="number">${service === 'embeddings' ? text.none : write(price.output_micros_per_million)}</td>${hasContext && html`<td class="number">${context === undefined ? text.none : number(context)}</td>`}</tr>`;
 
 /** Plans and prices; a part is undefined while its service does not respond. */
 interface Offer {

@@ -3,7 +3,7 @@ import { type Html, html } from '@svc/pages';
 import type { ReplyContent } from '@svc/service-kit';
 import type { RequestOptions } from '../factors/index.ts';
 import type { SecondStep } from '../sessions/index.ts';
-import { field, type Page, renderPage } from './page-layout.ts';
+import { field, type Page, REVEAL_SCRIPT, renderPage } from './page-layout.ts';
 import type { PageText } from './page-text.ts';
 
 /** Forms of the sign-in pages. */
@@ -107,7 +107,7 @@ export const signInPage = (frame: SignInFrame, state: FormState = EMPTY_FORM): R
   const { text, sso } = frame;
   const fields = html`
 ${field({ name: 'email', label: text.email, type: 'email', autocomplete: 'username', value: state.email, isFirst: state.email === '' })}
-${field({ name: 'password', label: text.password, type: 'password', autocomplete: 'current-password', isFirst: state.email !== '', isInvalid: state.errors.form !== undefined })}
+${field({ name: 'password', label: text.password, type: 'password', autocomplete: 'current-password', reveal: text.reveal, isFirst: state.email !== '', isInvalid: state.errors.form !== undefined })}
 <button type="submit">${text.signIn}</button>`;
   return render(frame, {
     title: text.signInTitle,
@@ -117,7 +117,7 @@ ${field({ name: 'password', label: text.password, type: 'password', autocomplete
 ${passkeyForm(frame, { name: 'passkey', options: frame.passkeyOptions })}
 ${sso === undefined ? undefined : html`<a class="second" href="${sso.path}">${text.singleSignOn(sso.name)}</a>`}`,
     other: html`${text.noAccount} <a href="${frame.signUpPath}">${text.toSignUp}</a>`,
-    script: PASSKEY_SCRIPT,
+    script: `${PASSKEY_SCRIPT}${REVEAL_SCRIPT}`,
   });
 };
 
@@ -130,7 +130,7 @@ export const signUpPage = (frame: SignInFrame, state: FormState = EMPTY_FORM): R
   const { errors } = state;
   const fields = html`${frame.offersBusiness ? accountTypeFields(frame, state) : undefined}
 ${field({ name: 'email', label: text.email, type: 'email', autocomplete: 'username', value: state.email, isFirst: errors.password === undefined && errors.businessName === undefined, error: errors.email })}
-${field({ name: 'password', label: text.newPassword, type: 'password', autocomplete: 'new-password', isFirst: errors.password !== undefined && errors.businessName === undefined, error: errors.password, lengthMin: 12 })}
+${field({ name: 'password', label: text.newPassword, type: 'password', autocomplete: 'new-password', reveal: text.reveal, isFirst: errors.password !== undefined && errors.businessName === undefined, error: errors.password, lengthMin: 12 })}
 ${field({ name: 'display_name', label: text.displayName, type: 'text', autocomplete: 'name', value: state.displayName, error: errors.displayName, isOptional: true })}
 <button type="submit">${text.signUp}</button>`;
   return render(frame, {
@@ -138,6 +138,7 @@ ${field({ name: 'display_name', label: text.displayName, type: 'text', autocompl
     state,
     form: frame.form('sign-up', fields),
     other: html`${text.hasAccount} <a href="${frame.signInPath}">${text.toSignIn}</a>`,
+    script: REVEAL_SCRIPT,
     modulePath: METER_PATH,
   });
 };

@@ -103,6 +103,24 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
     expect(textAt(tokens, 'svc_user_id')).toBe(person.userId);
   });
 
+  test.each([
+    [390, 844],
+    [1440, 900],
+  ])('keeps the decision in view at %i by %i, and covers nothing at the end of the page', async (width, height) => {
+    const page = await openConsent();
+    await page.setViewportSize({ width, height });
+    const bottomOf = async (name: string) => {
+      const box = await page.getByRole('button', { name }).boundingBox();
+      return (box?.y ?? Number.NaN) + (box?.height ?? 0);
+    };
+    expect(await page.evaluate('document.documentElement.scrollHeight')).toBeGreaterThan(height);
+    for (const name of ['Allow', 'Deny']) expect(await bottomOf(name)).toBeLessThanOrEqual(height);
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)');
+    const limit = await page.getByLabel('Spend at most').boundingBox();
+    const allow = await page.getByRole('button', { name: 'Allow' }).boundingBox();
+    expect((limit?.y ?? Number.NaN) + (limit?.height ?? 0)).toBeLessThan(allow?.y ?? Number.NaN);
+  });
+
   test('shows that an app which only reads limits costs nothing', async () => {
     const page = await openConsent({ scope: 'usage:read' });
     expect(await page.getByText('It costs nothing').isVisible()).toBe(true);
@@ -239,6 +257,21 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
     await page.getByRole('heading', { name: 'We cannot continue' }).waitFor();
     await inspectPage(page, 'refused');
     expect(partner.callbacks).toEqual([]);
+  });
+
+  test('shows a password on request, and sends it hidden', async () => {
+    const page = await chromium.open(address());
+    const password = page.getByLabel('Password');
+    await page.getByLabel('Email address').fill(person.email);
+    await password.fill(PASSWORD);
+    await page.getByRole('button', { name: 'Show' }).click();
+    expect(await password.getAttribute('type')).toBe('text');
+    await page.getByRole('button', { name: 'Hide' }).click();
+    expect(await password.getAttribute('type')).toBe('password');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.evaluate(`document.forms[0].addEventListener('submit', (event) => event.preventDefault())`);
+    await password.press('Enter');
+    expect(await password.getAttribute('type')).toBe('password');
   });
 
   test('works by keyboard alone, in reading order, with visible focus', async () => {

@@ -10,6 +10,7 @@ import {
   checkEmail,
   checkText,
   Form,
+  fault,
   Notice,
   Page,
   PasswordField,
@@ -54,16 +55,24 @@ export const AskForLink = (): ReactElement => {
   );
 };
 
-/** Returns the token of the mailed link, and removes it from the address, where others could read it. */
+/**
+ * Returns the token of the mailed link, and moves it from the address, where others could read it, to the state of this
+ * entry in the browser's history, which survives a reload.
+ */
 export const useMailedToken = (): string | undefined => {
   const [search] = useSearchParams();
   const [pathname, navigate] = useLocation();
-  const [token] = useState(() => search.get('token') ?? undefined);
+  const [token] = useState(() => search.get('token') ?? tokenOfHistory());
   const isInAddress = search.has('token');
   useEffect(() => {
-    if (isInAddress) navigate(pathname, { replace: true });
-  }, [isInAddress, navigate, pathname]);
+    if (isInAddress) navigate(pathname, { replace: true, state: { mailedToken: token } });
+  }, [isInAddress, navigate, pathname, token]);
   return token;
+};
+
+const tokenOfHistory = (): string | undefined => {
+  const token: unknown = window.history.state?.mailedToken;
+  return typeof token === 'string' ? token : undefined;
 };
 
 type LinkOperation = 'confirmVerification' | 'confirmEmailChange' | 'undoEmailChange' | 'cancelDeletion';
@@ -109,7 +118,8 @@ export const renewIfSignedIn = async (session: ReturnType<typeof useSession>): P
 
 interface Values {
   readonly password: string;
-  readonly access: 'end' | 'keep';
+  /** Undefined until the person decides: what ends does not come back. */
+  readonly access: 'end' | 'keep' | undefined;
 }
 
 /** The link does not reveal the owner of the password. The service knows it and decides. */
@@ -123,8 +133,11 @@ export const SetPassword = ({ token }: { token: string }): ReactElement => {
   const [isDone, setDone] = useState(false);
   const texts = links.reset;
   const form = useForm<Values>({
-    initial: { password: '', access: 'end' },
-    check: ({ password }) => checkText('password', password, { required: true, ...PASSWORD_CHARACTERS }),
+    initial: { password: '', access: undefined },
+    check: ({ password, access }) => [
+      ...checkText('password', password, { required: true, ...PASSWORD_CHARACTERS }),
+      ...(access === undefined ? [fault('access', texts.accessNeeded)] : []),
+    ],
     submit: async ({ password, access }) => {
       await call('confirmPasswordReset', { body: { token, password, keep_access: access === 'keep' } });
       setDone(true);
@@ -171,6 +184,7 @@ export const SetPassword = ({ token }: { token: string }): ReactElement => {
             { value: 'end', label: texts.end, hint: texts.endHint },
             { value: 'keep', label: texts.keep, hint: texts.keepHint },
           ]}
+          fault={form.faultOf('access')}
         />
         <Button type="submit" variant="primary" busyLabel={form.isBusy ? links.working : undefined}>
           {texts.button}

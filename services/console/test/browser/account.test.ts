@@ -69,6 +69,8 @@ describe.skipIf(!hasChromium())('the account', () => {
   test('downloads the person’s data, and closes the account with the password', async () => {
     const person = addPerson(console, 'personal');
     const page = await openAs({ browser, console, person }, '/account');
+    // No organization signs in here, so every account has a password.
+    expect(await page.getByText('Leave empty').count()).toBe(0);
     expect(JSON.parse(await downloadBy(page, 'Download your data'))).toMatchObject({
       svc_user_id: person.account.svc_user_id,
       auth: { accounts: [{ email: person.account.email }] },

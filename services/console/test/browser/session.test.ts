@@ -144,6 +144,11 @@ describe.skipIf(!hasChromium())('the session of the console', () => {
     await page.goto(`${console.url}/reset-password?token=${person.account.email}`);
     await page.getByRole('textbox', { name: 'New password' }).fill('a fresh set of four words');
     await expect.poll(() => page.url()).toBe(`${console.url}/reset-password`);
+    await page.reload();
+    await page.getByRole('textbox', { name: 'New password' }).fill('a fresh set of four words');
+    await page.getByRole('button', { name: 'Save the new password' }).click();
+    await page.getByText('Choose one.').first().waitFor();
+    await page.getByRole('radio', { name: /Keep them/ }).check();
     await page.getByRole('button', { name: 'Save the new password' }).click();
     await page.getByRole('link', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -186,5 +191,7 @@ describe.skipIf(!hasChromium())('the session of the console', () => {
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     expect(await page.locator('html').getAttribute('lang')).toBe('en');
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
+    // Mails follow.
+    await expect.poll(() => person.account.locale).toBe('en');
   });
 });

@@ -75,7 +75,7 @@ export const renderWelcomePage = ({ texts, serviceUrl }: View): string =>
 <h1>${texts.welcome.heading}</h1>
 <p class="lead">${texts.welcome.lead}</p>
 <p><a class="button" href="/connect">${texts.welcome.connect}</a></p>
-<p class="hint">${texts.welcome.noAccount} <a href="${serviceUrl}">${texts.welcome.openService}</a>${texts.welcome.thenChoose}</p>
+<p class="hint">${texts.welcome.noAccount} <a href="${serviceUrl}">${texts.welcome.openService}</a></p>
 <p class="hint"><a href="${new URL(texts.locale === 'it' ? '/docs/it' : '/docs', serviceUrl).href}">${texts.documentation}</a></p>
 </div>`,
   });

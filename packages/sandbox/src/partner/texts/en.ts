@@ -15,9 +15,8 @@ const words = {
     heading: 'Bring your own subscription',
     lead: 'This app brings no AI. Connect your account and it chats and transcribes on your subscription. You can stop at any time, and it never sees your password.',
     connect: 'Connect your account',
-    noAccount: 'No account yet?',
-    openService: 'Open the service',
-    thenChoose: ', sign up and choose a plan; locally, payments are simulated.',
+    noAccount: 'No account yet? You sign up and choose a plan on the way. Locally, payments are simulated.',
+    openService: 'What the service does',
   },
   setup: {
     title: 'Starting',

@@ -20,9 +20,9 @@ export const it: Texts = {
     heading: 'Porta il tuo abbonamento',
     lead: 'Questa app non ha una sua IA. Collega il tuo account: chatta e trascrive con il tuo abbonamento, e puoi smettere quando vuoi. Non vede mai la tua password.',
     connect: 'Collega il tuo account',
-    noAccount: 'Non hai ancora un account?',
-    openService: 'Apri il servizio',
-    thenChoose: ', registrati e scegli un piano; in locale i pagamenti sono simulati.',
+    noAccount:
+      'Non hai ancora un account? Ti registri e scegli un piano strada facendo. In locale i pagamenti sono simulati.',
+    openService: 'Che cosa fa il servizio',
   },
   setup: {
     title: 'Avvio',

@@ -112,6 +112,7 @@ export const english: MailTexts = {
       `The API key “${keyName}” (${prefix}…) was created for your account on ${at}.`,
       'If it was not you, delete it in the console and change your password.',
     ],
+    link: { label: 'See your API keys', page: 'keys' },
   }),
   management_key_created: ({ name, scopes }) => ({
     subject: 'A new management key',
@@ -170,26 +171,27 @@ export const english: MailTexts = {
     ],
     link: { label: 'Open your apps', page: 'apps' },
   }),
-  webhook_blocked: ({ appName, event, eventId, at }) => ({
+  webhook_blocked: ({ appName, event, eventId, at, page }) => ({
     subject: `The webhook of ${appName ?? 'your account'} is blocked`,
     paragraphs: [
       `Your receiver did not accept the event ${eventId} (${event}) on any of eight attempts. The last one was on ${at}.`,
       'Later events of this webhook wait, so that they arrive in order. None of them is lost.',
       `Repair your receiver. Then press “Retry” in the console, on ${appName === null ? 'your account’s' : 'the app’s'} “Webhook” page. “Skip” gives the event up.`,
     ],
+    link: { label: 'Open the webhook', page },
   }),
-  webhook_paused: ({ appName }) => ({
+  webhook_paused: ({ appName, page }) => ({
     subject: `The webhook of ${appName ?? 'your account'} is paused`,
     paragraphs: [
       'It has been blocked for 30 days. Events that have waited for 90 days are given up from now on.',
       `Repair your receiver and press “Retry” in the console, on ${appName === null ? 'your account’s' : 'the app’s'} “Webhook” page. The events that still wait follow in their order.`,
     ],
-    link: { label: 'Open your apps', page: 'apps' },
+    link: { label: 'Open the webhook', page },
   }),
-  webhook_recovered: ({ appName }) => ({
+  webhook_recovered: ({ appName, page }) => ({
     subject: `The webhook of ${appName ?? 'your account'} works again`,
     paragraphs: ['Your receiver accepts events again. Those that waited follow in their order.'],
-    link: { label: 'Open your apps', page: 'apps' },
+    link: { label: 'Open the webhook', page },
   }),
   plan_purchased: ({ planName, on }) => ({
     subject: `You are on ${planName}`,
@@ -252,9 +254,10 @@ export const english: MailTexts = {
     paragraphs: [
       `Beyond the limits of your plan, your apps have spent ${used} of your wallet. You allow ${limit} a month.`,
       ...(percent === 100 ? ['What is left does not pay for another request, so new requests are refused.'] : []),
-      `The month ends on ${resetsOn} (UTC). You can change the amount in the console, under “Usage”.`,
+      `The month ends on ${resetsOn} (UTC). You can change the amount in the console, under “Plan”.`,
       ALERTS,
     ],
+    link: { label: 'Open your plan', page: 'plans' },
   }),
   key_limit_alert: ({ percent, used, limit, resetsOn, keyName }) => ({
     subject: `The API key ${keyName} has used ${percent}% of its monthly limit`,

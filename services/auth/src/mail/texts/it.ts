@@ -112,6 +112,7 @@ export const italian: MailTexts = {
       `La chiave API “${keyName}” (${prefix}…) è stata creata per il tuo account il ${at}.`,
       'Se non sei stato tu, eliminala nella console e cambia la password.',
     ],
+    link: { label: 'Vedi le tue chiavi API', page: 'keys' },
   }),
   management_key_created: ({ name, scopes }) => ({
     subject: 'Una nuova chiave di gestione',
@@ -172,26 +173,27 @@ export const italian: MailTexts = {
     ],
     link: { label: 'Apri le tue app', page: 'apps' },
   }),
-  webhook_blocked: ({ appName, event, eventId, at }) => ({
+  webhook_blocked: ({ appName, event, eventId, at, page }) => ({
     subject: `Il webhook ${appName === null ? 'del tuo account' : `di ${appName}`} è bloccato`,
     paragraphs: [
       `Il tuo server non ha accettato l’evento ${eventId} (${event}) in nessuno degli otto tentativi. L’ultimo: ${at}.`,
       'Gli eventi successivi di questo webhook aspettano, così arrivano in ordine. Non se ne perde nessuno.',
       `Sistema il tuo server, poi premi «Riprova» nella console, alla pagina «Webhook» ${appName === null ? 'del tuo account' : 'dell’app'}. «Salta» rinuncia all’evento.`,
     ],
+    link: { label: 'Apri il webhook', page },
   }),
-  webhook_paused: ({ appName }) => ({
+  webhook_paused: ({ appName, page }) => ({
     subject: `Il webhook ${appName === null ? 'del tuo account' : `di ${appName}`} è in pausa`,
     paragraphs: [
       'È bloccato da 30 giorni. Da ora rinunciamo agli eventi in attesa da 90 giorni.',
       `Sistema il tuo server e premi «Riprova» nella console, alla pagina «Webhook» ${appName === null ? 'del tuo account' : 'dell’app'}. Gli eventi ancora in attesa arrivano in ordine.`,
     ],
-    link: { label: 'Apri le tue app', page: 'apps' },
+    link: { label: 'Apri il webhook', page },
   }),
-  webhook_recovered: ({ appName }) => ({
+  webhook_recovered: ({ appName, page }) => ({
     subject: `Il webhook ${appName === null ? 'del tuo account' : `di ${appName}`} funziona di nuovo`,
     paragraphs: ['Il tuo server accetta di nuovo gli eventi. Quelli in attesa arrivano ora, in ordine.'],
-    link: { label: 'Apri le tue app', page: 'apps' },
+    link: { label: 'Apri il webhook', page },
   }),
   plan_purchased: ({ planName, on }) => ({
     subject: `Il tuo piano è ${planName}`,
@@ -257,12 +259,11 @@ export const italian: MailTexts = {
     subject: `Consumi extra: hai speso ${percentOf(percent)} dell’importo di questo mese`,
     paragraphs: [
       `Oltre i limiti del piano, le tue app hanno speso ${used} del portafoglio. L’importo mensile che consenti è ${limit}.`,
-      ...(percent === 100
-        ? ['Quel che resta non basta per un’altra richiesta: le nuove richieste vengono rifiutate.']
-        : []),
-      `Il mese finisce in questa data: ${resetsOn} (UTC). Puoi cambiare l’importo nella console, in “Consumi”.`,
+      ...(percent === 100 ? ['Quel che resta non basta: le nuove richieste vengono rifiutate.'] : []),
+      `Il mese finisce in questa data: ${resetsOn} (UTC). Puoi cambiare l’importo nella console, in “Piano”.`,
       ALERTS,
     ],
+    link: { label: 'Apri il tuo piano', page: 'plans' },
   }),
   key_limit_alert: ({ percent, used, limit, resetsOn, keyName }) => ({
     subject: `La chiave API ${keyName} ha usato ${percentOf(percent)} del suo limite mensile`,

@@ -29,6 +29,7 @@ export const en: typeof it = {
     'Enter the name of the business: at most 120 characters, none hidden, without saying “svc”, “verified” or “official”.',
   email: 'Email address',
   password: 'Password',
+  reveal: { show: 'Show', hide: 'Hide' },
   newPassword: 'Password (at least 12 characters)',
   displayName: 'Name (optional)',
   signIn: 'Sign in',

@@ -36,6 +36,7 @@ export const it = {
     'Scrivi il nome dell’azienda: al massimo 120 caratteri, nessuno invisibile, senza dire “svc”, “verificato” o “ufficiale”.',
   email: 'Indirizzo email',
   password: 'Password',
+  reveal: { show: 'Mostra', hide: 'Nascondi' },
   newPassword: 'Password (almeno 12 caratteri)',
   displayName: 'Nome (facoltativo)',
   signIn: 'Accedi',

@@ -24,7 +24,7 @@ import {
   TextField,
   useForm,
 } from '../ui/index.ts';
-import { ChangePasswordForm } from './change-password-form.tsx';
+import { ChangePasswordForm, usePasswordHint } from './change-password-form.tsx';
 import { DeleteAccountDialog, useDataTexts } from './delete-account-dialog.tsx';
 import { ProfileForm } from './profile-form.tsx';
 import { NAME_CHARACTERS } from './profile-values.ts';
@@ -35,6 +35,7 @@ const EMPTY = { email: '', current_password: '' };
 /** Requests a new sign-in address, which takes effect once it is confirmed by a mailed link. */
 const ChangeEmailForm = (): ReactElement => {
   const { account: texts, errors } = useI18n().messages;
+  const passwordHint = usePasswordHint();
   const { call } = useApi();
   const [pending, setPending] = useState<string>();
   const form = useForm({
@@ -64,7 +65,7 @@ const ChangeEmailForm = (): ReactElement => {
       />
       <PasswordField
         label={texts.currentPassword}
-        hint={texts.currentPasswordHint}
+        hint={passwordHint}
         autoComplete="current-password"
         value={form.values.current_password}
         onChange={(password) => form.set('current_password', password)}
@@ -186,16 +187,19 @@ export const AccountPage = (): ReactElement => {
 const VerifyEmailCard = (): ReactElement => {
   const { account: texts } = useI18n().messages;
   const { call } = useApi();
+  const { email } = useAccount();
   const toast = useToast();
+  const [isSent, setSent] = useState(false);
   const form = useForm({
     initial: {},
     submit: async () => {
       await call('requestVerification', {});
+      setSent(true);
       toast(texts.verifyMailed);
     },
   });
   return (
-    <Card title={texts.verifyTitle} lead={texts.verifyLead}>
+    <Card title={texts.verifyTitle} lead={isSent ? texts.verifySent(email) : texts.verifyLead(email)}>
       <Form form={form} label={texts.verifyTitle}>
         <Button type="submit" busyLabel={form.isBusy ? texts.verifyMailing : undefined}>
           {texts.verifyMail}

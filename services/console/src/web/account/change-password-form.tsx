@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react';
-import { useApi } from '../api/index.ts';
+import { useApi, useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { PASSWORD_CHARACTERS, useAccount, useSession } from '../session/index.ts';
 import { useToast } from '../toasts/index.ts';
@@ -7,10 +7,18 @@ import { Button, checkText, Form, fault, PasswordField, useForm } from '../ui/in
 
 const EMPTY = { current_password: '', new_password: '' };
 
+/** Returns the hint for the current password where accounts may have none: those that sign in with an organization. */
+export const usePasswordHint = (): string | undefined => {
+  const { account } = useI18n().messages;
+  const sso = useApiQuery('getSso', {});
+  return sso.data?.enabled === true ? account.currentPasswordHint : undefined;
+};
+
 /** Replaces the password. The response contains a new session, because all others end. */
 export const ChangePasswordForm = (): ReactElement => {
   const { account: texts, session: sessionTexts, errors } = useI18n().messages;
   const { email, display_name, business_name } = useAccount();
+  const passwordHint = usePasswordHint();
   const { call } = useApi();
   const session = useSession();
   const toast = useToast();
@@ -32,7 +40,7 @@ export const ChangePasswordForm = (): ReactElement => {
       <input type="hidden" name="username" autoComplete="username" value={email} />
       <PasswordField
         label={texts.currentPassword}
-        hint={texts.currentPasswordHint}
+        hint={passwordHint}
         autoComplete="current-password"
         value={form.values.current_password}
         onChange={(password) => form.set('current_password', password)}

@@ -4,6 +4,7 @@ import { type Messages, useI18n } from '../i18n/index.ts';
 import { Dialog, DialogActions } from '../overlays/index.ts';
 import { foreignOrganizationOf, useAccount, useIsBusiness, useSession } from '../session/index.ts';
 import { Button, Form, fault, PasswordField, useForm } from '../ui/index.ts';
+import { usePasswordHint } from './change-password-form.tsx';
 
 /** Returns the texts about the data of the account that the pages are about: a person's, or an organization's. */
 export const useDataTexts = (): Messages['ownData'] => {
@@ -20,7 +21,8 @@ export const DeleteAccountDialog = ({
   onDeleted: (erasedAt: string) => void;
   onClose: () => void;
 }): ReactElement => {
-  const { account, session: sessionTexts, errors } = useI18n().messages;
+  const { session: sessionTexts, errors } = useI18n().messages;
+  const passwordHint = usePasswordHint();
   const texts = useDataTexts();
   const { email } = useAccount();
   const isBusiness = useIsBusiness();
@@ -52,7 +54,7 @@ export const DeleteAccountDialog = ({
         <input type="hidden" name="username" autoComplete="username" value={email} />
         <PasswordField
           label={sessionTexts.password}
-          hint={account.currentPasswordHint}
+          hint={passwordHint}
           autoComplete="current-password"
           value={form.values.password}
           onChange={(password) => form.set('password', password)}

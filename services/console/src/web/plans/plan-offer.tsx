@@ -1,5 +1,5 @@
 import type { Plan, PriceList } from '@svc/contracts';
-import { estimatePlanUse } from '@svc/contracts/estimate-plan-use';
+import { estimatePlanUse, planDescription } from '@svc/contracts/estimate-plan-use';
 import type { ReactElement } from 'react';
 import { Permitted } from '../access/index.ts';
 import { useApiMutation } from '../api/index.ts';
@@ -26,7 +26,7 @@ export const PlanOffer = ({
   /** Page that asked for a plan, to which the checkout leads back. */
   returnTarget: string | undefined;
 }): ReactElement => {
-  const { messages, formats } = useCoreI18n();
+  const { messages, formats, locale } = useCoreI18n();
   const { plans } = messages;
   const checkout = useApiMutation('createCheckout', { onDone: ({ url }) => goTo(url) });
   const { price, services, weekly_limit_micros, monthly_limit_micros } = plan;
@@ -43,7 +43,7 @@ export const PlanOffer = ({
       <h3>
         {plan.name} {isCurrent && <Badge tone="good">{plans.chosen}</Badge>}
       </h3>
-      <p className="hint">{plan.description}</p>
+      <p className="hint">{planDescription(plan, locale)}</p>
       <p className="price">
         <span>{formats.money(price.amount_micros, price.currency)}</span>{' '}
         {price.interval === 'month' ? plans.perMonth : plans.perYear}

@@ -1,5 +1,4 @@
 import { Menu } from '@base-ui/react/menu';
-import type { Locale } from '@svc/contracts';
 import { type ReactElement, useRef } from 'react';
 import { Link } from 'wouter';
 import { useCoreI18n } from '../i18n/index.ts';
@@ -8,14 +7,15 @@ import type { Theme } from '../preferences.ts';
 import { AccountLabel } from './account-label.tsx';
 import { MenuChoices } from './menu-choices.tsx';
 import { useTheme } from './theme.tsx';
+import { LOCALES, useLanguage } from './use-language.ts';
 import { useSignOut } from './use-sign-out.ts';
 
-const LOCALES: readonly Locale[] = ['it', 'en'];
 const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 
 /** Renders the open account menu: language, theme and sign-out. Once loaded, it stays beside its button. */
 export const AccountMenu = (): ReactElement => {
-  const { messages, locale, setLocale } = useCoreI18n();
+  const { messages } = useCoreI18n();
+  const { locale, setLanguage } = useLanguage();
   const { theme, setTheme } = useTheme();
   const { signOut, isLeaving } = useSignOut();
   // Placed beside its button, so that it belongs to the same landmark.
@@ -35,7 +35,7 @@ export const AccountMenu = (): ReactElement => {
               value={locale}
               names={shell.locales}
               values={LOCALES}
-              onChange={setLocale}
+              onChange={setLanguage}
             />
             <MenuChoices label={shell.theme} value={theme} names={shell.themes} values={THEMES} onChange={setTheme} />
             <Menu.Separator className="menu-separator" />

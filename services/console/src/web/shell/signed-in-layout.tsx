@@ -10,6 +10,7 @@ import { Brand } from './brand.tsx';
 import { Navigation } from './navigation.tsx';
 import { OrganizationLabel } from './organization-label.tsx';
 import { useTheme } from './theme.tsx';
+import { LOCALES, useLanguage } from './use-language.ts';
 import { useOrganizations } from './use-organizations.ts';
 import { useSignOut } from './use-sign-out.ts';
 
@@ -19,6 +20,7 @@ const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 const useActs = (): readonly Command[] => {
   const { palette, shell } = useCoreI18n().messages;
   const { setTheme } = useTheme();
+  const { locale, setLanguage } = useLanguage();
   const { signOut } = useSignOut();
   const { ownName, present, others } = useOrganizations();
   const accounts = others.length === 0 ? [] : [{ id: undefined, name: ownName }, ...others];
@@ -30,6 +32,11 @@ const useActs = (): readonly Command[] => {
       label: palette.theme(shell.themes[theme]),
       group: palette.acts,
       run: () => setTheme(theme),
+    })),
+    ...LOCALES.filter((other) => other !== locale).map((other) => ({
+      label: palette.language(shell.locales[other]),
+      group: palette.acts,
+      run: () => setLanguage(other),
     })),
     { label: shell.signOut, group: palette.acts, run: signOut },
   ];

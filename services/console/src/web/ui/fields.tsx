@@ -49,12 +49,7 @@ const Field = ({
           {hint}
         </p>
       )}
-      {fault !== undefined && (
-        <p id={`${id}-fault`} className="fault">
-          <Icon name="alert" />
-          {fault}
-        </p>
-      )}
+      {fault !== undefined && <FaultLine id={`${id}-fault`}>{fault}</FaultLine>}
     </div>
   );
 };
@@ -195,13 +190,17 @@ export const ChoiceField = <T extends string>({
   value,
   onChange,
   options,
+  fault,
 }: {
   label: string;
-  value: T;
+  /** Undefined until one is chosen. */
+  value: T | undefined;
   onChange: (value: T) => void;
   options: readonly { value: T; label: string; hint: string }[];
+  fault?: string | undefined;
 }): ReactElement => {
   const name = useId();
+  const wiring = fault === undefined ? {} : ({ 'aria-invalid': true, 'aria-describedby': `${name}-fault` } as const);
   return (
     <fieldset className="choices">
       <legend>{label}</legend>
@@ -213,6 +212,7 @@ export const ChoiceField = <T extends string>({
             value={option.value}
             checked={option.value === value}
             onChange={() => onChange(option.value)}
+            {...wiring}
           />
           <span>
             <span className="choice-label">{option.label}</span>
@@ -220,9 +220,17 @@ export const ChoiceField = <T extends string>({
           </span>
         </label>
       ))}
+      {fault !== undefined && <FaultLine id={`${name}-fault`}>{fault}</FaultLine>}
     </fieldset>
   );
 };
+
+const FaultLine = ({ id, children }: { id: string; children: string }): ReactElement => (
+  <p id={id} className="fault">
+    <Icon name="alert" />
+    {children}
+  </p>
+);
 
 /** Omits undefined properties, which the compiler distinguishes from absent ones. */
 const pickField = ({

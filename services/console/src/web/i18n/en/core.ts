@@ -68,6 +68,7 @@ const palette = {
   registerApp: 'Register an app',
   invite: 'Invite a member',
   theme: (name: string) => `Appearance: ${name}`,
+  language: (name: string) => `Language: ${name}`,
   analytics: 'analytics',
   webhook: 'webhook',
   keyUsage: 'Key usage',

@@ -17,7 +17,7 @@ export const common: CoreMessages['common'] = {
   copyFailed: 'Copia non riuscita. Seleziona il testo e copialo a mano.',
   tryAgain: 'Riprova',
   loadMore: 'Mostra altri',
-  optional: 'facoltativo',
+  optional: 'opzionale',
   never: 'mai',
   none: 'nessuno',
   yes: 'sì',

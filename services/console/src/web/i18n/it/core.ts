@@ -80,6 +80,7 @@ const palette: CoreMessages['palette'] = {
   registerApp: 'Registra un’app',
   invite: 'Invita un membro',
   theme: (name) => `Aspetto: ${name}`,
+  language: (name) => `Lingua: ${name}`,
   analytics: 'statistiche',
   webhook: 'il webhook',
   keyUsage: 'Consumi della chiave',

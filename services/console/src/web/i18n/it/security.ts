@@ -15,7 +15,7 @@ export const sessions: PageMessages['sessions'] = {
   ended: 'Dispositivo disconnesso',
   endOthers: 'Disconnetti tutti gli altri',
   endOthersTitle: 'Disconnettere tutti gli altri dispositivi?',
-  endOthersText: 'Qui resti connesso. Le app collegate e le chiavi API continuano a funzionare.',
+  endOthersText: 'Qui la sessione continua. Le app collegate e le chiavi API continuano a funzionare.',
   othersEnded: 'Tutti gli altri dispositivi disconnessi',
   showAll: (count) => `Mostra tutti e ${count}`,
 };
