@@ -61,7 +61,7 @@ export const readContexts = (env: NodeJS.ProcessEnv): Contexts => {
 };
 
 /** Returns the context of a name. Throws OperatorError if there is none. */
-export const findContext = ({ file, contexts }: Contexts, name: string): Context => {
+const findContext = ({ file, contexts }: Contexts, name: string): Context => {
   const found = contexts[name];
   if (found !== undefined) return found;
   const known = Object.keys(contexts).join(', ') || 'none';
@@ -69,7 +69,7 @@ export const findContext = ({ file, contexts }: Contexts, name: string): Context
 };
 
 /** Reads a context's credential from its source. Throws OperatorError if the source has none. */
-export const readToken = (
+const readToken = (
   token: z.infer<typeof tokenSchema>,
   { file, env }: { file: string; env: NodeJS.ProcessEnv },
 ): string => {
@@ -83,7 +83,7 @@ export const readToken = (
 };
 
 /** Resolves `~/` and paths relative to the file of contexts. */
-export const pathFrom = (file: string, path: string): string => resolve(dirname(file), expandHome(path));
+const pathFrom = (file: string, path: string): string => resolve(dirname(file), expandHome(path));
 
 const expandHome = (path: string): string => (path.startsWith('~/') ? join(homedir(), path.slice(2)) : path);
 
