@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { ComplianceMetadata } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
-import { kindOf } from './providers/index.ts';
-import type { Provider, Route } from './routes/index.ts';
+import { readRequestId } from './providers/index.ts';
+import type { Route } from './routes/index.ts';
 import { type AnswerSpan, type ByteEdit, editPieces, findMember, insertFirst, insertLast } from './wire/index.ts';
 
 /** Separators between a model's name and the date or tag of a variant. */
@@ -24,48 +24,6 @@ export const coversModel = (upstreamModel: string, answered: string): boolean =>
 const splitPrefix = (model: string): { prefix: string; name: string } => {
   const slash = model.lastIndexOf('/');
   return { prefix: model.slice(0, Math.max(0, slash)), name: model.slice(slash + 1) };
-};
-
-interface AnswerSource {
-  readonly provider: Pick<Provider, 'kind'>;
-  readonly headers: IncomingHttpHeaders;
-}
-
-/** Ids that are safe to forward in a header. */
-const WELL_FORMED = /^[\x21-\x7e]{1,200}$/;
-
-/**
- * Returns the provider's request id from its headers, else from its body; undefined if both lack it. Throws
- * `provider_attribution_ambiguous` if headers contradict each other.
- */
-const readRequestId = ({ provider, headers }: AnswerSource, bodyId: unknown): string | undefined => {
-  const { primary, secondary } = kindOf(provider).requestIdHeaders;
-  let id: string | undefined;
-  for (const name of primary) {
-    for (const value of valuesOf(headers[name])) {
-      if (id !== undefined && id !== value) throw new AppError('provider_attribution_ambiguous');
-      id = value;
-    }
-  }
-  for (const name of secondary) id ??= valuesOf(headers[name])[0];
-  return id ?? (typeof bodyId === 'string' && WELL_FORMED.test(bodyId) ? bodyId : undefined);
-};
-
-/** Returns the id for a usage record, where it proves nothing: takes the first one and ignores contradictions. */
-export const recordedRequestId = ({ provider, headers }: AnswerSource, bodyId: unknown): string | null => {
-  const { primary, secondary } = kindOf(provider).requestIdHeaders;
-  for (const name of [...primary, ...secondary]) {
-    const [id] = valuesOf(headers[name]);
-    if (id !== undefined) return id;
-  }
-  return typeof bodyId === 'string' && WELL_FORMED.test(bodyId) ? bodyId : null;
-};
-
-const NONE: readonly string[] = [];
-
-const valuesOf = (value: string | string[] | undefined): readonly string[] => {
-  if (value === undefined) return NONE;
-  return (Array.isArray(value) ? value : [value]).filter((text) => WELL_FORMED.test(text));
 };
 
 /** Attribution data of an answer. */

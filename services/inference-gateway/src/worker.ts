@@ -1,8 +1,13 @@
 import { freeBuffer } from '@svc/service-kit';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
-import { jsonTaskTable } from './json-task-table.ts';
+import { delegatedTasks } from './delegated/rewrite-event.ts';
+import { keyRequestTasks } from './gateway/read-event.ts';
 import type { JsonTaskTable, SentTask, TaskAnswer } from './large-json/json-tasks.ts';
 import { UpstreamFailure } from './upstream-failure.ts';
+import { digestRequest } from './wire/index.ts';
+
+/** Tasks on JSON texts. They run in a worker thread if their text is large, else on the event loop. */
+export const jsonTasks = { digestRequest, ...delegatedTasks, ...keyRequestTasks } as const;
 
 /** Creates the function that runs tasks in a worker. */
 const createTaskRunner =
@@ -43,4 +48,4 @@ const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.
 const transfer = (answer: TaskAnswer, list: readonly ArrayBufferLike[]): object =>
   move({ [transferableSymbol]: list, [valueSymbol]: answer });
 
-export const run = createTaskRunner(jsonTaskTable);
+export const run = createTaskRunner(jsonTasks);

@@ -4,15 +4,14 @@ import { AppError, createLogger, createMetrics } from '@svc/service-kit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { AnswerShape } from '../src/completions/answer-shape.ts';
 import { createCompletionMeters } from '../src/completions/completion-meters.ts';
+import { failWith, toCallerError } from '../src/completions/failure-response.ts';
+import type { ForwardingDeps } from '../src/completions/forwarding-deps.ts';
 import { holdRequest } from '../src/completions/read-request.ts';
 import { serveCompletion } from '../src/completions/serve-completion.ts';
-import { toGatewayError } from '../src/gateway/upstream-errors.ts';
-import type { InferenceDeps } from '../src/inference-deps.ts';
 import { jsonAnswerLimits, openAnswerMemory } from '../src/large-json/index.ts';
 import { createProviderClient, createRouteGates } from '../src/providers/index.ts';
 import type { TokenRoute } from '../src/routes/index.ts';
 import { createOpenStreams } from '../src/streaming/index.ts';
-import type { UpstreamFailure } from '../src/upstream-failure.ts';
 import { digestRequest } from '../src/wire/index.ts';
 import { type RawProvider, startRawProvider } from './support/raw-provider.ts';
 
@@ -35,7 +34,7 @@ const deps = {
   answerMemory: openAnswerMemory(),
   meters: createCompletionMeters(metrics),
   clock,
-} as unknown as InferenceDeps;
+} as unknown as ForwardingDeps;
 
 beforeAll(async () => {
   raw = await startRawProvider();
@@ -108,12 +107,7 @@ const fail = async (fault: Error, { isStreamed, isEarly }: { isStreamed: boolean
     path: '/chat/completions',
     shape,
     ...(isEarly ? { outputLimitOf: thrower } : {}),
-    answerFailure: (failure: UpstreamFailure) => ({
-      status: toGatewayError(failure).status,
-      send: () => {
-        throw toGatewayError(failure);
-      },
-    }),
+    answerFailure: (failure) => failWith(toCallerError('api_key', failure)),
     exchange: { res: new ServerResponse(new IncomingMessage(new Socket())), log: logger },
   }).catch((thrown: unknown) => thrown);
   return { error, outcomes };

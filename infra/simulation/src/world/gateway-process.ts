@@ -9,8 +9,8 @@ import {
 } from '@svc/contracts';
 import type { Settlement } from '@svc/inference-gateway/src/billing-client.ts';
 import { admitDelegated } from '@svc/inference-gateway/src/delegated/admit-delegated.ts';
+import type { DelegatedDeps } from '@svc/inference-gateway/src/delegated/delegated-deps.ts';
 import { createHolder, type Holder } from '@svc/inference-gateway/src/holder.ts';
-import type { InferenceDeps } from '@svc/inference-gateway/src/inference-deps.ts';
 import { createLeaseClock, LeaseBook } from '@svc/inference-gateway/src/leases/index.ts';
 import { openUsage } from '@svc/inference-gateway/src/open-usage.ts';
 import {
@@ -202,7 +202,7 @@ const serveDelegated = async (
   const deps = { billing, usage, holder, clock, answerMemory, ingressRegion: 'local', manageUrl: 'https://svc.test' };
   const { book } = await admitDelegated(
     // Admission uses these members only.
-    deps as unknown as InferenceDeps,
+    deps as unknown as DelegatedDeps,
     {
       requestId: newId('req'),
       // The token itself was checked before.

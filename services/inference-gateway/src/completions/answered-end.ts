@@ -1,10 +1,10 @@
 import type { Logger } from '@svc/service-kit';
-import type { InferenceDeps } from '../inference-deps.ts';
 import type { TokenRoute } from '../routes/index.ts';
 import type { UpstreamFailure } from '../upstream-failure.ts';
 import { type RequestEnd, tokenEnd } from '../usage-records/index.ts';
 import type { ReportedUsage } from '../wire/index.ts';
 import type { UpstreamNames } from './answer-shape.ts';
+import type { ForwardingDeps } from './forwarding-deps.ts';
 import type { CompletionRequest } from './read-request.ts';
 import { checkedUsage, usageSoFar } from './request-cost.ts';
 
@@ -27,7 +27,7 @@ interface Answered {
 
 /** Builds the end of an answered request. Charges by bytes if the usage is implausible, and counts that for an alert. */
 export const answeredEnd = (
-  { meters, clock }: Pick<InferenceDeps, 'meters' | 'clock'>,
+  { meters, clock }: Pick<ForwardingDeps, 'meters' | 'clock'>,
   { request, exchange }: Answered,
   served: ServedAnswer,
 ): RequestEnd => {

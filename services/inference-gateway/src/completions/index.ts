@@ -7,6 +7,8 @@ export type {
   UpstreamNames,
 } from './answer-shape.ts';
 export { type CompletionMeters, createCompletionMeters } from './completion-meters.ts';
+export { BROKEN_STREAM_ERROR, type FailureResponse, failWith, NO_RETRY, toCallerError } from './failure-response.ts';
+export type { ForwardingDeps } from './forwarding-deps.ts';
 export { type CompletionRequest, type RequestSource, readRequest, receiveRequest } from './read-request.ts';
 export {
   affordableOutput,
@@ -20,4 +22,5 @@ export {
   type RequestBounds,
   usageSoFar,
 } from './request-cost.ts';
-export { type FailureAnswer, serveCompletion } from './serve-completion.ts';
+export { sendJsonText } from './send-json.ts';
+export { serveCompletion } from './serve-completion.ts';

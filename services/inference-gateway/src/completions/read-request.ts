@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError, freeBuffer, invalidRequest } from '@svc/service-kit';
-import type { InferenceDeps } from '../inference-deps.ts';
 import { readJsonBody } from '../large-json/index.ts';
 import { FORWARDED_MEMBERS } from '../providers/index.ts';
 import { UpstreamFailure } from '../upstream-failure.ts';
 import type { RequestBody, RequestDigest, RequestKind } from '../wire/index.ts';
+import type { ForwardingDeps } from './forwarding-deps.ts';
 
 /** A request whose body is held in memory. */
 export interface CompletionRequest extends RequestDigest {
@@ -22,7 +22,7 @@ export interface RequestSource {
   readonly userId: string;
 }
 
-type ReadDeps = Pick<InferenceDeps, 'json' | 'requestMemory'>;
+type ReadDeps = Pick<ForwardingDeps, 'json' | 'requestMemory'>;
 
 /** Reads a JSON request. Throws the contract's 422, or the errors of `readJsonBody`. */
 export const readRequest = (
@@ -30,7 +30,7 @@ export const readRequest = (
   { kind, ...source }: RequestSource & { readonly kind: RequestKind },
 ): Promise<CompletionRequest> =>
   receiveRequest(deps, source, async (text) => {
-    const { bytes, result } = await deps.json.runAndKeep('digestRequest', text, { kind, members: FORWARDED_MEMBERS });
+    const { bytes, result } = await deps.json.runAndKeep.digestRequest(text, { kind, members: FORWARDED_MEMBERS });
     if (!result.ok) throw invalidRequest(result.issues);
     return { digest: result.digest, bytes };
   });

@@ -1,18 +1,19 @@
 import type { ServerResponse } from 'node:http';
 import type { ErrorCode } from '@svc/contracts';
 import { AppError, freeBuffer, HANDLED, type Logger, type Reply } from '@svc/service-kit';
-import type { InferenceDeps } from '../inference-deps.ts';
 import { collectAnswer } from '../large-json/index.ts';
-import { bodyForRoute, NO_RETRY, sendToRoute, tryInOrder } from '../providers/index.ts';
+import { bodyForRoute, sendToRoute, tryInOrder } from '../providers/index.ts';
 import type { TokenRoute } from '../routes/index.ts';
 import { ClientWriter, relayEvents } from '../streaming/index.ts';
 import { toDispatchedFailure, UpstreamFailure } from '../upstream-failure.ts';
 import { endUnsent, type RequestBook, releasedEnd, servedBy } from '../usage-records/index.ts';
-import { sendJsonText } from '../wire/index.ts';
 import type { AnswerShape, RoutedAnswer } from './answer-shape.ts';
 import { answeredEnd, withheldEnd } from './answered-end.ts';
+import { type FailureResponse, NO_RETRY } from './failure-response.ts';
+import type { ForwardingDeps } from './forwarding-deps.ts';
 import type { CompletionRequest } from './read-request.ts';
 import { costSoFar } from './request-cost.ts';
+import { sendJsonText } from './send-json.ts';
 
 /** An admitted request, and the parts that vary between endpoints. */
 export interface Completion {
@@ -25,23 +26,17 @@ export interface Completion {
   /** Returns the output limit on a route for a request without its own. */
   readonly outputLimitOf?: (route: TokenRoute) => number | undefined;
   /** Maps the failure of the last provider to the caller's answer. */
-  readonly answerFailure: (failure: UpstreamFailure) => FailureAnswer;
+  readonly answerFailure: (failure: UpstreamFailure) => FailureResponse;
   readonly exchange: { readonly res: ServerResponse; readonly log: Logger };
   /** Writer of a stream; undefined for an answer in JSON. */
   readonly client: ClientWriter | undefined;
-}
-
-/** Answer to a request that no provider served. */
-export interface FailureAnswer {
-  readonly status: number;
-  readonly send: () => Reply;
 }
 
 /** Errors that withhold a provider's answer because its source is unproven. The caller is charged nothing. */
 const UNATTRIBUTED: ReadonlySet<ErrorCode> = new Set(['compliance_metadata_missing', 'provider_attribution_ambiguous']);
 
 /** Forwards an admitted request to the first route that serves it, relays the answer and settles its usage. */
-export const serveCompletion = async (deps: InferenceDeps, given: Omit<Completion, 'client'>): Promise<Reply> => {
+export const serveCompletion = async (deps: ForwardingDeps, given: Omit<Completion, 'client'>): Promise<Reply> => {
   const { request, book, candidates, exchange } = given;
   if (exchange.res.destroyed) return await endUnsent(book);
   const completion: Completion = { ...given, client: request.isStreamed ? openClient(deps, given) : undefined };
@@ -56,7 +51,7 @@ export const serveCompletion = async (deps: InferenceDeps, given: Omit<Completio
 };
 
 /** Opens the writer of a stream, which starts the answer itself if its first event is late. */
-const openClient = (deps: InferenceDeps, { exchange, shape, book }: Omit<Completion, 'client'>): ClientWriter => {
+const openClient = (deps: ForwardingDeps, { exchange, shape, book }: Omit<Completion, 'client'>): ClientWriter => {
   const { clientIdleTimeoutMs: idleTimeoutMs, keepAliveMs } = deps.streamLimits;
   const silentMs = Math.max(0, deps.clock() - book.identity.startedAtMs);
   const client = new ClientWriter(exchange.res, {
@@ -89,7 +84,7 @@ const endFailed = async ({ book, answerFailure }: Completion, thrown: unknown): 
   throw thrown;
 };
 
-const attempt = async (deps: InferenceDeps, completion: Completion, route: TokenRoute): Promise<Reply> => {
+const attempt = async (deps: ForwardingDeps, completion: Completion, route: TokenRoute): Promise<Reply> => {
   const { request, path, exchange, book } = completion;
   book.measureBy(() => costSoFar(request, { route, reported: undefined, outputBytes: 0 }));
   const upstream = await request.lend((body, onFlushed) =>
@@ -117,7 +112,7 @@ const attempt = async (deps: InferenceDeps, completion: Completion, route: Token
 
 /** Settles an answer that was received but not passed on, and returns the error for the caller. */
 const endWithheld = async (
-  deps: InferenceDeps,
+  deps: ForwardingDeps,
   { request, book }: Completion,
   { route, error }: { readonly route: TokenRoute; readonly error: unknown },
 ): Promise<Error> => {
@@ -131,7 +126,7 @@ const endWithheld = async (
   return failure;
 };
 
-const passAnswer = async (deps: InferenceDeps, completion: Completion, answer: RoutedAnswer): Promise<Reply> => {
+const passAnswer = async (deps: ForwardingDeps, completion: Completion, answer: RoutedAnswer): Promise<Reply> => {
   const { book, shape, exchange } = completion;
   const reader = shape.openReader();
   const owner = { memory: deps.answerMemory, account: book.identity.userId };
@@ -164,7 +159,7 @@ const passAnswer = async (deps: InferenceDeps, completion: Completion, answer: R
 };
 
 const passStream = async (
-  deps: InferenceDeps,
+  deps: ForwardingDeps,
   completion: Completion,
   answer: RoutedAnswer & { readonly client: ClientWriter },
 ): Promise<Reply> => {

@@ -6,8 +6,9 @@ import {
   PUBLIC_MODEL,
 } from '@svc/contracts';
 import { type AccessTokenCaller, AppError, wasNeverSent } from '@svc/service-kit';
-import type { InferenceDeps } from '../inference-deps.ts';
+import { NO_RETRY } from '../completions/index.ts';
 import { openRequestBook, type RequestBook } from '../usage-records/index.ts';
+import type { DelegatedDeps } from './delegated-deps.ts';
 
 export interface DelegatedAdmission {
   readonly requestId: string;
@@ -33,7 +34,7 @@ export interface AdmittedRequest {
  * Asks billing to admit a request, and opens its book. Throws the refusal, or `service_unavailable` if billing returns no
  * decision or the queue of usage records is full.
  */
-export const admitDelegated = async (deps: InferenceDeps, admission: DelegatedAdmission): Promise<AdmittedRequest> => {
+export const admitDelegated = async (deps: DelegatedDeps, admission: DelegatedAdmission): Promise<AdmittedRequest> => {
   if (!deps.usage.hasRoom()) throw new AppError('service_unavailable', undefined, { headers: { 'retry-after': '2' } });
   const { requestId, caller, service, estimateMicros, holdMicros, holdMinMicros, idempotencyKey } = admission;
   // Once forwarded, an answer waits for memory as long as it takes.
@@ -81,7 +82,7 @@ type Refusal = Exclude<Admission['verdict'], 'admitted'>;
 
 const REFUSAL_HEADERS: Readonly<Partial<Record<Refusal, Readonly<Record<string, string>>>>> = {
   // Common SDKs retry every 409, but this answer would not change.
-  duplicate_request: { 'x-should-retry': 'false' },
+  duplicate_request: NO_RETRY,
   // The end of running requests is unknown. This only keeps callers from retrying in a tight loop.
   subscription_requests_pending: { 'retry-after': '1' },
   app_requests_pending: { 'retry-after': '1' },
@@ -107,7 +108,7 @@ const messageOf = ({ verdict, extra }: Admission): string | undefined => {
   return `${description} Extra use does not pay this request: ${EXTRA_REASONS[extra.reason]} does not cover it.`;
 };
 
-const toRefusal = (deps: InferenceDeps, answer: Admission, verdict: Refusal): AppError => {
+const toRefusal = (deps: DelegatedDeps, answer: Admission, verdict: Refusal): AppError => {
   const page = MANAGED[verdict];
   return new AppError(verdict, messageOf(answer), {
     details: {

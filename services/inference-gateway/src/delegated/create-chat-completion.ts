@@ -5,21 +5,21 @@ import {
   affordableOutput,
   canBeFitted,
   FITTED_TOKENS_MIN,
+  failWith,
   holdOf,
   outputTokensOf,
   type RoutedAnswer,
   readRequest,
   serveCompletion,
+  toCallerError,
 } from '../completions/index.ts';
-import { recordedRequestId } from '../compliance.ts';
-import type { InferenceDeps } from '../inference-deps.ts';
 import { jsonAnswerLimits, toText } from '../large-json/index.ts';
-import { kindOf } from '../providers/index.ts';
+import { kindOf, recordedRequestId } from '../providers/index.ts';
 import { estimateInputTokens, MessageDigest } from '../wire/index.ts';
 import { admitDelegated } from './admit-delegated.ts';
 import { createChunkRewriter, LATE_ANSWER } from './create-chunk-rewriter.ts';
+import type { DelegatedDeps } from './delegated-deps.ts';
 import type { PublicIdentity } from './rewrite-completion.ts';
-import { toDelegatedError } from './upstream-errors.ts';
 
 interface PublicShapeOptions {
   readonly requestId: string;
@@ -30,7 +30,7 @@ interface PublicShapeOptions {
 
 /** Shapes answers for apps under the public identity `svc`, without any trace of the provider. */
 const publicShape = (
-  deps: Pick<InferenceDeps, 'clock' | 'json' | 'signProvenance'>,
+  deps: Pick<DelegatedDeps, 'clock' | 'json' | 'signProvenance'>,
   { requestId, isProven, showsUsage }: PublicShapeOptions,
 ): AnswerShape => {
   const identity: PublicIdentity = {
@@ -47,7 +47,7 @@ const publicShape = (
       shape: async (routed, text) => {
         const { contextTokensMax } = routed.route;
         const options = { ...identity, contextTokensMax, digestsMessages: isProven };
-        const result = await deps.json.run('rewriteCompletion', text, options);
+        const result = await deps.json.run.rewriteCompletion(text, options);
         const upstreamRequestId = requestIdOf(routed, result.upstreamId);
         const { body, contentSha256 } = result;
         const provenance = isProven ? deps.signProvenance({ requestId, contentSha256 }) : undefined;
@@ -69,7 +69,7 @@ const publicShape = (
           ? { digest, sign: () => deps.signProvenance({ requestId, contentSha256: digest.value() }) }
           : undefined,
         rewriteLarge: (data, calls) =>
-          deps.json.run('rewriteLargeEvent', toText(data), { ...options, readsPieces: isProven, calls }),
+          deps.json.run.rewriteLargeEvent(toText(data), { ...options, readsPieces: isProven, calls }),
       });
       return {
         editor,
@@ -92,7 +92,7 @@ const withExtensions = (body: Buffer, extensions: object): Buffer[] => [
 type Context = RequestContext<typeof routes.createDelegatedChatCompletion>;
 
 /** Serves a chat on behalf of a user: admits it, forwards it to the first route that serves it, and settles its usage. */
-export const createChatCompletion = async (deps: InferenceDeps, context: Context): Promise<Reply> => {
+export const createChatCompletion = async (deps: DelegatedDeps, context: Context): Promise<Reply> => {
   const { caller, requestId, req } = context;
   const request = await readRequest(deps, { req, userId: caller.userId, kind: 'delegated_chat' });
   try {
@@ -125,15 +125,7 @@ export const createChatCompletion = async (deps: InferenceDeps, context: Context
         isProven: context.headers['x-svc-provenance'] !== undefined,
         showsUsage: request.showsUsage,
       }),
-      answerFailure: (failure) => {
-        const error = toDelegatedError(failure);
-        return {
-          status: error.status,
-          send: () => {
-            throw error;
-          },
-        };
-      },
+      answerFailure: (failure) => failWith(toCallerError('delegated', failure)),
       exchange: context,
     });
   } finally {

@@ -1,4 +1,5 @@
 import { PUBLIC_MODEL } from '@svc/contracts';
+import { BROKEN_STREAM_ERROR } from '../completions/index.ts';
 import { DONE, type Edited, type LateAnswer, type StreamEditor } from '../streaming/index.ts';
 import type { CallIndexes } from '../wire/index.ts';
 import {
@@ -22,7 +23,6 @@ import {
   rewriteEvent,
   showChunk,
 } from './rewrite-event.ts';
-import { BROKEN_STREAM_ERROR } from './upstream-errors.ts';
 
 /** Proof of provenance of a stream, which its editor digests. */
 export interface PublicStreamProof {

@@ -1,18 +1,17 @@
 import { AUDIO_FILE_BYTES_MAX, costOfAudio, type routes } from '@svc/contracts';
 import { AppError, HANDLED, type Reply, type RequestContext, STATUS_CALLER_GONE } from '@svc/service-kit';
 import { type AudioMeter, createAudioMeter } from '../audio/index.ts';
-import { recordedRequestId } from '../compliance.ts';
-import type { InferenceDeps } from '../inference-deps.ts';
+import { sendJsonText, toCallerError } from '../completions/index.ts';
 import { collectAnswer, type HeldText } from '../large-json/index.ts';
+import { recordedRequestId } from '../providers/index.ts';
 import type { AudioRoute } from '../routes/index.ts';
 import { toDispatchedFailure, UpstreamFailure } from '../upstream-failure.ts';
 import { type RequestBook, releasedEnd, servedBy } from '../usage-records/index.ts';
-import { sendJsonText } from '../wire/index.ts';
 import { type AdmittedRequest, admitDelegated } from './admit-delegated.ts';
+import type { DelegatedDeps } from './delegated-deps.ts';
 import { type FileSink, readTranscriptionForm, type TranscriptionTexts } from './read-transcription-form.ts';
 import type { RewrittenTranscription } from './rewrite-transcription.ts';
 import { type OrderedUpload, uploadInOrder } from './upload-in-order.ts';
-import { toDelegatedError } from './upstream-errors.ts';
 
 /** 128 kbit/s, typical of MP3. Speech often has a lower bit rate and then lasts longer than this estimate. */
 const BYTES_PER_SECOND = 16_000;
@@ -34,7 +33,7 @@ interface Transcription {
  * Serves a transcription on behalf of a user. The file is sent to the provider while it arrives. The form is closed only
  * after all of it is validated: a provider without the whole form serves nothing, so earlier failures cost nothing.
  */
-export const createTranscription = async (deps: InferenceDeps, context: Context): Promise<Reply> => {
+export const createTranscription = async (deps: DelegatedDeps, context: Context): Promise<Reply> => {
   const [preferred, ...others] = deps.routes().delegatedTranscription(deps.clock());
   if (preferred === undefined) throw new AppError('subscription_transcription_not_configured');
   let running: Transcription | undefined;
@@ -68,7 +67,7 @@ export const createTranscription = async (deps: InferenceDeps, context: Context)
     // A provider without the whole form serves nothing. With it, a failure of our own has an uncertain outcome too.
     const isDispatched = running?.upload.isComplete() === true;
     const failure = isDispatched ? toDispatchedFailure(thrown) : thrown;
-    const error = failure instanceof UpstreamFailure ? toDelegatedError(failure) : failure;
+    const error = failure instanceof UpstreamFailure ? toCallerError('delegated', failure) : failure;
     const isUncertain = isDispatched && failure instanceof UpstreamFailure && failure.isUncertain;
     // The caller has disconnected, and nothing has failed.
     const hasLeft = context.signal.aborted && !isDispatched;
@@ -83,7 +82,7 @@ export const createTranscription = async (deps: InferenceDeps, context: Context)
 
 type Candidates = readonly [AudioRoute, ...AudioRoute[]];
 
-const admit = (deps: InferenceDeps, context: Context, candidates: Candidates): Promise<AdmittedRequest> => {
+const admit = (deps: DelegatedDeps, context: Context, candidates: Candidates): Promise<AdmittedRequest> => {
   const announced = Number(context.req.headers['content-length'] ?? AUDIO_FILE_BYTES_MAX);
   const bytes = Math.min(announced, AUDIO_FILE_BYTES_MAX);
   const prices = candidates.map(({ price }) => price.micros_per_second);
@@ -99,7 +98,7 @@ const admit = (deps: InferenceDeps, context: Context, candidates: Candidates): P
 };
 
 const finishUpload = async (
-  deps: InferenceDeps,
+  deps: DelegatedDeps,
   context: Context,
   { running, fields }: { readonly running: Transcription; readonly fields: TranscriptionTexts },
 ): Promise<void> => {
@@ -141,7 +140,7 @@ interface Measured {
  * counted and the provider reports nothing, it is the maximum for a file of this size.
  */
 const billedLength = (
-  { meters }: InferenceDeps,
+  { meters }: DelegatedDeps,
   { log }: Context,
   { running, route, reportedMs }: Measured,
 ): { readonly milliseconds: number; readonly isEstimated: boolean } => {
@@ -158,9 +157,9 @@ const billedLength = (
   return { milliseconds: measured === 'uncounted' ? boundAudioMs(bytes) : estimateAudioMs(bytes), isEstimated: true };
 };
 
-const rewrite = async (deps: InferenceDeps, text: HeldText): Promise<RewrittenTranscription> => {
+const rewrite = async (deps: DelegatedDeps, text: HeldText): Promise<RewrittenTranscription> => {
   try {
-    return await deps.json.run('rewriteTranscription', text, undefined);
+    return await deps.json.run.rewriteTranscription(text, undefined);
   } finally {
     text.room.release();
   }

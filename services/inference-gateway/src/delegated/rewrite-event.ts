@@ -5,7 +5,8 @@ import type { CallIndexes } from '../wire/index.ts';
 import { type Chunk, type ChunkDigest, digestChunk, type MessagePiece, readChunk, readDeltas } from '../wire/index.ts';
 import { completeDeltas } from './complete-choices.ts';
 import { publicUsage } from './public-members.ts';
-import type { PublicIdentity } from './rewrite-completion.ts';
+import { type PublicIdentity, rewriteCompletion } from './rewrite-completion.ts';
+import { rewriteTranscription } from './rewrite-transcription.ts';
 
 export interface RewriteEventOptions extends PublicIdentity {
   /** True if the caller requested the usage chunk. */
@@ -78,3 +79,6 @@ export const showChunk = (chunk: Chunk, data: Buffer, options: RewriteEventOptio
   };
   return { body: `data: ${JSON.stringify(shown)}\n\n`, choices };
 };
+
+/** Tasks of delegated requests, which run in a worker if their text is large. */
+export const delegatedTasks = { rewriteCompletion, rewriteLargeEvent, rewriteTranscription } as const;

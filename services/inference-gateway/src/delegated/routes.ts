@@ -1,13 +1,13 @@
 import { routes } from '@svc/contracts';
 import { type Binding, bind, type Reply, type RequestContext } from '@svc/service-kit';
-import type { InferenceDeps } from '../inference-deps.ts';
 import type { ActivityCounter } from './activity-counter.ts';
 import { createChatCompletion } from './create-chat-completion.ts';
 import { createTranscription } from './create-transcription.ts';
+import type { DelegatedDeps } from './delegated-deps.ts';
 
 /** Returns the services that both the server and the user's paid period allow now. */
 const getCapabilities = async (
-  deps: InferenceDeps,
+  deps: DelegatedDeps,
   { caller, requestId }: RequestContext<typeof routes.getCapabilities>,
 ): Promise<Reply> => {
   const table = deps.routes();
@@ -20,7 +20,7 @@ const getCapabilities = async (
   return { status: 200, body: { object: 'capabilities', services } };
 };
 
-export interface DelegatedRoutesDeps extends InferenceDeps {
+export interface DelegatedRoutesDeps extends DelegatedDeps {
   readonly activity: Pick<ActivityCounter, 'follow'>;
 }
 

@@ -9,11 +9,11 @@ import {
   holdOf,
   holdTokens,
 } from '../completions/index.ts';
-import type { InferenceDeps } from '../inference-deps.ts';
 import type { TokenRoute } from '../routes/index.ts';
 import { openRequestBook, type RequestBook, type RequestIdentity } from '../usage-records/index.ts';
 import { EMBEDDINGS_ANSWER_BYTES_MAX } from './embeddings/embeddings-shape.ts';
 import { rateLimitHeaders, toRefusal } from './key-refusal.ts';
+import type { KeyRequestDeps } from './key-request-deps.ts';
 
 export interface KeyAdmission {
   readonly requestId: string;
@@ -38,7 +38,7 @@ export interface AdmittedKeyRequest {
  * is left, if that pays for a small output. Throws the refusal, or `service_unavailable` if
  * billing does not decide or the queue of usage records is full.
  */
-export const admitKeyRequest = async (deps: InferenceDeps, admission: KeyAdmission): Promise<AdmittedKeyRequest> => {
+export const admitKeyRequest = async (deps: KeyRequestDeps, admission: KeyAdmission): Promise<AdmittedKeyRequest> => {
   if (!deps.usage.hasRoom()) throw new AppError('service_unavailable', undefined, { headers: { 'retry-after': '2' } });
   const { requestId, caller, request, service, idempotencyKey } = admission;
   // Once forwarded, an answer waits for memory as long as it takes.

@@ -1,9 +1,9 @@
 import { AppError } from '@svc/service-kit';
 import { type AnswerShape, type CompletionRequest, ownOutputLimit } from '../completions/index.ts';
 import { type ComplianceMode, complianceHeadersOf, stampBody } from '../compliance.ts';
-import type { InferenceDeps } from '../inference-deps.ts';
 import { jsonAnswerLimits, toText } from '../large-json/index.ts';
 import { createChunkStamper } from './create-chunk-stamper.ts';
+import type { KeyRequestDeps } from './key-request-deps.ts';
 import { namesOf, openStreamProof, type ProofDeps, prove, routeAttribution, signProof } from './prove.ts';
 
 export interface CertifiedShapeOptions {
@@ -16,7 +16,7 @@ export interface CertifiedShapeOptions {
 
 /** Shapes answers for API keys: the provider's bytes, with proof of provider and model. */
 export const certifiedShape = (
-  deps: ProofDeps & Pick<InferenceDeps, 'json'>,
+  deps: ProofDeps & Pick<KeyRequestDeps, 'json'>,
   { mode, requestId, isProven, request }: CertifiedShapeOptions,
 ): AnswerShape => ({
   sendsComments: mode === 'full',
@@ -24,7 +24,7 @@ export const certifiedShape = (
     limits: jsonAnswerLimits(),
     shape: async (routed, text) => {
       const { route } = routed;
-      const { bytes, result: answer } = await deps.json.runAndKeep('readAnswer', text, {
+      const { bytes, result: answer } = await deps.json.runAndKeep.readAnswer(text, {
         contextTokensMax: route.contextTokensMax,
         outputTokensMax: ownOutputLimit(request, route),
         digestsMessages: isProven,
@@ -51,7 +51,7 @@ export const certifiedShape = (
       tokensMax,
       attribution: routeAttribution(deps, requestId, routed),
       proof: isProven ? openStreamProof(deps, requestId, routed) : undefined,
-      readLarge: (data) => deps.json.run('readLargeEvent', toText(data), { tokensMax, readsPieces: isProven }),
+      readLarge: (data) => deps.json.run.readLargeEvent(toText(data), { tokensMax, readsPieces: isProven }),
     });
     return { editor, tally: editor.tally, names: () => namesOf(editor.metadata()) };
   },

@@ -16,7 +16,7 @@ import {
 import type { StreamProof } from './prove.ts';
 import { type EventReading, readEvent } from './read-event.ts';
 import { AMBIGUOUS, type Attribution, ambiguousFailure } from './stream-attribution.ts';
-import { BROKEN_STREAM_ERROR, type StreamError, toStreamError, UNATTRIBUTED_STREAM_ERROR } from './upstream-errors.ts';
+import { BROKEN_STREAM, type StreamError, toStreamError, UNATTRIBUTED_STREAM } from './upstream-errors.ts';
 
 export interface ChunkStamperOptions {
   readonly mode: ComplianceMode;
@@ -44,8 +44,8 @@ const CRLF = Buffer.from('\r\n');
 const HEADERS = { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
 const END = `data: ${DONE}\n\n`;
 const errorEvent = (error: StreamError): string => `data: ${JSON.stringify({ error })}\n\n`;
-const BROKEN = errorEvent(BROKEN_STREAM_ERROR);
-const UNATTRIBUTED = errorEvent(UNATTRIBUTED_STREAM_ERROR);
+const BROKEN = errorEvent(BROKEN_STREAM);
+const UNATTRIBUTED = errorEvent(UNATTRIBUTED_STREAM);
 
 /**
  * Creates an editor that passes events through byte for byte. It adds metadata to the headers and, in mode `full`, sends a

@@ -9,12 +9,12 @@ import {
   usageSoFar,
 } from '../completions/index.ts';
 import { type ComplianceMode, complianceHeadersOf } from '../compliance.ts';
-import type { InferenceDeps } from '../inference-deps.ts';
 import { jsonAnswerLimits, toText } from '../large-json/index.ts';
 import { FORWARDED_MEMBERS } from '../providers/index.ts';
 import { certifiedShape } from './certified-shape.ts';
 import { embeddingsShape } from './embeddings/embeddings-shape.ts';
 import type { Endpoint } from './forward-request.ts';
+import type { KeyRequestDeps } from './key-request-deps.ts';
 import { namesOf, openStreamProof, type ProofDeps, prove, routeAttribution, signProof } from './prove.ts';
 import { createResponseStream } from './responses/create-response-stream.ts';
 import type { ResponseEcho } from './responses/response-echo.ts';
@@ -31,7 +31,7 @@ interface ResponseShapeOptions {
 
 /** Shapes answers of chat routes as responses, with proof of provider and model. */
 const responseShape = (
-  deps: ProofDeps & Pick<InferenceDeps, 'json' | 'streamLimits'>,
+  deps: ProofDeps & Pick<KeyRequestDeps, 'json' | 'streamLimits'>,
   { mode, requestId, isProven, request, echo }: ResponseShapeOptions,
 ): AnswerShape => {
   const tail = requestId.slice('req_'.length);
@@ -45,7 +45,7 @@ const responseShape = (
       shape: async (routed, text) => {
         const { route } = routed;
         const options = { tail, contextTokensMax: route.contextTokensMax, digestsMessages: isProven };
-        const answer = await deps.json.run('readChatAnswer', text, options);
+        const answer = await deps.json.run.readChatAnswer(text, options);
         if (answer.isAmbiguous) throw new AppError('provider_attribution_ambiguous');
         const metadata = prove(deps, requestId, routed, answer);
         const { usage, outputBytes, incompleteReason, contentSha256 } = answer;
@@ -78,7 +78,7 @@ const responseShape = (
         proof: isProven ? openStreamProof(deps, requestId, routed) : undefined,
         bytesMax: deps.streamLimits.eventBytesMax,
         usageOf: ({ usage: reported, outputBytes }) => usageSoFar(request, { route, reported, outputBytes }),
-        readLarge: async (data) => (await deps.json.run('readLargeChatChunk', toText(data), { tokensMax })).reading,
+        readLarge: async (data) => (await deps.json.run.readLargeChatChunk(toText(data), { tokensMax })).reading,
       });
       return { editor, tally: editor.tally, names: () => namesOf(editor.metadata()) };
     },
@@ -93,12 +93,12 @@ interface HeldResponseRequest {
 
 /** Reads a request of the Responses format. Throws `unsupported_parameter`, or the errors of `readRequest`. */
 const readResponseRequest = async (
-  deps: Pick<InferenceDeps, 'json' | 'requestMemory'>,
+  deps: Pick<KeyRequestDeps, 'json' | 'requestMemory'>,
   source: RequestSource,
 ): Promise<HeldResponseRequest> => {
   let echo: ResponseEcho = '';
   const request = await receiveRequest(deps, source, async (text) => {
-    const reading = await deps.json.run('digestResponseRequest', text, { members: FORWARDED_MEMBERS });
+    const reading = await deps.json.run.digestResponseRequest(text, { members: FORWARDED_MEMBERS });
     if (reading.ok) {
       echo = reading.echo;
       return { digest: reading.digest, bytes: reading.body };

@@ -5,18 +5,20 @@ import {
   affordableOutput,
   type CompletionRequest,
   canBeFitted,
-  type FailureAnswer,
+  type FailureResponse,
+  failWith,
   type RequestSource,
   serveCompletion,
+  toCallerError,
 } from '../completions/index.ts';
 import { type ComplianceMode, complianceModeOf } from '../compliance.ts';
-import type { InferenceDeps } from '../inference-deps.ts';
 import type { TokenRoute } from '../routes/index.ts';
 import type { UpstreamFailure } from '../upstream-failure.ts';
 import { admitKeyRequest } from './admit-key-request.ts';
 import { toRefusal } from './key-refusal.ts';
+import type { KeyRequestDeps } from './key-request-deps.ts';
 import { checkModel, modelNotFound } from './model-not-found.ts';
-import { sendRejection, toGatewayError } from './upstream-errors.ts';
+import { sendRejection } from './upstream-errors.ts';
 
 /** An endpoint that forwards requests. */
 export interface Endpoint {
@@ -24,13 +26,13 @@ export interface Endpoint {
   /** Path relative to the provider's base URL. */
   readonly path: string;
   /** Reads the request in the provider's format, and returns it with the shape of its answer. */
-  readonly read: (deps: InferenceDeps, source: RequestSource) => Promise<ReadRequest>;
+  readonly read: (deps: KeyRequestDeps, source: RequestSource) => Promise<ReadRequest>;
 }
 
 export interface ReadRequest {
   readonly request: CompletionRequest;
   readonly shape: (
-    deps: InferenceDeps,
+    deps: KeyRequestDeps,
     options: { readonly mode: ComplianceMode; readonly requestId: string; readonly isProven: boolean },
   ) => AnswerShape;
 }
@@ -46,7 +48,7 @@ type Context = RequestContext<
  * Forwards a request to the first certified route of its model, and proves which provider served it. A key that cannot
  * spend anything is refused before a large body is read.
  */
-export const forwardRequest = async (deps: InferenceDeps, endpoint: Endpoint, context: Context): Promise<Reply> => {
+export const forwardRequest = async (deps: KeyRequestDeps, endpoint: Endpoint, context: Context): Promise<Reply> => {
   const { caller, requestId, res } = context;
   const { service, path } = endpoint;
   const mode = complianceModeOf(context.headers['x-svc-compliance']);
@@ -84,7 +86,7 @@ export const forwardRequest = async (deps: InferenceDeps, endpoint: Endpoint, co
 /** Bodies up to this size are read before billing decides: they cost less than a second call. */
 const UNPAID_BODY_BYTES_MAX = 16 * 1024;
 
-const refuseUnpaid = async (deps: InferenceDeps, { caller, requestId, req }: Context): Promise<void> => {
+const refuseUnpaid = async (deps: KeyRequestDeps, { caller, requestId, req }: Context): Promise<void> => {
   const length = Number(req.headers['content-length'] ?? Number.POSITIVE_INFINITY);
   if (length <= UNPAID_BODY_BYTES_MAX) return;
   const refusal = await deps.leases.probe(caller, requestId);
@@ -96,7 +98,7 @@ const asksForProof = (headers: Context['headers']): boolean =>
   'x-svc-provenance' in headers && headers['x-svc-provenance'] === '1';
 
 const findRoutes = (
-  deps: InferenceDeps,
+  deps: KeyRequestDeps,
   service: Endpoint['service'],
   caller: ApiKeyCaller,
   model: string,
@@ -108,7 +110,7 @@ const findRoutes = (
 };
 
 /** Passes the provider's message on if it rejected the request. */
-const answerFailure = (deps: InferenceDeps, { res }: Context, failure: UpstreamFailure): FailureAnswer => {
+const answerFailure = (deps: KeyRequestDeps, { res }: Context, failure: UpstreamFailure): FailureResponse => {
   if (failure.reason === 'rejected') {
     return {
       status: failure.status ?? 400,
@@ -118,11 +120,5 @@ const answerFailure = (deps: InferenceDeps, { res }: Context, failure: UpstreamF
       },
     };
   }
-  const error = toGatewayError(failure);
-  return {
-    status: error.status,
-    send: () => {
-      throw error;
-    },
-  };
+  return failWith(toCallerError('api_key', failure));
 };

@@ -1,5 +1,6 @@
 import { errorCodes } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
+import { NO_RETRY } from '../completions/index.ts';
 import type { KeyLimitStates, LeaseRefusal } from '../leases/index.ts';
 
 type LimitState = KeyLimitStates['requests'];
@@ -29,7 +30,7 @@ type Headers = (refusal: LeaseRefusal) => Readonly<Record<string, string>>;
 const VERDICT_HEADERS: Readonly<Partial<Record<LeaseRefusal['verdict'], Headers>>> = {
   rate_limit_exceeded: ({ limits }) => retryAfter(limits),
   // Common SDKs retry every 409, but this answer would not change.
-  duplicate_request: () => ({ 'x-should-retry': 'false' }),
+  duplicate_request: () => NO_RETRY,
 };
 
 /** Cost and output of a refused request. */

@@ -1,10 +1,10 @@
 import { CONTEXT_TOKENS_DEFAULT, type Model, type PriceList, type routes } from '@svc/contracts';
 import type { Reply, RequestContext } from '@svc/service-kit';
-import type { InferenceDeps } from '../inference-deps.ts';
 import type { OfferedModel } from '../routes/index.ts';
+import type { KeyRequestDeps } from './key-request-deps.ts';
 import { mayUse } from './model-not-found.ts';
 
-type ModelsDeps = Pick<InferenceDeps, 'routes' | 'clock' | 'currency'>;
+type ModelsDeps = Pick<KeyRequestDeps, 'routes' | 'clock' | 'currency'>;
 
 /** Lists the models with a certified route that the key may use, in the common wire format. */
 export const listModels = async (

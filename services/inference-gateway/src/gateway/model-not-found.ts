@@ -1,6 +1,6 @@
 import { type ApiKeyCaller, AppError } from '@svc/service-kit';
-import type { InferenceDeps } from '../inference-deps.ts';
 import type { TokenRoute } from '../routes/index.ts';
+import type { KeyRequestDeps } from './key-request-deps.ts';
 
 /** Returns true if the key has no allow-list or its list contains the model. */
 export const mayUse = ({ models }: ApiKeyCaller, model: string): boolean =>
@@ -22,7 +22,7 @@ const PATHS: Readonly<Record<TokenRoute['service'], string>> = {
 
 /** Returns the error for a model that the endpoint does not serve: where it is served, or what the key may use. */
 export const modelNotFound = (
-  { routes, clock }: Pick<InferenceDeps, 'routes' | 'clock'>,
+  { routes, clock }: Pick<KeyRequestDeps, 'routes' | 'clock'>,
   caller: ApiKeyCaller,
   model: string,
 ): AppError => {

@@ -1,11 +1,11 @@
 import type { ComplianceMetadata } from '@svc/contracts';
 import type { RoutedAnswer, UpstreamNames } from '../completions/index.ts';
 import { attribute, coversModel } from '../compliance.ts';
-import type { InferenceDeps } from '../inference-deps.ts';
 import { MessageDigest } from '../wire/index.ts';
+import type { KeyRequestDeps } from './key-request-deps.ts';
 import { type Attribution, createAttribution } from './stream-attribution.ts';
 
-export type ProofDeps = Pick<InferenceDeps, 'ingressRegion' | 'clock' | 'signProvenance'>;
+export type ProofDeps = Pick<KeyRequestDeps, 'ingressRegion' | 'clock' | 'signProvenance'>;
 
 /** Proves the provider and model of an answer. Throws AppError if the proof is incomplete or ambiguous. */
 export const prove = (

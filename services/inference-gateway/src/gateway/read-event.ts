@@ -9,6 +9,10 @@ import {
   readChunk,
   readDeltas,
 } from '../wire/index.ts';
+import { readAnswer } from './read-answer.ts';
+import { digestResponseRequest } from './responses/digest-response-request.ts';
+import { readChatAnswer } from './responses/read-chat-answer.ts';
+import { readLargeChatChunk } from './responses/read-chat-chunk.ts';
 
 /** An event of a provider's stream that is passed through. */
 export type EventReading =
@@ -44,3 +48,12 @@ export const readLargeEvent = (data: Buffer, options: ReadEventOptions): EventRe
   if (!new JsonShape().push(data)) throw new UpstreamFailure('too_complex');
   return readEvent(data, options);
 };
+
+/** Tasks of API-key requests, which run in a worker if their text is large. */
+export const keyRequestTasks = {
+  digestResponseRequest,
+  readAnswer,
+  readChatAnswer,
+  readLargeChatChunk,
+  readLargeEvent,
+} as const;

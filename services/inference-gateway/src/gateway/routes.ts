@@ -1,14 +1,14 @@
 import { internalRoutes, routes } from '@svc/contracts';
 import { type Binding, bind, type Reply, type RequestContext } from '@svc/service-kit';
-import type { InferenceDeps } from '../inference-deps.ts';
 import { endpoints } from './endpoints.ts';
 import { forwardRequest } from './forward-request.ts';
+import type { KeyRequestDeps } from './key-request-deps.ts';
 import { listModels, listPrices, wireModels } from './list-models.ts';
 import { checkModel, modelNotFound } from './model-not-found.ts';
 
 /** Returns a model with a certified route. Throws `model_not_found` or `model_not_allowed`. */
 const getModel = async (
-  deps: InferenceDeps,
+  deps: KeyRequestDeps,
   { params, caller }: RequestContext<typeof routes.getModel>,
 ): Promise<Reply> => {
   const model = wireModels(deps).find(({ id }) => id === params.model);
@@ -18,7 +18,7 @@ const getModel = async (
 };
 
 /** Binds the routes of the API-key gateway. */
-export const gatewayRoutes = (deps: InferenceDeps): readonly Binding[] => [
+export const gatewayRoutes = (deps: KeyRequestDeps): readonly Binding[] => [
   bind(routes.listPrices, () => listPrices(deps)),
   bind(routes.listModels, (context) => listModels(deps, context)),
   bind(routes.getModel, (context) => getModel(deps, context)),

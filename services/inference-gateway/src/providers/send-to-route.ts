@@ -1,58 +1,20 @@
 import type { Readable } from 'node:stream';
-import type { ProviderKindName } from '@svc/contracts';
 import type { Logger } from '@svc/service-kit';
 import { activeTracing, currentSpan, type TraceSpan } from '@svc/tracing';
 import { CommonHeaders, type HttpClient } from '../http-client/index.ts';
-import type { Provider, Route, TokenRoute } from '../routes/index.ts';
+import { operationName, type Route, type TokenRoute } from '../routes/index.ts';
 import { toDispatchedFailure, UpstreamFailure } from '../upstream-failure.ts';
-import { operationName } from '../usage-records/index.ts';
-import { REWRITTEN_MEMBERS, type RequestBody, toUpstreamBody } from '../wire/index.ts';
+import { type RequestBody, toUpstreamBody } from '../wire/index.ts';
 import {
-  commonWire,
   openUpstream,
-  readRefusal,
   type UpstreamAnswer,
   type UpstreamLimits,
   type UpstreamRequest,
-} from './common-wire/index.ts';
-import { mistral } from './mistral/mistral.ts';
-import type { ProviderKind } from './provider-kind.ts';
+} from './common-wire/open-upstream.ts';
+import { readRefusal } from './common-wire/read-refusal.ts';
+import { kindOf } from './provider-kinds.ts';
 import type { RouteVerdict } from './route-gate.ts';
 import type { RouteGates } from './route-gates.ts';
-
-/** Azure OpenAI, with its v1 or dated API. See the README of this folder. */
-const azureOpenai: ProviderKind = {
-  ...commonWire,
-  keyHeaders: (apiKey) => ({ 'api-key': apiKey }),
-  pathOf: (endpoint, { provider, deployment }: Route) =>
-    provider.apiVersion === undefined
-      ? endpoint
-      : `/deployments/${deployment}${endpoint}?api-version=${provider.apiVersion}`,
-  // Two services set ids. Azure support needs the id of the outer one.
-  requestIdHeaders: { primary: ['apim-request-id'], secondary: ['x-request-id', 'x-ms-request-id'] },
-  // Reasoning models reject `max_tokens`.
-  outputLimitMember: 'max_completion_tokens',
-  // GPT-4o mini: 2,833 tokens per image, plus 5,667 for each of at most eight tiles. Every other model counts fewer.
-  imageTokensMax: 48_169,
-};
-
-/** Rules of each kind. The README in the kind's folder names their sources. */
-const KINDS: Readonly<Record<ProviderKindName, ProviderKind>> = {
-  common: commonWire,
-  'azure-openai': azureOpenai,
-  mistral,
-  ovhcloud: commonWire,
-  scaleway: commonWire,
-  vllm: commonWire,
-};
-
-/** Request members that some kind of provider renames or rejects, and their new names. */
-const RENAMED_MEMBERS: readonly string[] = Object.values(KINDS).flatMap(({ memberNames }) =>
-  Object.entries(memberNames).flatMap(([name, renamed]) => (renamed === null ? [name] : [name, renamed])),
-);
-
-/** Returns the rules for a provider's `kind` in the routes file. */
-export const kindOf = ({ kind }: Pick<Provider, 'kind'>): ProviderKind => KINDS[kind];
 
 /** Dependencies of requests to providers. */
 export interface UpstreamDeps {
@@ -191,9 +153,6 @@ const exchange = async (deps: UpstreamDeps, request: RouteRequest, onClosed: () 
 
 const isEventStream = ({ headers }: UpstreamAnswer): boolean =>
   /^text\/event-stream\b/i.test(String(headers['content-type'] ?? ''));
-
-/** Members of a request that some kind of provider needs rewritten, so their offsets must be known. */
-export const FORWARDED_MEMBERS: ReadonlySet<string> = new Set([...REWRITTEN_MEMBERS, ...RENAMED_MEMBERS]);
 
 export interface BodyOptions {
   readonly isStreamed: boolean;

@@ -1,13 +1,14 @@
 export { openRoutesFile, type RoutesFileOptions, type RoutesInForce, routesOperatorRoutes } from './operator-routes.ts';
 export { parseRoutesFile, RoutesFileError } from './parse-routes-file.ts';
 export { providerKeysFrom, type ReadProviderKey } from './read-provider-key.ts';
-export type {
-  AudioRoute,
-  OfferedModel,
-  Provider,
-  Route,
-  RouteService,
-  RouteTable,
-  TokenRoute,
+export {
+  type AudioRoute,
+  type OfferedModel,
+  operationName,
+  type Provider,
+  type Route,
+  type RouteService,
+  type RouteTable,
+  type TokenRoute,
 } from './route-table.ts';
 export { watchCertifications } from './watch-certifications.ts';

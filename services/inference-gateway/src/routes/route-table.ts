@@ -177,3 +177,13 @@ const certified = <R extends Route>(routes: readonly R[], nowMs: number): readon
   // Avoids a copy if all certifications are valid, which is the usual case.
   return routes.every(holds) ? routes : routes.filter(holds);
 };
+
+const OPERATIONS: Readonly<Record<RouteService, string>> = {
+  chat: 'chat',
+  completions: 'text_completion',
+  embeddings: 'embeddings',
+  audio_transcription: 'transcription',
+};
+
+/** Returns `gen_ai.operation.name` of a kind of inference. */
+export const operationName = (service: RouteService): string => OPERATIONS[service];

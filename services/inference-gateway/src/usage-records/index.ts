@@ -1,4 +1,3 @@
-export { operationName } from './gen-ai.ts';
 export { keepUsagePartitions } from './partitions.ts';
 export { replayUsage } from './replay-usage.ts';
 export { endUnsent, openRequestBook, type RequestBook, servedBy, tokenEnd } from './request-book.ts';

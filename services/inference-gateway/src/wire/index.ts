@@ -44,7 +44,6 @@ export {
   scanAnswer,
   scanMember,
 } from './scan-answer.ts';
-export { sendJsonText } from './send-json.ts';
 export {
   type Chunk,
   type ChunkDigest,

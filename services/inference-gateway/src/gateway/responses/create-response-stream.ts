@@ -12,7 +12,7 @@ import {
 } from '../../wire/index.ts';
 import type { StreamProof } from '../prove.ts';
 import { AMBIGUOUS, type Attribution, ambiguousFailure } from '../stream-attribution.ts';
-import { BROKEN_STREAM_ERROR, type StreamError, toStreamError, UNATTRIBUTED_STREAM_ERROR } from '../upstream-errors.ts';
+import { BROKEN_STREAM, type StreamError, toStreamError, UNATTRIBUTED_STREAM } from '../upstream-errors.ts';
 import { OutputEvents, type WriteEvent } from './output-events.ts';
 import { incompleteReason } from './output-items.ts';
 import { type ChunkReading, readChatChunk } from './read-chat-chunk.ts';
@@ -158,7 +158,7 @@ export const createResponseStream = (options: ResponseStreamOptions): ResponseSt
       const usage = options.usageOf(tally);
       return ending + finish({ status, usage, incompleteReason: reason, ...signed(proof, attribution) });
     },
-    fail: (failure) => failWith(attribution.isAmbiguous(failure) ? UNATTRIBUTED_STREAM_ERROR : BROKEN_STREAM_ERROR),
+    fail: (failure) => failWith(attribution.isAmbiguous(failure) ? UNATTRIBUTED_STREAM : BROKEN_STREAM),
   };
 };
 

@@ -48,3 +48,10 @@ export const readRawRequest = (bytes: Buffer): RawRequest => {
   };
   return { member: (...path) => textAt(root, path), tool: inList('tools'), item: inList('input') };
 };
+
+/** Copies a text to an unpooled buffer, which a worker can transfer. */
+export const toOwnBuffer = (text: string): Buffer => {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
+};

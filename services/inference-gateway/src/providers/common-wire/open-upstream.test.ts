@@ -2,7 +2,8 @@ import { PassThrough } from 'node:stream';
 import { freePort, waitFor } from '@svc/testing';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { answerOf, httpStand, nextTurn } from '../../../test/support/http-stand.ts';
-import { collectBody, openUpstream, type UpstreamLimits, type UpstreamRequest } from './index.ts';
+import { openUpstream, type UpstreamLimits, type UpstreamRequest } from './open-upstream.ts';
+import { collectBody } from './read-refusal.ts';
 
 const { server: start, client: createClient } = httpStand();
 const limits: UpstreamLimits = { firstByteTimeoutMs: 5_000, idleTimeoutMs: 5_000, totalTimeoutMs: 5_000 };

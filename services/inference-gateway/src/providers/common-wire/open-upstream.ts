@@ -1,6 +1,25 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { HttpClient, HttpControl, HttpHandler, HttpRequest } from '../../http-client/index.ts';
+import {
+  createHttpClient,
+  type HttpClient,
+  type HttpControl,
+  type HttpHandler,
+  type HttpRequest,
+} from '../../http-client/index.ts';
 import { UpstreamFailure } from '../../upstream-failure.ts';
+
+/** Shorter than the usual keep-alive of servers (5 s and more), so that requests rarely hit a closing connection. */
+const KEEP_ALIVE_MS = 4_000;
+const KEEP_ALIVE_MS_MAX = 60_000;
+
+/** Creates the HTTP client for providers. It reuses connections and does not limit their number. */
+export const createProviderClient = (options: { readonly connectTimeoutMs: number }): HttpClient =>
+  createHttpClient({
+    connectTimeoutMs: options.connectTimeoutMs,
+    connectionsMax: Number.POSITIVE_INFINITY,
+    keepAliveMs: KEEP_ALIVE_MS,
+    keepAliveMsMax: KEEP_ALIVE_MS_MAX,
+  });
 
 export interface UpstreamRequest {
   readonly origin: string;

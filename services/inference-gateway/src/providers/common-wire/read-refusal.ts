@@ -100,28 +100,6 @@ const parseJson = (body: Buffer): unknown => {
   }
 };
 
-/** Returns the headers that control retries of a failed request. Common SDKs retry every 5xx by default. */
-export const failureHeaders = ({
-  retryAfter,
-  reason,
-  allowsFallback,
-  mayBeBilled,
-}: UpstreamFailure): Readonly<Record<string, string>> => ({
-  // Retry-After is passed on only if a retry is safe.
-  ...(allowsFallback && retryAfter !== undefined ? { 'retry-after': retryAfter } : {}),
-  // The same request would be generated again, in vain or for a second charge.
-  ...(mayBeBilled || reason === 'unusable' ? NO_RETRY : {}),
-});
-
-/** Header of an answer whose request was or may have been served: a retry would be paid for again. */
-export const NO_RETRY = { 'x-should-retry': 'false' } as const;
-
-/** Returns a message for a failure to which the message of its code does not apply; undefined for others. */
-export const failureMessage = ({ reason }: UpstreamFailure): string | undefined =>
-  reason === 'too_complex'
-    ? 'The provider’s answer exceeds the limits of size or structure and was not passed on. The request was billed.'
-    : undefined;
-
 /** Reads a whole body into memory. Rejects with UpstreamFailure; `garbled` if it exceeds `bytesMax`. */
 export const collectBody = (answer: UpstreamAnswer, bytesMax: number): Promise<Buffer> =>
   new Promise((resolve, reject) => {
