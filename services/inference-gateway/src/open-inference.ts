@@ -1,17 +1,16 @@
 import type { DerivedKeys, Lifecycle, Logger, Metrics } from '@svc/service-kit';
+import type { KeyRequestDeps } from './api-key-requests/key-request-deps.ts';
 import type { BillingClient } from './billing-client.ts';
-import { createCompletionMeters } from './completions/index.ts';
 import type { Config } from './config.ts';
-import type { DelegatedDeps } from './delegated/delegated-deps.ts';
-import type { KeyRequestDeps } from './gateway/key-request-deps.ts';
-import type { Holder } from './holder.ts';
-import type { InFlight } from './in-flight.ts';
+import type { DelegatedDeps } from './delegated-requests/delegated-deps.ts';
+import type { InFlight } from './forwarding/in-flight.ts';
+import { createOpenStreams } from './forwarding/in-flight.ts';
+import { createCompletionMeters } from './forwarding/index.ts';
 import { openAnswerMemory, openJsonTasks, openRequestMemory } from './large-json/index.ts';
-import type { LeaseBook } from './leases/index.ts';
+import type { LeaseBook, ProcessLease } from './leases/index.ts';
 import { createProvenanceSigning } from './provenance.ts';
+import type { RoutesInForce } from './provider-routes/index.ts';
 import { createProviderClient, createRouteGates, type RouteGates } from './providers/index.ts';
-import type { RoutesInForce } from './routes/index.ts';
-import { createOpenStreams } from './streaming/index.ts';
 import type { UsageWriter } from './usage-records/index.ts';
 import { jsonTasks } from './worker.ts';
 
@@ -27,7 +26,7 @@ interface InferenceOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly billing: BillingClient;
-  readonly holder: Holder;
+  readonly holder: ProcessLease;
   readonly inFlight: InFlight;
   readonly usage: UsageWriter;
   readonly routes: RoutesInForce;

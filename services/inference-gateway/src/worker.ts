@@ -1,7 +1,7 @@
 import { freeBuffer } from '@svc/service-kit';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
-import { delegatedTasks } from './delegated/rewrite-event.ts';
-import { keyRequestTasks } from './gateway/read-event.ts';
+import { keyRequestTasks } from './api-key-requests/read-response.ts';
+import { delegatedTasks } from './delegated-requests/rewrite-completion.ts';
 import type { JsonTaskTable, SentTask, TaskAnswer } from './large-json/json-tasks.ts';
 import { UpstreamFailure } from './upstream-failure.ts';
 import { digestRequest } from './wire/index.ts';

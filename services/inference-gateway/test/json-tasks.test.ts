@@ -1,7 +1,7 @@
 import { createLogger, createMetrics } from '@svc/service-kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { toText } from '../src/large-json/collect-text.ts';
 import { type JsonTasks, openJsonTasks } from '../src/large-json/json-tasks.ts';
-import { toText } from '../src/large-json/json-text.ts';
 import { jsonTasks } from '../src/worker.ts';
 
 const OPTIONS = { kind: 'chat', members: new Set(['model']) } as const;

@@ -9,8 +9,6 @@ import { newId } from '@svc/contracts';
 import { createLogger, createMetrics } from '@svc/service-kit';
 import { type TestDatabase, testDatabase, waitFor } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createJournalMeters, type Journal, openJournal, takeOverJournals } from '../src/usage-journal/index.ts';
-import { lockJournal } from '../src/usage-journal/lock-journal.ts';
 import {
   createUsageMeters,
   keepUsagePartitions,
@@ -19,6 +17,9 @@ import {
   type UsageRecord,
   type WriteUsageDeps,
 } from '../src/usage-records/index.ts';
+import { lockJournal } from '../src/usage-records/journal/journal-files.ts';
+import { createJournalMeters, type Journal, openJournal } from '../src/usage-records/journal/open-journal.ts';
+import { takeOverJournals } from '../src/usage-records/journal/take-over-journals.ts';
 import { toJournalLine } from '../src/usage-records/journal-line.ts';
 import { type JournalProcess, startJournalProcess } from './support/journal-process.ts';
 

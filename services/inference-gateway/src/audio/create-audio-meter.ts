@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ByteQueue, EndOfRecording, type Step } from './byte-queue.ts';
-import { FrameCount } from './frame-count.ts';
+import { FrameCount } from './codec-packets.ts';
 import { readFlac } from './read-flac.ts';
 import { readMp4 } from './read-mp4.ts';
 import { readMpeg } from './read-mpeg.ts';

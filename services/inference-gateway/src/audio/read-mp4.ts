@@ -1,5 +1,5 @@
 import type { ByteQueue, Step } from './byte-queue.ts';
-import type { FrameCount } from './frame-count.ts';
+import type { FrameCount } from './codec-packets.ts';
 import { aacRate } from './read-mpeg.ts';
 
 /** Boxes whose children are read. */

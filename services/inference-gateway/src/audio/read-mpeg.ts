@@ -1,5 +1,5 @@
 import type { ByteQueue, Step } from './byte-queue.ts';
-import type { FrameCount } from './frame-count.ts';
+import type { FrameCount } from './codec-packets.ts';
 
 const SYNC = 0xff;
 const HEADER_BYTES = 7;

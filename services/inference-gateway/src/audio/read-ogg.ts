@@ -1,8 +1,7 @@
 import type { ByteQueue, Step } from './byte-queue.ts';
-import type { FrameCount } from './frame-count.ts';
-import { OPUS_SAMPLES_PER_SECOND, opusSamples } from './opus-packet.ts';
+import type { FrameCount } from './codec-packets.ts';
+import { OPUS_SAMPLES_PER_SECOND, opusSamples, readVorbisHeader, type VorbisHeader } from './codec-packets.ts';
 import { flacRate, readFlacFrame } from './read-flac.ts';
-import { readVorbisHeader, type VorbisHeader } from './vorbis-header.ts';
 
 const LETTER_O = 0x4f;
 const PAGE_HEAD_BYTES = 27;

@@ -1,8 +1,7 @@
 import type { ByteQueue, Step } from './byte-queue.ts';
-import type { FrameCount } from './frame-count.ts';
-import { OPUS_SAMPLES_PER_SECOND, opusSamples } from './opus-packet.ts';
+import type { FrameCount } from './codec-packets.ts';
+import { OPUS_SAMPLES_PER_SECOND, opusSamples, readVorbisHeader } from './codec-packets.ts';
 import { aacRate } from './read-mpeg.ts';
-import { readVorbisHeader } from './vorbis-header.ts';
 
 const SEGMENT = 0x18538067;
 const TRACKS = 0x1654ae6b;

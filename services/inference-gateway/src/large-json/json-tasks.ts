@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { Logger, Metrics } from '@svc/service-kit';
 import { Piscina, queueOptionsSymbol, type TaskQueue } from 'piscina';
 import { type FailureReason, UpstreamFailure } from '../upstream-failure.ts';
-import { type JsonText, joinPieces } from './json-text.ts';
+import { type JsonText, joinPieces } from './collect-text.ts';
 
 /** Task on one JSON text. Options and result are cloned between threads, so keep them small; a `body` is transferred. */
 export type JsonTask = (bytes: Buffer, options: never) => object;

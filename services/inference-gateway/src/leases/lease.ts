@@ -7,8 +7,7 @@ import {
   type SpentLease,
 } from '@svc/contracts';
 import { UnorderedSet } from '@svc/service-kit';
-import { KeyMinute, type LimitState } from './key-minute.ts';
-import { createKeyPace } from './key-pace.ts';
+import { createKeyPace, KeyMinute, type LimitState } from './key-use.ts';
 
 /** Amounts that one request needs at most. */
 export interface RequestNeed {

@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ProviderKindName } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
 import { z } from 'zod';
-import type { Provider, Route } from '../routes/index.ts';
+import type { Provider, Route } from '../provider-routes/index.ts';
 import { IMAGE_TOKENS_MAX, type OutputLimitMember, REWRITTEN_MEMBERS } from '../wire/index.ts';
-import { type ReadWireError, readWireError } from './common-wire/read-refusal.ts';
+import { type ReadWireError, readWireError } from './read-refusal.ts';
 
 /** Differences of one provider's API from the common wire format. */
 export interface ProviderKind {

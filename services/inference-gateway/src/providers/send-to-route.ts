@@ -1,20 +1,15 @@
 import type { Readable } from 'node:stream';
 import type { Logger } from '@svc/service-kit';
 import { activeTracing, currentSpan, type TraceSpan } from '@svc/tracing';
-import { CommonHeaders, type HttpClient } from '../http-client/index.ts';
-import { operationName, type Route, type TokenRoute } from '../routes/index.ts';
+import { operationName, type Route, type TokenRoute } from '../provider-routes/index.ts';
 import { toDispatchedFailure, UpstreamFailure } from '../upstream-failure.ts';
 import { type RequestBody, toUpstreamBody } from '../wire/index.ts';
-import {
-  openUpstream,
-  type UpstreamAnswer,
-  type UpstreamLimits,
-  type UpstreamRequest,
-} from './common-wire/open-upstream.ts';
-import { readRefusal } from './common-wire/read-refusal.ts';
+import type { HttpClient } from './http-client/http-client.ts';
+import { CommonHeaders } from './http-client/http-exchange.ts';
+import { openUpstream, type UpstreamAnswer, type UpstreamLimits, type UpstreamRequest } from './open-upstream.ts';
 import { kindOf } from './provider-kinds.ts';
-import type { RouteVerdict } from './route-gate.ts';
-import type { RouteGates } from './route-gates.ts';
+import { readRefusal } from './read-refusal.ts';
+import type { RouteGates, RouteVerdict } from './route-gates.ts';
 
 /** Dependencies of requests to providers. */
 export interface UpstreamDeps {
@@ -174,4 +169,38 @@ export const bodyForRoute = (
     outputLimitMember,
     memberNames,
   });
+};
+
+/**
+ * Tries routes in order, as long as the previous one has definitely generated nothing. Throws the most informative failure
+ * (see `failureToReport`). Calls `onFailed` for each route whose provider received the request but did not serve it.
+ */
+export const tryInOrder = async <R, T>(
+  routes: readonly R[],
+  attempt: (route: R) => Promise<T>,
+  onFailed: (route: R) => void,
+): Promise<T> => {
+  let last: UpstreamFailure | undefined;
+  for (const route of routes) {
+    try {
+      return await attempt(route);
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error;
+      if (error.hasReachedProvider) onFailed(route);
+      if (!error.allowsFallback) throw error;
+      last = last === undefined ? error : failureToReport(last, error);
+    }
+  }
+  throw last ?? new UpstreamFailure('unreachable');
+};
+
+/**
+ * Chooses which of two failures to report. Prefers failures of providers to `held_back`, then the later one; but keeps
+ * `busy` over `unreachable`, as it may have Retry-After. Of two held back, returns the one with the earlier retry.
+ */
+export const failureToReport = (first: UpstreamFailure, second: UpstreamFailure): UpstreamFailure => {
+  if (second.reason === 'unreachable' && first.reason === 'busy') return first;
+  if (second.reason !== 'held_back') return second;
+  if (first.reason !== 'held_back') return first;
+  return Number(first.retryAfter) <= Number(second.retryAfter) ? first : second;
 };

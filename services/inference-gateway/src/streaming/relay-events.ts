@@ -2,11 +2,9 @@ import type { TextOwner } from '../large-json/index.ts';
 import type { UpstreamAnswer } from '../providers/index.ts';
 import { UpstreamFailure } from '../upstream-failure.ts';
 import type { ClientWriter, Edited } from './client-writer.ts';
-import { completeEvent, eventData, isDone, isLargeEvent } from './event-data.ts';
-import { EventRoom } from './event-room.ts';
-import { createEventSplitter, EventTooLongError } from './event-splitter.ts';
+import { completeEvent, createEventSplitter, EventTooLongError, eventData, isDone, isLargeEvent } from './events.ts';
 import type { LargeEvent, StreamEditor } from './stream-editor.ts';
-import { drainUpstream, PAUSE, UpstreamFlow } from './upstream-flow.ts';
+import { drainUpstream, EventRoom, PAUSE, UpstreamFlow } from './upstream-flow.ts';
 
 /** End of a stream whose answer had started. */
 export interface StreamEnd {

@@ -1,6 +1,6 @@
 import type { Metrics } from '@svc/service-kit';
 import type { SpanAttributes } from '@svc/tracing';
-import { operationName } from '../routes/index.ts';
+import { operationName } from '../provider-routes/index.ts';
 import type { RequestEnd, UsageRecord } from './usage-record.ts';
 
 /** Seconds, from the OpenTelemetry semantic conventions for generative AI, as are the other buckets. */

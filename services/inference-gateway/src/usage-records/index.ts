@@ -1,3 +1,4 @@
+export { openUsage } from './open-usage.ts';
 export { keepUsagePartitions } from './partitions.ts';
 export { replayUsage } from './replay-usage.ts';
 export { endUnsent, openRequestBook, type RequestBook, servedBy, tokenEnd } from './request-book.ts';

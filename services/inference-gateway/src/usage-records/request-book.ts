@@ -3,7 +3,7 @@ import { HANDLED, STATUS_CALLER_GONE } from '@svc/service-kit';
 import { currentSpan, type TraceSpan, withinSpan } from '@svc/tracing';
 import type { Settlement } from '../billing-client.ts';
 import type { Spending } from '../leases/index.ts';
-import type { TokenRoute } from '../routes/index.ts';
+import type { TokenRoute } from '../provider-routes/index.ts';
 import type { TokenUsage } from '../wire/index.ts';
 import { usageAttributes } from './gen-ai.ts';
 import { type RequestEnd, type RequestIdentity, releasedEnd, type ServedBy, toSettlement } from './usage-record.ts';

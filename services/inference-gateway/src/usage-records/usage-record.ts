@@ -1,6 +1,6 @@
 import type { RequestOutcome, SpentLease, UsageFact } from '@svc/contracts';
 import type { Settlement } from '../billing-client.ts';
-import type { RouteService } from '../routes/index.ts';
+import type { RouteService } from '../provider-routes/index.ts';
 
 /** Properties of a request that are known before it is forwarded. */
 export interface RequestIdentity {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { batchCalls, type Metrics } from '@svc/service-kit';
 import { type TraceSpan, withinSpan } from '@svc/tracing';
-import type { Journal, JournalEntry } from '../usage-journal/index.ts';
 import { createInferenceMeters } from './gen-ai.ts';
+import type { Journal, JournalEntry } from './journal/open-journal.ts';
 import { toJournalLine } from './journal-line.ts';
 import type { RequestIdentity, UsageRecord } from './usage-record.ts';
 import { BATCH_RECORDS_MAX, type WriteUsageDeps, writeUsageRecords } from './write-usage-records.ts';

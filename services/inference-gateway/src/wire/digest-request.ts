@@ -10,10 +10,16 @@ import {
 } from '@svc/contracts';
 import { check } from '@svc/service-kit/validation';
 import type { z } from 'zod';
-import { cutFaultyLists } from './cut-faulty-lists.ts';
-import { chatSize, type InputSize, textSize } from './input-size.ts';
 import { findDuplicateKey, narrowSpan, scanObject } from './json-members.ts';
-import { chatBounds, completionBounds, type OutputBounds } from './output-bounds.ts';
+import { cutFaultyLists } from './json-value.ts';
+import {
+  chatBounds,
+  chatSize,
+  completionBounds,
+  type InputSize,
+  type OutputBounds,
+  textSize,
+} from './request-bounds.ts';
 import { type RequestBody, readStreamOptions, type StreamOptions, wantsUsage } from './upstream-body.ts';
 
 /** Kinds of JSON requests. Each has its schema. */

@@ -1,7 +1,6 @@
 import { UpstreamFailure } from '../upstream-failure.ts';
 import { isRecord, isSet, parseJson, recordableName } from './json-value.ts';
-import { outputBytesOf } from './output-bytes.ts';
-import { type ReportedUsage, readUsage } from './token-usage.ts';
+import { outputBytesOf, type ReportedUsage, readUsage } from './token-usage.ts';
 
 /**
  * Returns true for an error in an answer with status 200: nested as most providers send it, or flat as older vLLM and its

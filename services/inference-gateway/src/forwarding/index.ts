@@ -1,0 +1,26 @@
+export type {
+  AnswerReader,
+  AnswerShape,
+  RoutedAnswer,
+  ShapedAnswer,
+  ShapedStream,
+  UpstreamNames,
+} from './answer-shape.ts';
+export { BROKEN_STREAM_ERROR, type FailureResponse, failWith, NO_RETRY, toCallerError } from './failure-response.ts';
+export type { ForwardingDeps } from './forwarding-deps.ts';
+export { type CompletionMeters, createCompletionMeters } from './forwarding-deps.ts';
+export { type CompletionRequest, type RequestSource, readRequest, receiveRequest } from './read-request.ts';
+export {
+  affordableOutput,
+  canBeFitted,
+  costSoFar,
+  FITTED_TOKENS_MIN,
+  holdOf,
+  holdTokens,
+  outputTokensOf,
+  ownOutputLimit,
+  type RequestBounds,
+  usageSoFar,
+} from './request-cost.ts';
+export { sendJsonText } from './send-json.ts';
+export { serveCompletion } from './serve-completion.ts';
