@@ -12,13 +12,13 @@ import {
   type InternalClient,
   systemClock,
 } from '@svc/service-kit';
+import { accountDeletionRoutes } from './account-deletions.ts';
 import { alertRoutes } from './alerts.ts';
 import { appBudgetRoutes } from './app-budgets.ts';
 import { auditRoutes } from './audit-log.ts';
 import { createAuthClient } from './auth-client.ts';
-import { endingRoutes } from './endings.ts';
 import { extraUsageRoutes } from './extra-usage.ts';
-import { createHolderMeters, createHolderSweep, holderRoutes } from './holders.ts';
+import { createHolderMeters, createHolderSweep, holderRoutes } from './gateway-processes.ts';
 import type { Job } from './jobs.ts';
 import {
   createLeaseMeters,
@@ -31,7 +31,7 @@ import {
 } from './leases/index.ts';
 import { finishRestore } from './payments/index.ts';
 import { personalDataRoutes } from './personal-data.ts';
-import { planInternalRoutes, planRoutes } from './plans/index.ts';
+import { planInternalRoutes, planRoutes } from './plans.ts';
 import { createReceiptSigning, receiptInternalRoutes, receiptRoutes } from './receipts.ts';
 import {
   createReservationMeters,
@@ -49,7 +49,7 @@ import {
   subscriptionInternalRoutes,
   subscriptionRoutes,
 } from './subscriptions/index.ts';
-import { usageInternalRoutes, usageRoutes } from './usage/index.ts';
+import { usageInternalRoutes, usageRoutes } from './usage/routes.ts';
 import { walletRoutes } from './wallets.ts';
 import { type PaymentParts, wirePayments } from './wire-payments.ts';
 
@@ -140,7 +140,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
     ...usageInternalRoutes(common),
     ...receiptInternalRoutes({ receipts: receiptSigning, withdrawKeys: receipts.withdraw }),
     ...secretRoutes({ service: SERVICE, database, uses: [receipts.use] }),
-    ...endingRoutes(common),
+    ...accountDeletionRoutes(common),
     ...personalDataRoutes({ url: config.DATABASE_URL, caFile: config.DATABASE_CA_FILE }),
     ...parts.operatorBindings,
     ...bindRestores(parts, common, payments),

@@ -31,7 +31,7 @@ import { checkBalances } from './balances.ts';
 import { configSchema, jwksUrlOf, planRulesOf } from './config.ts';
 import { keepRequestPartitions } from './keep-request-partitions.ts';
 import { createLeaseRecalls } from './leases/index.ts';
-import { loadPlans, openPlanOffer } from './plans/index.ts';
+import { loadPlans, openPlanOffer } from './plans.ts';
 
 const NAME = 'billing';
 const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));

@@ -4,7 +4,7 @@ import { startBackgroundWork } from '@svc/billing/src/background-work.ts';
 import { configSchema, jwksUrlOf } from '@svc/billing/src/config.ts';
 import { keepRequestPartitions } from '@svc/billing/src/keep-request-partitions.ts';
 import type { RecallLeases } from '@svc/billing/src/leases/index.ts';
-import { openPlanOffer } from '@svc/billing/src/plans/index.ts';
+import { openPlanOffer } from '@svc/billing/src/plans.ts';
 import type { RouteDefinition } from '@svc/contracts';
 import { startRelay } from '@svc/messaging';
 import type { StripeStandIn } from '@svc/sandbox/stripe';

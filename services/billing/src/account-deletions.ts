@@ -92,7 +92,7 @@ const WAITING_MAX = 50;
  * Tells Stripe of accounts that are to be deleted, kept or erased, and applies what follows. Every step is
  * idempotent, so a crash repeats it.
  */
-export const applyEndings = async (deps: SettleCheckoutDeps & JobDeps): Promise<void> => {
+export const applyAccountDeletions = async (deps: SettleCheckoutDeps & JobDeps): Promise<void> => {
   const userIds = await listWaitingEndings(deps.database, WAITING_MAX);
   await runItems(deps, 'account_endings', userIds, async (userId) => {
     const ending = await findWaitingEnding(deps.database, userId);
@@ -163,10 +163,13 @@ const refresh = async (deps: SettleCheckoutDeps & JobDeps, id: string): Promise<
 const { accountDeletionRequested, accountDeletionCancelled, accountErased } = events;
 
 /**
- * Starts the consumer of facts about the deletion of accounts, in their order. `applyEndings` calls the
+ * Starts the consumer of facts about the deletion of accounts, in their order. `applyAccountDeletions` calls the
  * payment provider afterwards, because a transaction must not wait for it.
  */
-export const startEndingConsumer = (deps: { readonly database: Knex; readonly messaging: Messaging }): Consumer =>
+export const startAccountDeletionConsumer = (deps: {
+  readonly database: Knex;
+  readonly messaging: Messaging;
+}): Consumer =>
   startConsumer({
     messaging: deps.messaging,
     database: deps.database,
@@ -188,7 +191,7 @@ export const startEndingConsumer = (deps: { readonly database: Knex; readonly me
 const PAGE_MAX = 1_000;
 
 /** Binds the internal route that remembers erased accounts for auth. */
-export const endingRoutes = ({ database }: { readonly database: Knex }): Binding[] => [
+export const accountDeletionRoutes = ({ database }: { readonly database: Knex }): Binding[] => [
   bind(internalRoutes.listErasedAccounts, async ({ query }) => {
     const page = { since: new Date(query.since), after: query.after, limit: PAGE_MAX + 1 };
     const found = await listErasedAccounts(database, page);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { loadPlans } from './load-plans.ts';
+import { loadPlans } from './plans.ts';
 
 const EUROS = { currency: 'EUR', needsStripePrice: false };
 const PLAN = `

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { withSessionId } from './checkout-session.ts';
+import { withSessionId } from './checkout-sessions.ts';
 
 describe('withSessionId', () => {
   test.each([

@@ -5,7 +5,7 @@ import { type TestNats, testNats } from '@svc/messaging/testing';
 import { createLogger } from '@svc/service-kit';
 import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startEndingConsumer } from '../src/endings.ts';
+import { startAccountDeletionConsumer } from '../src/account-deletions.ts';
 import { type TestBilling, testBilling } from './support/billing.ts';
 import { stripeBilling } from './support/stripe-billing.ts';
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
   const logger = createLogger({ service: 'billing', level: 'silent' });
   messaging = await connectMessaging({ url: nats.urlOf('billing'), name: 'billing', logger });
   operator = await connectMessaging({ url: nats.url, name: 'operator', logger });
-  consumer = startEndingConsumer({ database: billing.db, messaging });
+  consumer = startAccountDeletionConsumer({ database: billing.db, messaging });
 });
 afterAll(async () => {
   await consumer?.stop();

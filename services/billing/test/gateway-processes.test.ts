@@ -4,7 +4,7 @@ import { createMetrics } from '@svc/service-kit';
 import { waitFor } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { checkBalances } from '../src/balances.ts';
-import { createHolderMeters, createHolderSweep } from '../src/holders.ts';
+import { createHolderMeters, createHolderSweep } from '../src/gateway-processes.ts';
 import { createLeaseMeters } from '../src/leases/index.ts';
 import { delegatedRequest, type TestBilling, testBilling } from './support/billing.ts';
 

@@ -1,8 +1,39 @@
 import { recordColumns } from '@svc/database';
+import type { Metrics } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { whereDue } from '../jobs.ts';
-import type { CheckoutSession } from './checkout-session.ts';
 import type { Payment } from './stripe/index.ts';
+
+/** A purchase, stored from the start of its checkout. */
+export interface CheckoutSession {
+  readonly id: string;
+  readonly userId: string;
+  readonly kind: 'subscription' | 'top_up' | 'seats';
+  readonly planId: string | null;
+  /** Number of seats; null for other purchases. */
+  readonly quantity: number | null;
+  readonly amountMicros: number | null;
+  /** Price at the start of the checkout. */
+  readonly asked: Payment;
+  readonly providerSessionId: string | null;
+  /** True for a charge of the saved payment method, which has no hosted page. */
+  readonly isAutomatic: boolean;
+  /**
+   * `expired`: ended without a payment, as an automatic charge that failed. `void`: paid while another subscription was live, and therefore refunded. `mismatched`: the payment differs from
+   * the price, and therefore had no effect.
+   */
+  readonly status: 'open' | 'complete' | 'expired' | 'void' | 'mismatched';
+  readonly subscriptionId: string | null;
+  readonly startedAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** Appends the session id to the query of a return URL. Every other byte stays the same. */
+export const withSessionId = (returnUrl: string, sessionId: string): string => {
+  const [base = '', ...fragment] = returnUrl.split('#');
+  const separator = base.includes('?') ? (/[?&]$/.test(base) ? '' : '&') : '?';
+  return [`${base}${separator}session_id=${encodeURIComponent(sessionId)}`, ...fragment].join('#');
+};
 
 /** Hours until an unpaid checkout expires. */
 const CHECKOUT_HOURS = 24;
@@ -43,7 +74,7 @@ const COLUMNS = recordColumns<StoredSession>({
 });
 
 /** A session that the provider does not know yet. */
-export interface NewCheckoutSession {
+interface NewCheckoutSession {
   readonly id: string;
   readonly userId: string;
   readonly kind: CheckoutSession['kind'];
@@ -197,3 +228,16 @@ const toSession = ({ askedMicros, askedCurrency, ...session }: StoredSession): C
   ...session,
   asked: { amountMicros: askedMicros, currency: askedCurrency },
 });
+
+/** Metrics of payments. */
+export interface PaymentMeters {
+  readonly mismatched: (count: number) => void;
+}
+
+export const createPaymentMeters = (metrics: Metrics): PaymentMeters => {
+  const mismatched = metrics.gauge({
+    name: 'billing_mismatched_payments',
+    help: 'Paid checkouts of the last 24 hours whose amount or currency differs from the price.',
+  });
+  return { mismatched: (count) => mismatched.set(count) };
+};

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 
 /** Use of an app over its users. */
-export interface TypicalUse {
+interface TypicalUse {
   /** Users with use that cost anything, at most `TYPICAL_USERS_MAX`. */
   readonly users: number;
   /** Median share of a weekly limit, 0 to 1. Null without users. */
