@@ -6,7 +6,7 @@ import type { DelegatedDeps } from './delegated-requests/delegated-deps.ts';
 import type { InFlight } from './forwarding/in-flight.ts';
 import { createOpenStreams } from './forwarding/in-flight.ts';
 import { createCompletionMeters } from './forwarding/index.ts';
-import { openAnswerMemory, openJsonTasks, openRequestMemory } from './large-json/index.ts';
+import { openJsonTasks, openRequestMemory, openResponseMemory } from './large-json/index.ts';
 import type { LeaseBook, ProcessLease } from './leases/index.ts';
 import { createProvenanceSigning } from './provenance.ts';
 import type { RoutesInForce } from './provider-routes/index.ts';
@@ -69,7 +69,7 @@ export const openInference = (life: Lifecycle, options: InferenceOptions): Deleg
     plansUrl: `${config.PUBLIC_BASE_URL}/plans`,
     json,
     requestMemory: openRequestMemory(),
-    answerMemory: openAnswerMemory(),
+    responseMemory: openResponseMemory(),
     leases,
     signProvenance: createProvenanceSigning({ issuer: config.PUBLIC_BASE_URL, keys: proofKeys, clock }),
     meters: createCompletionMeters(options.metrics),

@@ -2,7 +2,7 @@ import { freeBuffer } from '@svc/service-kit';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { keyRequestTasks } from './api-key-requests/read-response.ts';
 import { delegatedTasks } from './delegated-requests/rewrite-completion.ts';
-import type { JsonTaskTable, SentTask, TaskAnswer } from './large-json/json-tasks.ts';
+import type { JsonTaskTable, SentTask, TaskOutcome } from './large-json/json-tasks.ts';
 import { UpstreamFailure } from './upstream-failure.ts';
 import { digestRequest } from './wire/index.ts';
 
@@ -23,7 +23,7 @@ const createTaskRunner =
       return keepsText ? transfer({ text, result }, [text.buffer, ...body]) : transfer({ result }, body);
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
-      return { failure: error.reason } satisfies TaskAnswer;
+      return { failure: error.reason } satisfies TaskOutcome;
     } finally {
       if (!keepsText) freeBuffer(text);
     }
@@ -45,7 +45,7 @@ const join = (pieces: readonly Uint8Array[], length: number): Buffer => {
 
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-const transfer = (answer: TaskAnswer, list: readonly ArrayBufferLike[]): object =>
-  move({ [transferableSymbol]: list, [valueSymbol]: answer });
+const transfer = (response: TaskOutcome, list: readonly ArrayBufferLike[]): object =>
+  move({ [transferableSymbol]: list, [valueSymbol]: response });
 
 export const run = createTaskRunner(jsonTasks);

@@ -2,14 +2,14 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { AppError, createLogger, createMetrics } from '@svc/service-kit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AnswerShape } from '../src/forwarding/answer-shape.ts';
 import { failWith, toCallerError } from '../src/forwarding/failure-response.ts';
 import type { ForwardingDeps } from '../src/forwarding/forwarding-deps.ts';
 import { createCompletionMeters } from '../src/forwarding/forwarding-deps.ts';
 import { createOpenStreams } from '../src/forwarding/in-flight.ts';
 import { holdRequest } from '../src/forwarding/read-request.ts';
+import type { ResponseShape } from '../src/forwarding/response-shape.ts';
 import { serveCompletion } from '../src/forwarding/serve-completion.ts';
-import { jsonAnswerLimits, openAnswerMemory } from '../src/large-json/index.ts';
+import { jsonResponseLimits, openResponseMemory } from '../src/large-json/index.ts';
 import type { TokenRoute } from '../src/provider-routes/index.ts';
 import { createProviderClient, createRouteGates } from '../src/providers/index.ts';
 import { digestRequest } from '../src/wire/index.ts';
@@ -31,7 +31,7 @@ const deps = {
   upstreamLimits: { firstByteTimeoutMs: 5_000, idleTimeoutMs: 5_000, totalTimeoutMs: 5_000 },
   streams: createOpenStreams(metrics),
   streamLimits: { eventBytesMax: 1_000_000, clientIdleTimeoutMs: 1_000, keepAliveMs: 15_000 },
-  answerMemory: openAnswerMemory(),
+  responseMemory: openResponseMemory(),
   meters: createCompletionMeters(metrics),
   clock,
 } as unknown as ForwardingDeps;
@@ -88,8 +88,8 @@ const fail = async (fault: Error, { isStreamed, isEarly }: { isStreamed: boolean
   const thrower = (): never => {
     throw fault;
   };
-  const shape: AnswerShape = {
-    openReader: () => ({ limits: jsonAnswerLimits(), shape: thrower }),
+  const shape: ResponseShape = {
+    openReader: () => ({ limits: jsonResponseLimits(), shape: thrower }),
     shapeStream: thrower,
     sendsComments: true,
   };
@@ -107,8 +107,8 @@ const fail = async (fault: Error, { isStreamed, isEarly }: { isStreamed: boolean
     path: '/chat/completions',
     shape,
     ...(isEarly ? { outputLimitOf: thrower } : {}),
-    answerFailure: (failure) => failWith(toCallerError('api_key', failure)),
-    exchange: { res: new ServerResponse(new IncomingMessage(new Socket())), log: logger },
+    failureResponse: (failure) => failWith(toCallerError('api_key', failure)),
+    context: { res: new ServerResponse(new IncomingMessage(new Socket())), log: logger },
   }).catch((thrown: unknown) => thrown);
   return { error, outcomes };
 };

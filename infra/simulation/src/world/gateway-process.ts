@@ -198,8 +198,8 @@ const serveDelegated = async (
 ): Promise<void> => {
   const { random } = surroundings;
   const holdMicros = random.integer(...HOLD_MICROS);
-  const answerMemory = { checkRoom: () => undefined };
-  const deps = { billing, usage, holder, clock, answerMemory, ingressRegion: 'local', manageUrl: 'https://svc.test' };
+  const responseMemory = { checkRoom: () => undefined };
+  const deps = { billing, usage, holder, clock, responseMemory, ingressRegion: 'local', manageUrl: 'https://svc.test' };
   const { book } = await admitDelegated(
     // Admission uses these members only.
     deps as unknown as DelegatedDeps,

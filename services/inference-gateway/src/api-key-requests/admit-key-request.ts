@@ -13,7 +13,7 @@ import {
 import type { KeyLimitStates, LeaseRefusal } from '../leases/index.ts';
 import type { TokenRoute } from '../provider-routes/index.ts';
 import { openRequestBook, type RequestBook, type RequestIdentity } from '../usage-records/index.ts';
-import { EMBEDDINGS_ANSWER_BYTES_MAX } from './embeddings/embeddings-shape.ts';
+import { EMBEDDINGS_RESPONSE_BYTES_MAX } from './embeddings/embeddings-shape.ts';
 import type { KeyRequestDeps } from './key-request-deps.ts';
 
 type LimitState = KeyLimitStates['requests'];
@@ -42,7 +42,7 @@ type Headers = (refusal: LeaseRefusal) => Readonly<Record<string, string>>;
 
 const VERDICT_HEADERS: Readonly<Partial<Record<LeaseRefusal['verdict'], Headers>>> = {
   rate_limit_exceeded: ({ limits }) => retryAfter(limits),
-  // Common SDKs retry every 409, but this answer would not change.
+  // Common SDKs retry every 409, but this response would not change.
   duplicate_request: () => NO_RETRY,
 };
 
@@ -104,7 +104,7 @@ interface KeyAdmission {
 
 interface AdmittedKeyRequest {
   readonly book: RequestBook;
-  /** Rate limit headers, set on every answer from here on. */
+  /** Rate limit headers, set on every response from here on. */
   readonly headers: Readonly<Record<string, string>>;
   /** Amount that it holds. Smaller than its maximum cost if wallet or month cover no more. */
   readonly holdMicros: number;
@@ -118,10 +118,10 @@ interface AdmittedKeyRequest {
 export const admitKeyRequest = async (deps: KeyRequestDeps, admission: KeyAdmission): Promise<AdmittedKeyRequest> => {
   if (!deps.usage.hasRoom()) throw new AppError('service_unavailable', undefined, { headers: { 'retry-after': '2' } });
   const { requestId, caller, request, service, idempotencyKey } = admission;
-  // Once forwarded, an answer waits for memory as long as it takes.
-  deps.answerMemory.checkRoom(
+  // Once forwarded, a response waits for memory as long as it takes.
+  deps.responseMemory.checkRoom(
     caller.userId,
-    service === 'embeddings' ? EMBEDDINGS_ANSWER_BYTES_MAX : INFERENCE_JSON_BYTES_MAX,
+    service === 'embeddings' ? EMBEDDINGS_RESPONSE_BYTES_MAX : INFERENCE_JSON_BYTES_MAX,
   );
   const startedAtMs = deps.clock();
   const estimateMicros = estimateOf(admission);
@@ -148,7 +148,7 @@ export const admitKeyRequest = async (deps: KeyRequestDeps, admission: KeyAdmiss
     ...tokensOf(admission),
   };
   const decision = await deps.leases.spend(caller, { requestId, ...need, idempotencyKey }).catch((error: unknown) => {
-    // Billing may remember the key although its answer was lost, so it learns that nothing was sent.
+    // Billing may remember the key although its response was lost, so it learns that nothing was sent.
     if (idempotencyKey !== undefined) void openRequestBook(common).finishFailed({ isUncertain: false, status: 503 });
     throw error;
   });
@@ -162,14 +162,14 @@ export const admitKeyRequest = async (deps: KeyRequestDeps, admission: KeyAdmiss
 
 /** Returns the output limit that an amount pays on every route; 0 if that is too little, or nothing is generated. */
 const tokensFor = ({ request, candidates }: KeyAdmission, amountMicros: number): number => {
-  if (request.answersCount === 0) return 0;
+  if (request.choicesWanted === 0) return 0;
   const limits = candidates.map((route) => affordableOutput(request, route, amountMicros));
   const tokens = Math.min(...limits.filter((limit) => limit !== undefined));
   const isUseful = tokens >= Math.max(FITTED_TOKENS_MIN, request.outputTokensMin);
   return isUseful && Number.isFinite(tokens) ? tokens : 0;
 };
 
-/** Estimates the cost before the answer begins: the input, at the price of the preferred route. */
+/** Estimates the cost before the response begins: the input, at the price of the preferred route. */
 const estimateOf = ({ request, candidates: [preferred] }: KeyAdmission): number =>
   preferred === undefined ? 0 : costSoFar(request, { route: preferred, reported: undefined, outputBytes: 0 });
 

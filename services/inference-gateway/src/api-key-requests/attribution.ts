@@ -1,6 +1,6 @@
 import type { ComplianceMetadata } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
-import type { RoutedAnswer, UpstreamNames } from '../forwarding/index.ts';
+import type { RoutedResponse, UpstreamNames } from '../forwarding/index.ts';
 import { UpstreamFailure } from '../upstream-failure.ts';
 import { type ChunkDigest, isSet, MessageDigest } from '../wire/index.ts';
 import { attribute, coversModel } from './compliance.ts';
@@ -8,7 +8,7 @@ import type { KeyRequestDeps } from './key-request-deps.ts';
 
 /** Proves the provider and model of a stream from its first chunk, and checks that later chunks agree. */
 export interface Attribution {
-  /** Proves provider and model from the head of the answer alone. Returns undefined if it lacks mandatory data. */
+  /** Proves provider and model from the head of the response alone. Returns undefined if it lacks mandatory data. */
   readonly openLate: () => ComplianceMetadata | undefined;
   /** Returns undefined for a chunk without choices that does not name the model yet. Throws AppError if the proof is incomplete. */
   readonly open: (chunk: ChunkDigest) => ComplianceMetadata | undefined;
@@ -20,7 +20,7 @@ export interface Attribution {
 }
 
 interface AttributionOptions {
-  /** Proves provider and model from the head of the answer alone. Throws AppError if the proof is incomplete. */
+  /** Proves provider and model from the head of the response alone. Throws AppError if the proof is incomplete. */
   readonly attributeHead: () => ComplianceMetadata;
   /** Proves provider and model from the first chunk. Throws AppError if the proof is incomplete. */
   readonly attribute: (chunk: ChunkDigest) => ComplianceMetadata;
@@ -65,45 +65,45 @@ export const createAttribution = (options: AttributionOptions): Attribution => {
 
 export type ProofDeps = Pick<KeyRequestDeps, 'ingressRegion' | 'clock' | 'signProvenance'>;
 
-/** Proves the provider and model of an answer. Throws AppError if the proof is incomplete or ambiguous. */
+/** Proves the provider and model of a response. Throws AppError if the proof is incomplete or ambiguous. */
 export const prove = (
   deps: ProofDeps,
   requestId: string,
-  { route, upstream }: RoutedAnswer,
-  answer: { readonly id: unknown; readonly model: unknown },
+  { route, upstream }: RoutedResponse,
+  response: { readonly id: unknown; readonly model: unknown },
 ): ComplianceMetadata =>
   attribute(
-    { route, headers: upstream.headers, id: answer.id, model: answer.model },
+    { route, headers: upstream.headers, id: response.id, model: response.model },
     { requestId, ingressRegion: deps.ingressRegion, nowMs: deps.clock() },
   );
 
 /** Creates the attribution of a route's stream. */
-export const routeAttribution = (deps: ProofDeps, requestId: string, routed: RoutedAnswer): Attribution =>
+export const routeAttribution = (deps: ProofDeps, requestId: string, routed: RoutedResponse): Attribution =>
   createAttribution({
     attributeHead: () => prove(deps, requestId, routed, { id: undefined, model: routed.route.upstreamModel }),
     attribute: (chunk) => prove(deps, requestId, routed, chunk),
     covers: (model) => coversModel(routed.route.upstreamModel, model),
   });
 
-/** Returns the names to record for an answer. */
+/** Returns the names to record for a response. */
 export const namesOf = (metadata: ComplianceMetadata | undefined): UpstreamNames => ({
   upstreamModel: metadata?.model ?? null,
   upstreamRequestId: metadata?.upstream_request_id ?? null,
 });
 
-/** Signs the proof of provenance of an answer. Returns undefined if it has no digest. */
+/** Signs the proof of provenance of a response. Returns undefined if it has no digest. */
 export const signProof = (
   deps: ProofDeps,
-  { requestId, route, metadata, contentSha256 }: SignedAnswer,
+  { requestId, route, metadata, contentSha256 }: SignedResponse,
 ): string | undefined => {
   const { provider, model, data_zone } = metadata;
   const source = { provider, model, data_zone, certification: route.certification };
   return deps.signProvenance({ requestId, contentSha256, source });
 };
 
-interface SignedAnswer {
+interface SignedResponse {
   readonly requestId: string;
-  readonly route: RoutedAnswer['route'];
+  readonly route: RoutedResponse['route'];
   readonly metadata: ComplianceMetadata;
   readonly contentSha256: string | undefined;
 }
@@ -115,7 +115,7 @@ export interface StreamProof {
 }
 
 /** Opens the proof of a route's stream. */
-export const openStreamProof = (deps: ProofDeps, requestId: string, { route }: RoutedAnswer): StreamProof => {
+export const openStreamProof = (deps: ProofDeps, requestId: string, { route }: RoutedResponse): StreamProof => {
   const digest = new MessageDigest();
   return { digest, sign: (metadata) => signProof(deps, { requestId, route, metadata, contentSha256: digest.value() }) };
 };

@@ -1,6 +1,6 @@
 import { AppError } from '@svc/service-kit';
-import { type AnswerShape, type CompletionRequest, ownOutputLimit } from '../forwarding/index.ts';
-import { jsonAnswerLimits, toText } from '../large-json/index.ts';
+import { type CompletionRequest, ownOutputLimit, type ResponseShape } from '../forwarding/index.ts';
+import { jsonResponseLimits, toText } from '../large-json/index.ts';
 import { namesOf, openStreamProof, type ProofDeps, prove, routeAttribution, signProof } from './attribution.ts';
 import { type ComplianceMode, complianceHeadersOf, stampBody } from './compliance.ts';
 import { createChunkStamper } from './create-chunk-stamper.ts';
@@ -14,31 +14,31 @@ export interface CertifiedShapeOptions {
   readonly request: CompletionRequest;
 }
 
-/** Shapes answers for API keys: the provider's bytes, with proof of provider and model. */
+/** Shapes responses for API keys: the provider's bytes, with proof of provider and model. */
 export const certifiedShape = (
   deps: ProofDeps & Pick<KeyRequestDeps, 'json'>,
   { mode, requestId, isProven, request }: CertifiedShapeOptions,
-): AnswerShape => ({
+): ResponseShape => ({
   sendsComments: mode === 'full',
   openReader: () => ({
-    limits: jsonAnswerLimits(),
+    limits: jsonResponseLimits(),
     shape: async (routed, text) => {
       const { route } = routed;
-      const { bytes, result: answer } = await deps.json.runAndKeep.readAnswer(text, {
+      const { bytes, result: response } = await deps.json.runAndKeep.readResponse(text, {
         contextTokensMax: route.contextTokensMax,
         outputTokensMax: ownOutputLimit(request, route),
         digestsMessages: isProven,
       });
-      if (answer.isAmbiguous) throw new AppError('provider_attribution_ambiguous');
-      const metadata = prove(deps, requestId, routed, answer);
-      const { contentSha256 } = answer;
+      if (response.isAmbiguous) throw new AppError('provider_attribution_ambiguous');
+      const metadata = prove(deps, requestId, routed, response);
+      const { contentSha256 } = response;
       const provenance = isProven ? signProof(deps, { requestId, route, metadata, contentSha256 }) : undefined;
       return {
-        body: mode === 'full' ? stampBody(bytes, answer, { compliance_metadata: metadata, provenance }) : bytes,
+        body: mode === 'full' ? stampBody(bytes, response, { compliance_metadata: metadata, provenance }) : bytes,
         memory: [bytes],
         headers: complianceHeadersOf(metadata),
-        usage: answer.usage,
-        outputBytes: answer.outputBytes,
+        usage: response.usage,
+        outputBytes: response.outputBytes,
         ...namesOf(metadata),
       };
     },

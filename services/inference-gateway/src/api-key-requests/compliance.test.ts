@@ -1,7 +1,7 @@
 import type { ComplianceMetadata } from '@svc/contracts';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { scanAnswer } from '../wire/index.ts';
+import { scanResponse } from '../wire/index.ts';
 import { coversModel, stampBody } from './compliance.ts';
 
 test.each([
@@ -40,7 +40,7 @@ const metadata: ComplianceMetadata = {
 };
 const stamp = (text: string, provenance?: string): string => {
   const bytes = Buffer.from(text);
-  return Buffer.concat(stampBody(bytes, scanAnswer(bytes), { compliance_metadata: metadata, provenance })).toString();
+  return Buffer.concat(stampBody(bytes, scanResponse(bytes), { compliance_metadata: metadata, provenance })).toString();
 };
 const TEXT = JSON.stringify(metadata);
 

@@ -3,21 +3,21 @@ import type { ComplianceMetadata } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
 import type { Route } from '../provider-routes/index.ts';
 import { readRequestId } from '../providers/index.ts';
-import { type AnswerSpan, type ByteEdit, editPieces, findMember, insertFirst, insertLast } from '../wire/index.ts';
+import { type ByteEdit, editPieces, findMember, insertFirst, insertLast, type ResponseSpan } from '../wire/index.ts';
 
 /** Separators between a model's name and the date or tag of a variant. */
 const VARIANT_MARKS = ['-', ':', '@'];
 
 /**
- * Returns true if an answer's model matches the upstream model of its route: the same name, with or without a path
+ * Returns true if a response's model matches the upstream model of its route: the same name, with or without a path
  * prefix, or a dated or tagged variant. Models with different prefixes are different.
  */
 export const coversModel = (upstreamModel: string, answered: string): boolean => {
   const route = splitPrefix(upstreamModel);
-  const answer = splitPrefix(answered);
-  const isSamePrefix = route.prefix === '' || answer.prefix === '' || route.prefix === answer.prefix;
-  if (!isSamePrefix || !answer.name.startsWith(route.name)) return false;
-  const rest = answer.name.slice(route.name.length);
+  const response = splitPrefix(answered);
+  const isSamePrefix = route.prefix === '' || response.prefix === '' || route.prefix === response.prefix;
+  if (!isSamePrefix || !response.name.startsWith(route.name)) return false;
+  const rest = response.name.slice(route.name.length);
   return rest === '' || (rest.length > 1 && VARIANT_MARKS.includes(rest.charAt(0)));
 };
 
@@ -26,8 +26,8 @@ const splitPrefix = (model: string): { prefix: string; name: string } => {
   return { prefix: model.slice(0, Math.max(0, slash)), name: model.slice(slash + 1) };
 };
 
-/** Attribution data of an answer. */
-interface AnswerAttribution {
+/** Attribution data of a response. */
+interface ResponseAttribution {
   readonly route: Route;
   readonly headers: IncomingHttpHeaders;
   readonly model: unknown;
@@ -55,12 +55,12 @@ const RAW_HEADERS = [
 ];
 
 /**
- * Builds the proof of provider and model, before a successful answer starts. Throws `compliance_metadata_missing` if
+ * Builds the proof of provider and model, before a successful response starts. Throws `compliance_metadata_missing` if
  * mandatory data is missing, `provider_attribution_ambiguous` if provider or model are unclear.
  */
-export const attribute = (answer: AnswerAttribution, request: RequestAttribution): ComplianceMetadata => {
-  const { route, headers, model } = answer;
-  const upstreamRequestId = readRequestId({ provider: route.provider, headers }, answer.id);
+export const attribute = (response: ResponseAttribution, request: RequestAttribution): ComplianceMetadata => {
+  const { route, headers, model } = response;
+  const upstreamRequestId = readRequestId({ provider: route.provider, headers }, response.id);
   if (upstreamRequestId === undefined) throw new AppError('compliance_metadata_missing');
   if (typeof model !== 'string' || !PRINTABLE.test(model)) throw new AppError('compliance_metadata_missing');
   if (!coversModel(route.upstreamModel, model)) throw new AppError('provider_attribution_ambiguous');
@@ -114,25 +114,25 @@ export const complianceModeOf = (header: string | undefined): ComplianceMode => 
   throw new AppError('compliance_mode_unsupported');
 };
 
-/** Members of `extensions` that the gateway adds to an answer. */
+/** Members of `extensions` that the gateway adds to a response. */
 interface AddedExtensions {
   readonly compliance_metadata: ComplianceMetadata;
   readonly provenance?: string | undefined;
 }
 
 /**
- * Adds `extensions` to a provider's JSON answer and returns it in pieces. Every other byte is unchanged, including those of
+ * Adds `extensions` to a provider's JSON response and returns it in pieces. Every other byte is unchanged, including those of
  * an `extensions` object sent by the provider.
  */
 export const stampBody = (
   bytes: Buffer,
-  answer: Pick<AnswerSpan, 'span' | 'extensions'>,
+  response: Pick<ResponseSpan, 'span' | 'extensions'>,
   added: AddedExtensions,
-): Buffer[] => editPieces(bytes, stampEdits(answer, added));
+): Buffer[] => editPieces(bytes, stampEdits(response, added));
 
-/** Returns the edits that add `extensions` to a provider's JSON answer. */
+/** Returns the edits that add `extensions` to a provider's JSON response. */
 export const stampEdits = (
-  { span, extensions: theirs }: Pick<AnswerSpan, 'span' | 'extensions'>,
+  { span, extensions: theirs }: Pick<ResponseSpan, 'span' | 'extensions'>,
   added: AddedExtensions,
 ): ByteEdit[] => {
   const extensions = findMember(span, 'extensions');

@@ -1,13 +1,13 @@
 import type { routes } from '@svc/contracts';
 import { type ApiKeyCaller, AppError, HANDLED, type Reply, type RequestContext } from '@svc/service-kit';
 import {
-  type AnswerShape,
   affordableOutput,
   type CompletionRequest,
   canBeFitted,
   type FailureResponse,
   failWith,
   type RequestSource,
+  type ResponseShape,
   serveCompletion,
   toCallerError,
 } from '../forwarding/index.ts';
@@ -24,7 +24,7 @@ export interface Endpoint {
   readonly service: TokenRoute['service'];
   /** Path relative to the provider's base URL. */
   readonly path: string;
-  /** Reads the request in the provider's format, and returns it with the shape of its answer. */
+  /** Reads the request in the provider's format, and returns it with the shape of its response. */
   readonly read: (deps: KeyRequestDeps, source: RequestSource) => Promise<ReadRequest>;
 }
 
@@ -33,7 +33,7 @@ interface ReadRequest {
   readonly shape: (
     deps: KeyRequestDeps,
     options: { readonly mode: ComplianceMode; readonly requestId: string; readonly isProven: boolean },
-  ) => AnswerShape;
+  ) => ResponseShape;
 }
 
 type Context = RequestContext<
@@ -74,8 +74,8 @@ export const forwardRequest = async (deps: KeyRequestDeps, endpoint: Endpoint, c
       path,
       outputLimitOf: (route) => (canBeFitted(request) ? affordableOutput(request, route, holdMicros) : undefined),
       shape: shape(deps, { mode, requestId, isProven }),
-      answerFailure: (failure) => answerFailure(deps, context, failure),
-      exchange: context,
+      failureResponse: (failure) => failureResponse(deps, context, failure),
+      context,
     });
   } finally {
     request.release();
@@ -109,7 +109,7 @@ const findRoutes = (
 };
 
 /** Passes the provider's message on if it rejected the request. */
-const answerFailure = (deps: KeyRequestDeps, { res }: Context, failure: UpstreamFailure): FailureResponse => {
+const failureResponse = (deps: KeyRequestDeps, { res }: Context, failure: UpstreamFailure): FailureResponse => {
   if (failure.reason === 'rejected') {
     return {
       status: failure.status ?? 400,

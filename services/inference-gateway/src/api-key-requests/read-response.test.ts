@@ -1,9 +1,9 @@
 import { serialize } from 'node:v8';
 import { describe, expect, test } from 'vitest';
-import { readAnswer } from './read-response.ts';
+import { readResponse } from './read-response.ts';
 
 const LIMITS = { outputTokensMax: Number.POSITIVE_INFINITY, contextTokensMax: 1_000, digestsMessages: true };
-const read = (text: string) => readAnswer(Buffer.from(text), LIMITS);
+const read = (text: string) => readResponse(Buffer.from(text), LIMITS);
 
 describe('readAnswer', () => {
   test.each([

@@ -1,32 +1,32 @@
 import { JsonShape } from '../large-json/index.ts';
 import { UpstreamFailure } from '../upstream-failure.ts';
 import {
-  type AnswerSpan,
   type Chunk,
   type ChunkDigest,
   digestChunk,
   findMember,
-  isAmbiguousAnswer,
+  isAmbiguousResponse,
   MessageDigest,
   type MessagePiece,
   outputBytesOf,
   type ReportedUsage,
+  type ResponseSpan,
   readChunk,
   readDeltas,
   readMessages,
   readUsage,
   recordableName,
   reportsError,
-  scanAnswer,
+  scanResponse,
 } from '../wire/index.ts';
 import { digestResponseRequest } from './responses/digest-response-request.ts';
-import { readChatAnswer, readLargeChatChunk } from './responses/read-chat.ts';
+import { readChatResponse, readLargeChatChunk } from './responses/read-chat.ts';
 
 /**
- * The parts of a provider's JSON answer that the gateway reads. Its size is bounded, regardless of the answer's, because it
+ * The parts of a provider's JSON response that the gateway reads. Its size is bounded, regardless of the response's, because it
  * is cloned between threads.
  */
-interface AnswerReading extends AnswerSpan {
+interface ResponseReading extends ResponseSpan {
   readonly isAmbiguous: false;
   /** Null unless it is a short printable string. */
   readonly id: string | null;
@@ -38,12 +38,12 @@ interface AnswerReading extends AnswerSpan {
   readonly contentSha256: string | undefined;
 }
 
-/** An answer that repeats a member which the gateway reads or writes. */
-export interface AmbiguousAnswer {
+/** A response that repeats a member which the gateway reads or writes. */
+export interface AmbiguousResponse {
   readonly isAmbiguous: true;
 }
 
-interface ReadAnswerOptions {
+interface ReadResponseOptions {
   readonly contextTokensMax: number;
   /** The request's own output limit, or infinity. */
   readonly outputTokensMax: number;
@@ -57,19 +57,19 @@ const BLANK = /^[\t\n\r ]*$/;
  * Reads single members and skips the rest, such as the long lists of numbers in embeddings. Throws UpstreamFailure:
  * `failed` if the provider reports an error, `garbled` if the parts read are not a JSON object.
  */
-export const readAnswer = (
+export const readResponse = (
   bytes: Buffer,
-  { contextTokensMax, outputTokensMax, digestsMessages }: ReadAnswerOptions,
-): AnswerReading | AmbiguousAnswer => {
+  { contextTokensMax, outputTokensMax, digestsMessages }: ReadResponseOptions,
+): ResponseReading | AmbiguousResponse => {
   try {
-    const { span, extensions, isAmbiguous } = scanAnswer(bytes);
+    const { span, extensions, isAmbiguous } = scanResponse(bytes);
     if (isAmbiguous) return { isAmbiguous };
     const read = (key: string): unknown => {
       const member = findMember(span, key);
       return member === undefined ? undefined : JSON.parse(bytes.toString('utf8', member.valueStart, member.valueEnd));
     };
-    const isAnswer = findMember(span, 'choices') !== undefined || findMember(span, 'data') !== undefined;
-    if (!isAnswer && reportsError({ error: read('error'), object: read('object') }))
+    const isResponse = findMember(span, 'choices') !== undefined || findMember(span, 'data') !== undefined;
+    if (!isResponse && reportsError({ error: read('error'), object: read('object') }))
       throw new UpstreamFailure('failed');
     // Extensions are edited later. Parsing them now finds damaged ones before the request is settled.
     read('extensions');
@@ -88,7 +88,7 @@ export const readAnswer = (
       contentSha256: digestsMessages ? digestOf(choices) : undefined,
     };
   } catch (error) {
-    // The error is not kept as the cause: its message could quote the answer.
+    // The error is not kept as the cause: its message could quote the response.
     throw error instanceof UpstreamFailure ? error : new UpstreamFailure('garbled');
   }
 };
@@ -120,7 +120,7 @@ export const readEvent = (
   { tokensMax, readsPieces }: ReadEventOptions,
   onChunk?: (chunk: Chunk) => void,
 ): EventReading => {
-  if (isAmbiguousAnswer(data)) return { kind: 'ambiguous' };
+  if (isAmbiguousResponse(data)) return { kind: 'ambiguous' };
   const chunk = readChunk(data);
   if (chunk === undefined) return { kind: 'other' };
   onChunk?.(chunk);
@@ -137,8 +137,8 @@ export const readLargeEvent = (data: Buffer, options: ReadEventOptions): EventRe
 /** Tasks of API-key requests, which run in a worker if their text is large. */
 export const keyRequestTasks = {
   digestResponseRequest,
-  readAnswer,
-  readChatAnswer,
+  readResponse,
+  readChatResponse,
   readLargeChatChunk,
   readLargeEvent,
 } as const;

@@ -9,7 +9,7 @@ const FLUSH_INTERVAL_MS = 2_000;
 const COUNTS_MAX = 500;
 
 export interface ActivityCounter {
-  /** Counts a request of an app when its answer ends. */
+  /** Counts a request of an app when its response ends. */
   readonly follow: (clientId: string, res: ServerResponse) => void;
   readonly stop: () => Promise<void>;
 }

@@ -37,8 +37,8 @@ export interface AdmittedRequest {
 export const admitDelegated = async (deps: DelegatedDeps, admission: DelegatedAdmission): Promise<AdmittedRequest> => {
   if (!deps.usage.hasRoom()) throw new AppError('service_unavailable', undefined, { headers: { 'retry-after': '2' } });
   const { requestId, caller, service, estimateMicros, holdMicros, holdMinMicros, idempotencyKey } = admission;
-  // Once forwarded, an answer waits for memory as long as it takes.
-  deps.answerMemory.checkRoom(caller.userId, INFERENCE_JSON_BYTES_MAX);
+  // Once forwarded, a response waits for memory as long as it takes.
+  deps.responseMemory.checkRoom(caller.userId, INFERENCE_JSON_BYTES_MAX);
   const book = openRequestBook({
     identity: {
       requestId,
@@ -69,19 +69,19 @@ export const admitDelegated = async (deps: DelegatedDeps, admission: DelegatedAd
     holder_id: deps.holder.id,
     ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }),
   };
-  const answer = await deps.billing.admit(request).catch((error: unknown) => {
-    // Billing may have admitted the request even though its answer was lost, so release the slot.
+  const response = await deps.billing.admit(request).catch((error: unknown) => {
+    // Billing may have admitted the request even though its response was lost, so release the slot.
     if (!wasNeverSent(error)) void book.finishFailed({ isUncertain: false, status: 503 });
     throw error;
   });
-  if (answer.verdict !== 'admitted') throw toRefusal(deps, answer, answer.verdict);
-  return { book, holdMicros: answer.hold_micros ?? holdMicros };
+  if (response.verdict !== 'admitted') throw toRefusal(deps, response, response.verdict);
+  return { book, holdMicros: response.hold_micros ?? holdMicros };
 };
 
 type Refusal = Exclude<Admission['verdict'], 'admitted'>;
 
 const REFUSAL_HEADERS: Readonly<Partial<Record<Refusal, Readonly<Record<string, string>>>>> = {
-  // Common SDKs retry every 409, but this answer would not change.
+  // Common SDKs retry every 409, but this response would not change.
   duplicate_request: NO_RETRY,
   // The end of running requests is unknown. This only keeps callers from retrying in a tight loop.
   subscription_requests_pending: { 'retry-after': '1' },
@@ -108,16 +108,16 @@ const messageOf = ({ verdict, extra }: Admission): string | undefined => {
   return `${description} Extra use does not pay this request: ${EXTRA_REASONS[extra.reason]} does not cover it.`;
 };
 
-const toRefusal = (deps: DelegatedDeps, answer: Admission, verdict: Refusal): AppError => {
+const toRefusal = (deps: DelegatedDeps, response: Admission, verdict: Refusal): AppError => {
   const page = MANAGED[verdict];
-  return new AppError(verdict, messageOf(answer), {
+  return new AppError(verdict, messageOf(response), {
     details: {
-      ...(answer.resets_at === undefined ? {} : { resets_at: answer.resets_at }),
+      ...(response.resets_at === undefined ? {} : { resets_at: response.resets_at }),
       // A total never resets.
-      ...(verdict === 'app_limit_exceeded' ? { resets_at: answer.resets_at ?? null } : {}),
+      ...(verdict === 'app_limit_exceeded' ? { resets_at: response.resets_at ?? null } : {}),
       ...(page === undefined ? {} : { manage_url: deps[page] }),
-      ...(answer.extra === undefined ? {} : { extra: answer.extra }),
-      ...(answer.duplicate_of === undefined ? {} : answer.duplicate_of),
+      ...(response.extra === undefined ? {} : { extra: response.extra }),
+      ...(response.duplicate_of === undefined ? {} : response.duplicate_of),
     },
     headers: REFUSAL_HEADERS[verdict] ?? {},
   });

@@ -11,10 +11,10 @@ import {
 } from '../wire/index.ts';
 import { publicChoice, publicDelta } from './public-members.ts';
 
-interface AnswerSource {
-  /** The provider's answer or event, in which arguments are read as they are written. */
+interface ResponseSource {
+  /** The provider's response or event, in which arguments are read as they are written. */
   readonly bytes: Buffer;
-  /** Public id of the answer, from which missing ids of calls are made. */
+  /** Public id of the response, from which missing ids of calls are made. */
   readonly id: string;
 }
 
@@ -27,11 +27,11 @@ interface ChoicePlace {
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the choices of a provider's answer as our own contract requires them: members that follow from the others are
+ * Returns the choices of a provider's response as our own contract requires them: members that follow from the others are
  * completed, those outside the common wire format are dropped. Throws UpstreamFailure, `unusable`, for a choice that
  * cannot be completed.
  */
-export const completeChoices = (choices: readonly unknown[], { bytes, id }: AnswerSource): unknown[] => {
+export const completeChoices = (choices: readonly unknown[], { bytes, id }: ResponseSource): unknown[] => {
   const readArguments = createArgumentsReader(bytes, 'message');
   return placed(choices, isRecord).map(({ choice, ...at }) => {
     const { message, finish_reason: reason } = choice;
@@ -58,7 +58,7 @@ export const completeChoices = (choices: readonly unknown[], { bytes, id }: Answ
 /** Returns the choices of a chunk in the same way. `calls` are the calls of the stream so far. */
 export const completeDeltas = (
   choices: readonly unknown[],
-  { bytes, id, calls }: AnswerSource & { readonly calls: CallIndexes },
+  { bytes, id, calls }: ResponseSource & { readonly calls: CallIndexes },
 ): unknown[] => {
   const readArguments = createArgumentsReader(bytes, 'delta');
   return placed(choices, isShown).map(({ choice, ...at }) => {

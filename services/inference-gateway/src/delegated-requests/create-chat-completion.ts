@@ -1,23 +1,23 @@
 import { costOfTokens, type routes } from '@svc/contracts';
 import { AppError, type Reply, type RequestContext } from '@svc/service-kit';
 import {
-  type AnswerShape,
   affordableOutput,
   canBeFitted,
   FITTED_TOKENS_MIN,
   failWith,
   holdOf,
   outputTokensOf,
-  type RoutedAnswer,
+  type ResponseShape,
+  type RoutedResponse,
   readRequest,
   serveCompletion,
   toCallerError,
 } from '../forwarding/index.ts';
-import { jsonAnswerLimits, toText } from '../large-json/index.ts';
+import { jsonResponseLimits, toText } from '../large-json/index.ts';
 import { kindOf, recordedRequestId } from '../providers/index.ts';
 import { estimateInputTokens, MessageDigest } from '../wire/index.ts';
 import { admitDelegated } from './admit-delegated.ts';
-import { createChunkRewriter, LATE_ANSWER } from './create-chunk-rewriter.ts';
+import { createChunkRewriter, LATE_RESPONSE } from './create-chunk-rewriter.ts';
 import type { DelegatedDeps } from './delegated-deps.ts';
 import type { PublicIdentity } from './rewrite-completion.ts';
 
@@ -28,22 +28,22 @@ interface PublicShapeOptions {
   readonly showsUsage: boolean;
 }
 
-/** Shapes answers for apps under the public identity `svc`, without any trace of the provider. */
+/** Shapes responses for apps under the public identity `svc`, without any trace of the provider. */
 const publicShape = (
   deps: Pick<DelegatedDeps, 'clock' | 'json' | 'signProvenance'>,
   { requestId, isProven, showsUsage }: PublicShapeOptions,
-): AnswerShape => {
+): ResponseShape => {
   const identity: PublicIdentity = {
     id: `chatcmpl-${requestId.slice('req_'.length)}`,
     created: Math.floor(deps.clock() / 1000),
   };
-  const requestIdOf = ({ route, upstream }: RoutedAnswer, bodyId: unknown): string | null =>
+  const requestIdOf = ({ route, upstream }: RoutedResponse, bodyId: unknown): string | null =>
     recordedRequestId({ provider: route.provider, headers: upstream.headers }, bodyId);
   return {
-    late: LATE_ANSWER,
+    late: LATE_RESPONSE,
     sendsComments: true,
     openReader: () => ({
-      limits: jsonAnswerLimits(),
+      limits: jsonResponseLimits(),
       shape: async (routed, text) => {
         const { contextTokensMax } = routed.route;
         const options = { ...identity, contextTokensMax, digestsMessages: isProven };
@@ -125,8 +125,8 @@ export const createChatCompletion = async (deps: DelegatedDeps, context: Context
         isProven: context.headers['x-svc-provenance'] !== undefined,
         showsUsage: request.showsUsage,
       }),
-      answerFailure: (failure) => failWith(toCallerError('delegated', failure)),
-      exchange: context,
+      failureResponse: (failure) => failWith(toCallerError('delegated', failure)),
+      context,
     });
   } finally {
     request.release();

@@ -1,6 +1,6 @@
 import { PUBLIC_MODEL } from '@svc/contracts';
 import { BROKEN_STREAM_ERROR } from '../forwarding/index.ts';
-import { DONE, type Edited, type LateAnswer, type StreamEditor } from '../streaming/index.ts';
+import { DONE, type Edited, type LateResponse, type StreamEditor } from '../streaming/index.ts';
 import {
   type CallIndexes,
   type Chunk,
@@ -44,12 +44,12 @@ const SAMPLE_IN_JSON = JSON.stringify(SAMPLE_TEXT).slice(1, -1);
 const errorEvent = (error: object): string => `data: ${JSON.stringify({ error })}\n\n`;
 const BROKEN = errorEvent(BROKEN_STREAM_ERROR);
 
-/** Formats a last chunk without choices, which adds to the answer. */
+/** Formats a last chunk without choices, which adds to the response. */
 const finalChunk = ({ id, created }: PublicIdentity, extensions: object): string =>
   `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', created, model: PUBLIC_MODEL, choices: [], extensions })}\n\n`;
 
 /** Starts a stream for an app before its first event: its headers name no provider. */
-export const LATE_ANSWER: LateAnswer = {
+export const LATE_RESPONSE: LateResponse = {
   headers: () => HEADERS,
   fail: ({ code, publicMessage }) => errorEvent({ code, message: publicMessage }),
 };
@@ -61,7 +61,7 @@ interface ChunkRewriter extends StreamEditor {
   readonly upstreamId: () => string | null;
 }
 
-/** Creates an editor that rewrites a provider's stream as `rewriteCompletion` does an answer, and keeps a tally. */
+/** Creates an editor that rewrites a provider's stream as `rewriteCompletion` does a response, and keeps a tally. */
 export const createChunkRewriter = ({ rewriteLarge, proof, ...stream }: ChunkRewriterOptions): ChunkRewriter => {
   let options: RewriteEventOptions = { ...stream, readsPieces: proof !== undefined, calls: new Map() };
   const tally = emptyTally();
@@ -71,7 +71,7 @@ export const createChunkRewriter = ({ rewriteLarge, proof, ...stream }: ChunkRew
   /** Index of the choice in chunks that match the pattern. */
   let patternChoice = 0;
   let upstreamId: string | null = null;
-  /** The event that opened the answer, until it is passed on. */
+  /** The event that opened the response, until it is passed on. */
   let opening: { readonly data: Buffer; readonly event: RewrittenEvent } | undefined;
 
   const learnFrom =

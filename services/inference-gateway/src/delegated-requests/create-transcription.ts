@@ -2,7 +2,7 @@ import { AUDIO_FILE_BYTES_MAX, costOfAudio, type routes } from '@svc/contracts';
 import { AppError, HANDLED, type Reply, type RequestContext, STATUS_CALLER_GONE } from '@svc/service-kit';
 import { type AudioMeter, createAudioMeter } from '../audio/index.ts';
 import { sendJsonText, toCallerError } from '../forwarding/index.ts';
-import { collectAnswer, type HeldText } from '../large-json/index.ts';
+import { collectResponse, type HeldText } from '../large-json/index.ts';
 import type { AudioRoute } from '../provider-routes/index.ts';
 import { recordedRequestId } from '../providers/index.ts';
 import { toDispatchedFailure, UpstreamFailure } from '../upstream-failure.ts';
@@ -62,7 +62,7 @@ export const createTranscription = async (deps: DelegatedDeps, context: Context)
     return HANDLED;
   } catch (thrown) {
     running?.upload.abort();
-    // Discards the rest of the form, so that the answer reaches a caller that is still sending.
+    // Discards the rest of the form, so that the response reaches a caller that is still sending.
     context.req.resume();
     // A provider without the whole form serves nothing. With it, a failure of our own has an uncertain outcome too.
     const isDispatched = running?.upload.isComplete() === true;
@@ -103,14 +103,14 @@ const finishUpload = async (
   { running, fields }: { readonly running: Transcription; readonly fields: TranscriptionTexts },
 ): Promise<void> => {
   // Providers have different default formats.
-  const { answer, route } = await running.upload.finish(new Map([['response_format', 'json'], ...fields]));
+  const { response, route } = await running.upload.finish(new Map([['response_format', 'json'], ...fields]));
   running.book.noteAttempt(route);
   const settle = async (reportedMs: number | undefined, status: number): Promise<void> => {
     const { milliseconds, isEstimated } = billedLength(deps, context, { running, route, reportedMs });
     await running.book.finish({
       ...releasedEnd(status, deps.clock()),
       servedBy: servedBy(route),
-      upstreamRequestId: recordedRequestId({ provider: route.provider, headers: answer.headers }, undefined),
+      upstreamRequestId: recordedRequestId({ provider: route.provider, headers: response.headers }, undefined),
       audioMs: milliseconds,
       isEstimated,
       outcome: 'settled',
@@ -118,11 +118,13 @@ const finishUpload = async (
     });
   };
   const account = running.book.identity.userId;
-  const text = await collectAnswer(answer, { memory: deps.answerMemory, account }).catch(async (error: unknown) => {
-    // The provider has served the file, but its answer cannot be passed on.
-    if (error instanceof UpstreamFailure && error.reason === 'too_complex') await settle(undefined, 502);
-    throw error;
-  });
+  const text = await collectResponse(response, { memory: deps.responseMemory, account }).catch(
+    async (error: unknown) => {
+      // The provider has served the file, but its response cannot be passed on.
+      if (error instanceof UpstreamFailure && error.reason === 'too_complex') await settle(undefined, 502);
+      throw error;
+    },
+  );
   const { body, audioMs } = await rewrite(deps, text);
   await settle(audioMs, 200);
   await sendJsonText(context.res, body, { idleTimeoutMs: deps.streamLimits.clientIdleTimeoutMs });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import type { Logger } from '@svc/service-kit';
 import type { AudioRoute } from '../provider-routes/index.ts';
-import { type RouteRequest, sendToRoute, type UpstreamAnswer, type UpstreamDeps } from '../providers/index.ts';
+import { type RouteRequest, sendToRoute, type UpstreamDeps, type UpstreamResponse } from '../providers/index.ts';
 import { UpstreamFailure } from '../upstream-failure.ts';
 
 /** Buffer size on each side of the body stream. */
@@ -15,8 +15,8 @@ interface Upload {
    * if the provider accepts nothing.
    */
   readonly write: (bytes: Buffer | string) => Promise<void>;
-  /** Sends the end of the body and returns a successful answer. Throws UpstreamFailure. */
-  readonly finish: (lastBytes: string) => Promise<UpstreamAnswer>;
+  /** Sends the end of the body and returns a successful response. Throws UpstreamFailure. */
+  readonly finish: (lastBytes: string) => Promise<UpstreamResponse>;
   /** Aborts the request, unless it is complete. A provider without the whole body serves nothing. */
   readonly abort: () => void;
   /** Returns true once the end of the body is sent, as the provider may then serve the request. */
@@ -32,24 +32,24 @@ interface UploadOptions extends Pick<RouteRequest, 'keepSpan'> {
 }
 
 /** Opens a request whose body is written piece by piece, with backpressure from the provider. */
-export const openUpload = (deps: UpstreamDeps, { route, contentType, ...exchange }: UploadOptions): Upload => {
+export const openUpload = (deps: UpstreamDeps, { route, contentType, ...context }: UploadOptions): Upload => {
   const body = new PassThrough({ highWaterMark: BUFFER_BYTES });
-  // A provider that answers early closes the body. The answer carries the reason.
+  // A provider that answers early closes the body. The response carries the reason.
   body.on('error', () => {});
   const waiting = new AbortController();
   let isOver = false;
   let isComplete = false;
-  const answer = sendToRoute(deps, {
+  const response = sendToRoute(deps, {
     route,
     endpoint: '/audio/transcriptions',
     body,
     contentType,
     isStreamed: false,
-    logging: exchange,
-    keepSpan: exchange.keepSpan,
+    logging: context,
+    keepSpan: context.keepSpan,
     giveUp: waiting.signal,
   });
-  const over = answer.then(
+  const over = response.then(
     () => {},
     () => {},
   );
@@ -59,7 +59,7 @@ export const openUpload = (deps: UpstreamDeps, { route, contentType, ...exchange
   const startTimeout = (): NodeJS.Timeout => setTimeout(() => waiting.abort(), deps.upstreamLimits.firstByteTimeoutMs);
   /** A provider without the end of the body has served nothing, even if it answered 200 or the connection broke. */
   const failEarly = async (): Promise<never> => {
-    const early = await answer.catch((error: unknown) => {
+    const early = await response.catch((error: unknown) => {
       const isLost = error instanceof UpstreamFailure && error.isUncertain;
       throw isLost ? new UpstreamFailure('failed', { cause: error }) : error;
     });
@@ -85,7 +85,7 @@ export const openUpload = (deps: UpstreamDeps, { route, contentType, ...exchange
       body.end(lastBytes);
       // The timeout of the provider starts now: a slow upload by the caller must not count against it.
       const timer = startTimeout();
-      return await answer.finally(() => clearTimeout(timer));
+      return await response.finally(() => clearTimeout(timer));
     },
     abort: () => {
       if (!isComplete) body.destroy(new UpstreamFailure('lost'));

@@ -69,7 +69,7 @@ const choice = {
   finish_reason: text,
 };
 
-/** Reduces a completed choice of an answer to the common wire format. */
+/** Reduces a completed choice of a response to the common wire format. */
 export const publicChoice = objectOf({ ...choice, message });
 
 /** Reduces a completed choice of a chunk. */

@@ -10,7 +10,7 @@ import { AppError, invalidField, parseOrThrow, RequestTimeout } from '@svc/servi
 import { boundaryOf, createMultipartParser, MultipartError, type PartHeaders } from './multipart.ts';
 
 /**
- * Reads a body piece by piece. Stopping early keeps the connection open for the answer. Throws `request_timeout` if the
+ * Reads a body piece by piece. Stopping early keeps the connection open for the response. Throws `request_timeout` if the
  * caller stops sending.
  */
 async function* readPieces(req: IncomingMessage, idleTimeoutMs: number): AsyncGenerator<Buffer> {

@@ -23,14 +23,14 @@ import { completeChoices, completeDeltas } from './complete-choices.ts';
 import { publicUsage } from './public-members.ts';
 import { rewriteTranscription } from './rewrite-transcription.ts';
 
-/** Public id and time of an answer. */
+/** Public id and time of a response. */
 export interface PublicIdentity {
   readonly id: string;
   /** Unix seconds, used if the provider sends none. */
   readonly created: number;
 }
 
-/** An answer in its public form, with its usage. */
+/** A response in its public form, with its usage. */
 interface RewrittenCompletion {
   readonly body: Buffer;
   readonly usage: ReportedUsage;
@@ -57,12 +57,12 @@ const rewriteCompletion = (
   body: Buffer,
   { id, created: now, contextTokensMax, digestsMessages }: RewriteCompletionOptions,
 ): RewrittenCompletion => {
-  const answer = parseRecord(body);
-  const { choices, created, model } = answer;
+  const response = parseRecord(body);
+  const { choices, created, model } = response;
   if (!Array.isArray(choices) || choices.length === 0 || !choices.every(isRecord)) {
-    throw new UpstreamFailure(reportsError(answer) ? 'failed' : 'garbled');
+    throw new UpstreamFailure(reportsError(response) ? 'failed' : 'garbled');
   }
-  const usage = publicUsage(answer['usage']);
+  const usage = publicUsage(response['usage']);
   const shown = {
     id,
     object: 'chat.completion',
@@ -75,11 +75,11 @@ const rewriteCompletion = (
   for (const message of digest ? readMessages(shown.choices) : []) digest?.add(message);
   return {
     body: Buffer.from(JSON.stringify(shown)),
-    usage: readUsage(answer['usage'], contextTokensMax),
+    usage: readUsage(response['usage'], contextTokensMax),
     outputBytes: outputBytesOf(choices),
     contentSha256: digest?.value(),
     upstreamModel: recordableName(model),
-    upstreamId: recordableName(answer['id']),
+    upstreamId: recordableName(response['id']),
   };
 };
 

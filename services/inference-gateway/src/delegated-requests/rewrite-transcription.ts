@@ -44,10 +44,10 @@ export interface RewrittenTranscription {
  * reports an error, else `garbled`.
  */
 export const rewriteTranscription = (body: Buffer): RewrittenTranscription => {
-  const answer = parseRecord(body);
-  if (typeof answer['text'] !== 'string') throw new UpstreamFailure(reportsError(answer) ? 'failed' : 'garbled');
-  const shown = publicTranscription({ ...answer, usage: publicUsage(answer['usage']) });
-  return { body: Buffer.from(JSON.stringify(shown)), audioMs: audioMsOf(answer) };
+  const response = parseRecord(body);
+  if (typeof response['text'] !== 'string') throw new UpstreamFailure(reportsError(response) ? 'failed' : 'garbled');
+  const shown = publicTranscription({ ...response, usage: publicUsage(response['usage']) });
+  return { body: Buffer.from(JSON.stringify(shown)), audioMs: audioMsOf(response) };
 };
 
 /** Converts Mistral's usage, which reports seconds among the token counts. */
@@ -57,9 +57,9 @@ const publicUsage = (usage: unknown): unknown =>
     : usage;
 
 /** Prefers the billed seconds, which providers round up from the duration. */
-const audioMsOf = (answer: Record<string, unknown>): number | undefined => {
-  const usage = publicUsage(answer['usage']);
-  return toMs(isRecord(usage) ? usage['seconds'] : undefined) ?? toMs(answer['duration']);
+const audioMsOf = (response: Record<string, unknown>): number | undefined => {
+  const usage = publicUsage(response['usage']);
+  return toMs(isRecord(usage) ? usage['seconds'] : undefined) ?? toMs(response['duration']);
 };
 
 /** No file within the size limit is this long, so a longer one is the provider's error and is not charged. */

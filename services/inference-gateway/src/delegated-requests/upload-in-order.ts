@@ -6,8 +6,8 @@ import {
   failureToReport,
   kindOf,
   type RouteRequest,
-  type UpstreamAnswer,
   type UpstreamDeps,
+  type UpstreamResponse,
 } from '../providers/index.ts';
 import { UpstreamFailure } from '../upstream-failure.ts';
 import type { PartHeaders } from './multipart.ts';
@@ -29,8 +29,8 @@ interface FormUpload {
   readonly route: AudioRoute;
   /** Sends more of the file and takes ownership of the bytes. Throws UpstreamFailure if the provider has ended the request. */
   readonly write: (bytes: Buffer) => Promise<void>;
-  /** Sends the fields after the file, closes the form and returns a successful answer. Throws UpstreamFailure. */
-  readonly finish: (fields: FormFields) => Promise<UpstreamAnswer>;
+  /** Sends the fields after the file, closes the form and returns a successful response. Throws UpstreamFailure. */
+  readonly finish: (fields: FormFields) => Promise<UpstreamResponse>;
   /** Aborts the request, unless the form is closed. */
   readonly abort: () => void;
   /** Returns true once the form is closed, as the provider may then serve it. */
@@ -78,16 +78,16 @@ const filePartHead = (boundary: string, { filename = '', contentType = '' }: Par
 export interface OrderedUpload {
   /** Sends more of the file and takes ownership of the bytes. Throws UpstreamFailure. */
   readonly write: (bytes: Buffer) => Promise<void>;
-  /** Closes the form and returns a successful answer with its route. Throws UpstreamFailure. */
+  /** Closes the form and returns a successful response with its route. Throws UpstreamFailure. */
   readonly finish: (fields: FormFields) => Promise<ServedUpload>;
   readonly abort: () => void;
   /** Returns true once a provider has the whole form, as it may then serve it. */
   readonly isComplete: () => boolean;
 }
 
-/** The answer to an upload, and its route. */
+/** The response to an upload, and its route. */
 interface ServedUpload {
-  readonly answer: UpstreamAnswer;
+  readonly response: UpstreamResponse;
   readonly route: AudioRoute;
 }
 
@@ -139,7 +139,7 @@ export const uploadInOrder = (
     finish: async (fields) => {
       for (;;) {
         try {
-          return { answer: await current.finish(fields), route: current.route };
+          return { response: await current.finish(fields), route: current.route };
         } catch (error) {
           await moveOn(error);
         }

@@ -31,7 +31,7 @@ export const toCallerError = (kind: CallerKind, failure: UpstreamFailure): AppEr
   });
 };
 
-/** Header of an answer whose request was or may have been served: a retry would be paid for again. */
+/** Header of a response whose request was or may have been served: a retry would be paid for again. */
 export const NO_RETRY = { 'x-should-retry': 'false' } as const;
 
 /** Returns the headers that control retries of a failed request. Common SDKs retry every 5xx by default. */

@@ -18,8 +18,8 @@ export interface ForwardingDeps extends UpstreamDeps {
   readonly ingressRegion: string;
   readonly json: JsonTasks<{ readonly digestRequest: typeof digestRequest }>;
   readonly requestMemory: TextMemory;
-  /** Separate from the memory of requests: those wait for answers, so sharing it could deadlock. */
-  readonly answerMemory: TextMemory;
+  /** Separate from the memory of requests: those wait for responses, so sharing it could deadlock. */
+  readonly responseMemory: TextMemory;
   readonly signProvenance: SignProvenance;
   readonly meters: CompletionMeters;
 }

@@ -1,11 +1,3 @@
-export type {
-  AnswerReader,
-  AnswerShape,
-  RoutedAnswer,
-  ShapedAnswer,
-  ShapedStream,
-  UpstreamNames,
-} from './answer-shape.ts';
 export { BROKEN_STREAM_ERROR, type FailureResponse, failWith, NO_RETRY, toCallerError } from './failure-response.ts';
 export type { ForwardingDeps } from './forwarding-deps.ts';
 export { type CompletionMeters, createCompletionMeters } from './forwarding-deps.ts';
@@ -22,5 +14,13 @@ export {
   type RequestBounds,
   usageSoFar,
 } from './request-cost.ts';
+export type {
+  ResponseReader,
+  ResponseShape,
+  RoutedResponse,
+  ShapedResponse,
+  ShapedStream,
+  UpstreamNames,
+} from './response-shape.ts';
 export { sendJsonText } from './send-json.ts';
 export { serveCompletion } from './serve-completion.ts';

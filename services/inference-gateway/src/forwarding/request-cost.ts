@@ -12,9 +12,9 @@ import {
   type ReportedUsage,
   type TokenUsage,
 } from '../wire/index.ts';
-import type { UpstreamNames } from './answer-shape.ts';
 import type { ForwardingDeps } from './forwarding-deps.ts';
 import type { CompletionRequest } from './read-request.ts';
+import type { UpstreamNames } from './response-shape.ts';
 
 /** The parts of a request that bound its usage. */
 export type RequestBounds = Pick<CompletionRequest, 'input' | keyof OutputBounds>;
@@ -23,20 +23,20 @@ export type RequestBounds = Pick<CompletionRequest, 'input' | keyof OutputBounds
 export const FITTED_TOKENS_MIN = 256;
 
 /** Returns true if the output of a request can be fitted to what is left: it generates text, and sets no limit. */
-export const canBeFitted = ({ outputTokensMax, answersCount }: RequestBounds): boolean =>
-  outputTokensMax === undefined && answersCount > 0;
+export const canBeFitted = ({ outputTokensMax, choicesWanted }: RequestBounds): boolean =>
+  outputTokensMax === undefined && choicesWanted > 0;
 
 /**
  * Returns the maximum output tokens of a request on a route: its own limit, else the route's or the given lower one, and what
  * it allows the model to generate beyond that, within the route's context.
  */
 export const outputTokensOf = (
-  { outputTokensMax, outputTokensMin, outputTokensExtra, answersCount }: RequestBounds,
+  { outputTokensMax, outputTokensMin, outputTokensExtra, choicesWanted }: RequestBounds,
   route: TokenRoute,
   limitMax: number = Number.POSITIVE_INFINITY,
 ): number => {
   const limit = Math.max(outputTokensMax ?? Math.min(route.outputTokensMax, limitMax), outputTokensMin);
-  return Math.min(limit + outputTokensExtra, route.contextTokensMax) * answersCount;
+  return Math.min(limit + outputTokensExtra, route.contextTokensMax) * choicesWanted;
 };
 
 /** Returns the maximum tokens that a request can cost on a route, optionally with an output limit for one without its own. */
@@ -52,7 +52,7 @@ export const holdOf = (request: CompletionRequest, candidates: readonly TokenRou
 const TOKENS_PER_PRICE = 1_000_000n;
 
 /**
- * Returns the limit of each answer's output that an amount pays after the maximum input; undefined if no limit is needed.
+ * Returns the limit of each choice's output that an amount pays after the maximum input; undefined if no limit is needed.
  * Negative if it does not pay the input.
  */
 export const affordableOutput = (
@@ -66,13 +66,13 @@ export const affordableOutput = (
   const rest = BigInt(amountMicros) * TOKENS_PER_PRICE - BigInt(tokens.input) * BigInt(price.input_micros_per_million);
   if (rest < 0n || price.output_micros_per_million === 0) return -1;
   return (
-    Math.floor(Number(rest / BigInt(price.output_micros_per_million)) / request.answersCount) -
+    Math.floor(Number(rest / BigInt(price.output_micros_per_million)) / request.choicesWanted) -
     request.outputTokensExtra
   );
 };
 
-/** Progress of an answer. */
-interface AnswerProgress {
+/** Progress of a response. */
+interface ResponseProgress {
   readonly route: TokenRoute;
   readonly reported: ReportedUsage;
   readonly outputBytes: number;
@@ -85,7 +85,7 @@ export const ownOutputLimit = (request: RequestBounds, route: TokenRoute): numbe
 /** Returns the reported usage, or `implausible` if its output exceeds the request's own limit. */
 const checkedUsage = (
   request: RequestBounds,
-  { route, reported }: Pick<AnswerProgress, 'route' | 'reported'>,
+  { route, reported }: Pick<ResponseProgress, 'route' | 'reported'>,
 ): ReportedUsage =>
   typeof reported === 'object' && reported.output > ownOutputLimit(request, route) ? 'implausible' : reported;
 
@@ -93,7 +93,7 @@ const checkedUsage = (
  * Returns the usage reported so far, else an estimate from the bytes: at most what the request allows, and at most the hold
  * if the provider reported the impossible.
  */
-export const usageSoFar = (request: RequestBounds, progress: AnswerProgress): TokenUsage => {
+export const usageSoFar = (request: RequestBounds, progress: ResponseProgress): TokenUsage => {
   const reported = checkedUsage(request, progress);
   if (typeof reported === 'object') return reported;
   const { route, outputBytes } = progress;
@@ -103,37 +103,37 @@ export const usageSoFar = (request: RequestBounds, progress: AnswerProgress): To
 };
 
 /** Returns the cost of the usage so far at the price of the route. */
-export const costSoFar = (request: RequestBounds, progress: AnswerProgress): number =>
+export const costSoFar = (request: RequestBounds, progress: ResponseProgress): number =>
   costOfTokens(progress.route.price, usageSoFar(request, progress));
 
-/** A complete or interrupted answer, with the usage that its provider reported. */
-interface ServedAnswer {
+/** A complete or interrupted response, with the usage that its provider reported. */
+interface ServedResponse {
   readonly route: TokenRoute;
   readonly reported: ReportedUsage;
   readonly outputBytes: number;
   readonly names: UpstreamNames;
   readonly isWhole: boolean;
-  /** True if the reported usage is that of the whole answer, even if a stream broke off after it. */
+  /** True if the reported usage is that of the whole response, even if a stream broke off after it. */
   readonly isUsageFinal: boolean;
   readonly firstEventMs: number | null;
 }
 
-interface Answered {
+interface Served {
   readonly request: CompletionRequest;
-  readonly exchange: { readonly log: Logger };
+  readonly context: { readonly log: Logger };
 }
 
 /** Builds the end of an answered request. Charges by bytes if the usage is implausible, and counts that for an alert. */
-export const answeredEnd = (
+export const servedEnd = (
   { meters, clock }: Pick<ForwardingDeps, 'meters' | 'clock'>,
-  { request, exchange }: Answered,
-  served: ServedAnswer,
+  { request, context }: Served,
+  served: ServedResponse,
 ): RequestEnd => {
   const { route, outputBytes } = served;
   const reported = checkedUsage(request, served);
   if (reported === 'implausible') {
     meters.implausibleUsage.inc({ route: route.id });
-    exchange.log.error({ upstream_route: route.id }, 'the provider reported an implausible usage');
+    context.log.error({ upstream_route: route.id }, 'the provider reported an implausible usage');
   }
   return tokenEnd({
     route,
@@ -147,12 +147,12 @@ export const answeredEnd = (
   });
 };
 
-/** Builds the end of a request whose answer exceeds the limits. The provider has served it, so it is charged by bytes, at most its hold. */
+/** Builds the end of a request whose response exceeds the limits. The provider has served it, so it is charged by bytes, at most its hold. */
 export const withheldEnd = (
   request: CompletionRequest,
-  answer: { readonly route: TokenRoute; readonly failure: UpstreamFailure; readonly clock: () => number },
+  response: { readonly route: TokenRoute; readonly failure: UpstreamFailure; readonly clock: () => number },
 ): RequestEnd => {
-  const { route, failure, clock } = answer;
+  const { route, failure, clock } = response;
   const end = tokenEnd({
     route,
     usage: usageSoFar(request, { route, reported: 'implausible', outputBytes: failure.bytesRead }),

@@ -1,17 +1,17 @@
 import type { ServerResponse } from 'node:http';
 import type { ErrorCode } from '@svc/contracts';
 import { AppError, freeBuffer, HANDLED, type Logger, type Reply } from '@svc/service-kit';
-import { collectAnswer } from '../large-json/index.ts';
+import { collectResponse } from '../large-json/index.ts';
 import type { TokenRoute } from '../provider-routes/index.ts';
 import { bodyForRoute, sendToRoute, tryInOrder } from '../providers/index.ts';
 import { ClientWriter, relayEvents } from '../streaming/index.ts';
 import { toDispatchedFailure, UpstreamFailure } from '../upstream-failure.ts';
 import { endUnsent, type RequestBook, releasedEnd, servedBy } from '../usage-records/index.ts';
-import type { AnswerShape, RoutedAnswer } from './answer-shape.ts';
 import { type FailureResponse, NO_RETRY } from './failure-response.ts';
 import type { ForwardingDeps } from './forwarding-deps.ts';
 import type { CompletionRequest } from './read-request.ts';
-import { answeredEnd, costSoFar, withheldEnd } from './request-cost.ts';
+import { costSoFar, servedEnd, withheldEnd } from './request-cost.ts';
+import type { ResponseShape, RoutedResponse } from './response-shape.ts';
 import { sendJsonText } from './send-json.ts';
 
 /** An admitted request, and the parts that vary between endpoints. */
@@ -21,23 +21,23 @@ interface Completion {
   readonly candidates: readonly TokenRoute[];
   /** Path relative to the provider's base URL. */
   readonly path: string;
-  readonly shape: AnswerShape;
+  readonly shape: ResponseShape;
   /** Returns the output limit on a route for a request without its own. */
   readonly outputLimitOf?: (route: TokenRoute) => number | undefined;
-  /** Maps the failure of the last provider to the caller's answer. */
-  readonly answerFailure: (failure: UpstreamFailure) => FailureResponse;
-  readonly exchange: { readonly res: ServerResponse; readonly log: Logger };
-  /** Writer of a stream; undefined for an answer in JSON. */
+  /** Maps the failure of the last provider to the caller's response. */
+  readonly failureResponse: (failure: UpstreamFailure) => FailureResponse;
+  readonly context: { readonly res: ServerResponse; readonly log: Logger };
+  /** Writer of a stream; undefined for a response in JSON. */
   readonly client: ClientWriter | undefined;
 }
 
-/** Errors that withhold a provider's answer because its source is unproven. The caller is charged nothing. */
+/** Errors that withhold a provider's response because its source is unproven. The caller is charged nothing. */
 const UNATTRIBUTED: ReadonlySet<ErrorCode> = new Set(['compliance_metadata_missing', 'provider_attribution_ambiguous']);
 
-/** Forwards an admitted request to the first route that serves it, relays the answer and settles its usage. */
+/** Forwards an admitted request to the first route that serves it, relays the response and settles its usage. */
 export const serveCompletion = async (deps: ForwardingDeps, given: Omit<Completion, 'client'>): Promise<Reply> => {
-  const { request, book, candidates, exchange } = given;
-  if (exchange.res.destroyed) return await endUnsent(book);
+  const { request, book, candidates, context } = given;
+  if (context.res.destroyed) return await endUnsent(book);
   const completion: Completion = { ...given, client: request.isStreamed ? openClient(deps, given) : undefined };
   try {
     return await tryInOrder(candidates, (route) => attempt(deps, completion, route), book.noteAttempt);
@@ -49,11 +49,11 @@ export const serveCompletion = async (deps: ForwardingDeps, given: Omit<Completi
   }
 };
 
-/** Opens the writer of a stream, which starts the answer itself if its first event is late. */
-const openClient = (deps: ForwardingDeps, { exchange, shape, book }: Omit<Completion, 'client'>): ClientWriter => {
+/** Opens the writer of a stream, which starts the response itself if its first event is late. */
+const openClient = (deps: ForwardingDeps, { context, shape, book }: Omit<Completion, 'client'>): ClientWriter => {
   const { clientIdleTimeoutMs: idleTimeoutMs, keepAliveMs } = deps.streamLimits;
   const silentMs = Math.max(0, deps.clock() - book.identity.startedAtMs);
-  const client = new ClientWriter(exchange.res, {
+  const client = new ClientWriter(context.res, {
     idleTimeoutMs,
     keepAliveMs,
     silentMs,
@@ -64,17 +64,17 @@ const openClient = (deps: ForwardingDeps, { exchange, shape, book }: Omit<Comple
 };
 
 /** Throws the error of a stream, or ends a stream with it that has started without an event. */
-const endLate = ({ client, exchange }: Completion, error: unknown): Reply => {
+const endLate = ({ client, context }: Completion, error: unknown): Reply => {
   const late = client?.startedLateBy();
   if (client === undefined || late === undefined) throw error;
-  exchange.log.warn({ err: error }, 'the stream failed before its first event');
+  context.log.warn({ err: error }, 'the stream failed before its first event');
   client.end(late.fail(error instanceof AppError ? error : new AppError('internal_error')));
   return HANDLED;
 };
 
-const endFailed = async ({ book, answerFailure }: Completion, thrown: unknown): Promise<Reply> => {
+const endFailed = async ({ book, failureResponse }: Completion, thrown: unknown): Promise<Reply> => {
   if (thrown instanceof UpstreamFailure) {
-    const { status, send } = answerFailure(thrown);
+    const { status, send } = failureResponse(thrown);
     await book.finishFailed({ isUncertain: thrown.isUncertain, status });
     return send();
   }
@@ -84,7 +84,7 @@ const endFailed = async ({ book, answerFailure }: Completion, thrown: unknown): 
 };
 
 const attempt = async (deps: ForwardingDeps, completion: Completion, route: TokenRoute): Promise<Reply> => {
-  const { request, path, exchange, book } = completion;
+  const { request, path, context, book } = completion;
   book.measureBy(() => costSoFar(request, { route, reported: undefined, outputBytes: 0 }));
   const upstream = await request.lend((body, onFlushed) =>
     sendToRoute(deps, {
@@ -96,20 +96,20 @@ const attempt = async (deps: ForwardingDeps, completion: Completion, route: Toke
       }),
       onFlushed,
       isStreamed: request.isStreamed,
-      logging: exchange,
+      logging: context,
       keepSpan: book.keepSpan,
     }),
   );
   const { client } = completion;
   try {
-    if (client === undefined) return await passAnswer(deps, completion, { route, upstream });
+    if (client === undefined) return await passResponse(deps, completion, { route, upstream });
     return await passStream(deps, completion, { route, upstream, client });
   } catch (error) {
     throw await endWithheld(deps, completion, { route, error });
   }
 };
 
-/** Settles an answer that was received but not passed on, and returns the error for the caller. */
+/** Settles a response that was received but not passed on, and returns the error for the caller. */
 const endWithheld = async (
   deps: ForwardingDeps,
   { request, book }: Completion,
@@ -125,16 +125,16 @@ const endWithheld = async (
   return failure;
 };
 
-const passAnswer = async (deps: ForwardingDeps, completion: Completion, answer: RoutedAnswer): Promise<Reply> => {
-  const { book, shape, exchange } = completion;
+const passResponse = async (deps: ForwardingDeps, completion: Completion, response: RoutedResponse): Promise<Reply> => {
+  const { book, shape, context } = completion;
   const reader = shape.openReader();
-  const owner = { memory: deps.answerMemory, account: book.identity.userId };
-  const text = await collectAnswer(answer.upstream, owner, reader.limits);
+  const owner = { memory: deps.responseMemory, account: book.identity.userId };
+  const text = await collectResponse(response.upstream, owner, reader.limits);
   try {
-    const shaped = await reader.shape(answer, text);
+    const shaped = await reader.shape(response, text);
     await book.finish(
-      answeredEnd(deps, completion, {
-        route: answer.route,
+      servedEnd(deps, completion, {
+        route: response.route,
         reported: shaped.usage,
         outputBytes: shaped.outputBytes,
         names: shaped,
@@ -144,8 +144,8 @@ const passAnswer = async (deps: ForwardingDeps, completion: Completion, answer: 
       }),
     );
     // A slow caller loses its connection if others wait for memory.
-    text.room.startTransit(() => exchange.res.destroy());
-    await sendJsonText(exchange.res, shaped.body, {
+    text.room.startTransit(() => context.res.destroy());
+    await sendJsonText(context.res, shaped.body, {
       headers: shaped.headers,
       idleTimeoutMs: deps.streamLimits.clientIdleTimeoutMs,
       onTaken: (bytes) => text.room.advance(bytes),
@@ -160,24 +160,24 @@ const passAnswer = async (deps: ForwardingDeps, completion: Completion, answer: 
 const passStream = async (
   deps: ForwardingDeps,
   completion: Completion,
-  answer: RoutedAnswer & { readonly client: ClientWriter },
+  response: RoutedResponse & { readonly client: ClientWriter },
 ): Promise<Reply> => {
-  const { book, shape, exchange, request } = completion;
-  const { route, upstream, client } = answer;
-  const { editor, tally, names } = shape.shapeStream(answer);
+  const { book, shape, context, request } = completion;
+  const { route, upstream, client } = response;
+  const { editor, tally, names } = shape.shapeStream(response);
   book.measureBy(() => costSoFar(request, { route, reported: tally.usage, outputBytes: tally.outputBytes }));
   client.startLateBy(editor.late ?? shape.late);
   const stream = relayEvents({
-    answer: upstream,
+    response: upstream,
     client,
     editor,
     limits: deps.streamLimits,
-    owner: { memory: deps.answerMemory, account: book.identity.userId },
+    owner: { memory: deps.responseMemory, account: book.identity.userId },
     // From here on no other route is tried.
     onOpen: request.release,
     beforeEnd: ({ failure, firstEventAtMs }) =>
       book.finish(
-        answeredEnd(deps, completion, {
+        servedEnd(deps, completion, {
           route,
           reported: tally.usage,
           outputBytes: tally.outputBytes,
@@ -197,7 +197,7 @@ const passStream = async (
     throw isBound && error instanceof UpstreamFailure ? error.asFinal() : error;
   });
   if (end.failure !== undefined) {
-    exchange.log.warn({ upstream_route: route.id, err: end.failure }, 'the stream broke off');
+    context.log.warn({ upstream_route: route.id, err: end.failure }, 'the stream broke off');
   }
   return HANDLED;
 };

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { INFERENCE_JSON_BYTES_MAX } from '@svc/contracts';
 import { AppError, consumeBody, freeBuffer, RequestTimeout } from '@svc/service-kit';
-import type { UpstreamAnswer } from '../providers/index.ts';
+import type { UpstreamResponse } from '../providers/index.ts';
 import { UpstreamFailure } from '../upstream-failure.ts';
 import { JsonShape } from './json-shape.ts';
 import type { TextMemory } from './text-memory.ts';
@@ -87,46 +87,46 @@ export class TextCollector {
   }
 }
 
-/** Limits of one answer, and its reader while it arrives. */
-export interface AnswerLimits {
+/** Limits of one response, and its reader while it arrives. */
+export interface ResponseLimits {
   readonly bytesMax: number;
   readonly scan: TextScan;
 }
 
-/** Returns the limits of an ordinary answer, which are those of a request. */
-export const jsonAnswerLimits = (): AnswerLimits => ({ bytesMax: INFERENCE_JSON_BYTES_MAX, scan: new JsonShape() });
+/** Returns the limits of an ordinary response, which are those of a request. */
+export const jsonResponseLimits = (): ResponseLimits => ({ bytesMax: INFERENCE_JSON_BYTES_MAX, scan: new JsonShape() });
 
 /**
- * Reads the JSON answer of a provider, which is paused while memory is scarce. Throws UpstreamFailure; `too_complex` if the
- * answer exceeds the limits.
+ * Reads the JSON response of a provider, which is paused while memory is scarce. Throws UpstreamFailure; `too_complex` if the
+ * response exceeds the limits.
  */
-export const collectAnswer = (
-  answer: UpstreamAnswer,
+export const collectResponse = (
+  response: UpstreamResponse,
   owner: TextOwner,
-  { bytesMax, scan }: AnswerLimits = jsonAnswerLimits(),
+  { bytesMax, scan }: ResponseLimits = jsonResponseLimits(),
 ): Promise<HeldText> =>
   new Promise((resolve, reject) => {
-    const { status } = answer;
-    const length = Number(answer.headers['content-length'] ?? Number.NaN);
+    const { status } = response;
+    const length = Number(response.headers['content-length'] ?? Number.NaN);
     const announcedBytes = Number.isSafeInteger(length) ? length : undefined;
     const collector = new TextCollector({ ...owner, announcedBytes, bytesMax, scan });
     const { room } = collector;
     let granted: Promise<void> | undefined;
     const fail = (error: unknown): void => {
-      answer.abort();
+      response.abort();
       room.release();
       reject(error);
     };
     const tooComplex = (bytesRead: number) => new UpstreamFailure('too_complex', { status, bytesRead });
     if (announcedBytes !== undefined && announcedBytes > bytesMax) return fail(tooComplex(announcedBytes));
-    answer.read({
+    response.read({
       onData: (piece) => {
         const pushed = collector.push(piece);
         if (pushed === undefined) return;
         if (pushed === 'too_complex') return fail(tooComplex(collector.length));
-        answer.pause();
+        response.pause();
         granted = pushed;
-        pushed.then(answer.resume, fail);
+        pushed.then(response.resume, fail);
       },
       onEnd: () => {
         const finish = (): void => resolve({ ...collector.take(), room });

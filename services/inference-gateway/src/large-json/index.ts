@@ -1,14 +1,14 @@
 export type { TextScan } from './collect-text.ts';
 export {
-  type AnswerLimits,
-  collectAnswer,
+  collectResponse,
   type HeldText,
   type JsonText,
-  jsonAnswerLimits,
+  jsonResponseLimits,
+  type ResponseLimits,
   readJsonBody,
   type TextOwner,
   toText,
 } from './collect-text.ts';
 export { JsonShape } from './json-shape.ts';
 export { isReadInline, type JsonTasks, type JsonTaskTable, openJsonTasks } from './json-tasks.ts';
-export { openAnswerMemory, openRequestMemory, type TextMemory, TextRoom } from './text-memory.ts';
+export { openRequestMemory, openResponseMemory, type TextMemory, TextRoom } from './text-memory.ts';

@@ -19,7 +19,7 @@ export interface SentTask {
 }
 
 /** Message from a worker; contains the text if the task keeps it. */
-export type TaskAnswer = { readonly result: object; readonly text?: Uint8Array } | { readonly failure: FailureReason };
+export type TaskOutcome = { readonly result: object; readonly text?: Uint8Array } | { readonly failure: FailureReason };
 
 /**
  * Runs tasks with small texts on the event loop, and those with larger texts in worker threads. Each takes ownership of its
@@ -99,11 +99,11 @@ export const openJsonTasks = <T extends JsonTaskTable>(options: JsonTasksOptions
   };
   const runInWorker = async (sent: Omit<SentTask, 'pieces'>, text: JsonText): Promise<WorkerResult> => {
     const pieces = text.pieces.map(ownBytes);
-    const answer: TaskAnswer = await pool.run(withSize({ ...sent, pieces }, { bytes: text.length }), {
+    const response: TaskOutcome = await pool.run(withSize({ ...sent, pieces }, { bytes: text.length }), {
       transferList: pieces.map(({ buffer }) => buffer),
     });
-    if ('failure' in answer) throw new UpstreamFailure(answer.failure);
-    return answer;
+    if ('failure' in response) throw new UpstreamFailure(response.failure);
+    return response;
   };
   const runAndKeep = async (name: string, text: JsonText, taskOptions: unknown): Promise<KeptText<object>> => {
     if (isReadInline(text)) {
@@ -133,7 +133,7 @@ export const openJsonTasks = <T extends JsonTaskTable>(options: JsonTasksOptions
   };
 };
 
-type WorkerResult = Exclude<TaskAnswer, { readonly failure: FailureReason }>;
+type WorkerResult = Exclude<TaskOutcome, { readonly failure: FailureReason }>;
 
 /** Returns a piece that is alone in its memory, so that it can be transferred without other data. */
 const ownBytes = (piece: Buffer): Uint8Array<ArrayBuffer> => {

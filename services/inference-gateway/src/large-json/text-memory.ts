@@ -16,7 +16,7 @@ export interface TextMemory {
   readonly classes: readonly MemoryClass[];
   /**
    * Throws `service_unavailable` if the texts of this account, or of all accounts, queue for the memory of texts up to
-   * `bytesMax` bytes. Called before a request is forwarded: its answer then waits for memory, but never fails for it.
+   * `bytesMax` bytes. Called before a request is forwarded: its response then waits for memory, but never fails for it.
    */
   readonly checkRoom: (account: string, bytesMax: number) => void;
 }
@@ -42,11 +42,11 @@ const REQUEST_CLASSES: readonly (readonly [number, MemoryBudgetLimits])[] = [
 ];
 
 /**
- * An answer has been paid for when it arrives, so it waits as long as its provider does. Only a caller that reads very slowly
- * loses an answer, and only while others wait: a small answer has ten seconds for its first bytes, a huge one two minutes.
+ * A response has been paid for when it arrives, so it waits as long as its provider does. Only a caller that reads very slowly
+ * loses a response, and only while others wait: a small response has ten seconds for its first bytes, a huge one two minutes.
  */
-const ANSWER_PACE = { graceMs: 10_000, bytesPerMsMin: 1_000 };
-const ANSWER_CLASSES: readonly (readonly [number, MemoryBudgetLimits])[] = [
+const RESPONSE_PACE = { graceMs: 10_000, bytesPerMsMin: 1_000 };
+const RESPONSE_CLASSES: readonly (readonly [number, MemoryBudgetLimits])[] = [
   [
     SMALL_TEXT_BYTES_MAX,
     {
@@ -62,7 +62,7 @@ const ANSWER_CLASSES: readonly (readonly [number, MemoryBudgetLimits])[] = [
     {
       bytesMax: 96 * MEBIBYTE,
       accountBytesMax: 32 * MEBIBYTE,
-      pace: ANSWER_PACE,
+      pace: RESPONSE_PACE,
       accountWaitingMax: 32,
       allWaitingMax: 128,
     },
@@ -72,7 +72,7 @@ const ANSWER_CLASSES: readonly (readonly [number, MemoryBudgetLimits])[] = [
     {
       bytesMax: HUGE_TEXT_BYTES_MAX,
       accountBytesMax: HUGE_TEXT_BYTES_MAX,
-      pace: ANSWER_PACE,
+      pace: RESPONSE_PACE,
       accountWaitingMax: 2,
       allWaitingMax: 8,
     },
@@ -82,8 +82,8 @@ const ANSWER_CLASSES: readonly (readonly [number, MemoryBudgetLimits])[] = [
 /** Opens the memory of requests. A request that finds none in time is refused. */
 export const openRequestMemory = (): TextMemory => openMemory(REQUEST_CLASSES);
 
-/** Opens the memory of answers, which are never refused. */
-export const openAnswerMemory = (): TextMemory => openMemory(ANSWER_CLASSES);
+/** Opens the memory of responses, which are never refused. */
+export const openResponseMemory = (): TextMemory => openMemory(RESPONSE_CLASSES);
 
 const openMemory = (classes: typeof REQUEST_CLASSES): TextMemory => {
   const opened = classes.map(([textBytesMax, limits]) => ({ textBytesMax, budget: createMemoryBudget(limits) }));

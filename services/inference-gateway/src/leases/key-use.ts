@@ -53,7 +53,7 @@ export class KeyMinute {
     return { id: this.#id, ...this.#returned };
   }
 
-  /** Returns the minute after billing's answer: this one, or the one that has begun since. */
+  /** Returns the minute after billing's response: this one, or the one that has begun since. */
   after({ granted_in_minute: granted, minute_ends_in_ms }: LeaseAnswer, sentAtMs: number): KeyMinute {
     // The decision came after the ask was sent, so its end is early rather than late.
     const minute = granted.id === this.#id ? this : new KeyMinute(granted.id, sentAtMs + minute_ends_in_ms);

@@ -14,7 +14,7 @@ export interface RequestNeed {
   readonly micros: number;
   /** Least amount that can serve it, if its output can be limited. */
   readonly microsLeast?: number;
-  /** Cost before its answer begins. */
+  /** Cost before its response begins. */
   readonly knownMicros: number;
   readonly tokens: number;
   /** Fewest tokens that can serve it; lower than `tokens` if it sets no output limit. */
@@ -178,7 +178,7 @@ export class Lease {
     };
   }
 
-  /** Accepts billing's answer to an ask that was sent at `sentAtMs`. */
+  /** Accepts billing's response to an ask that was sent at `sentAtMs`. */
   accept(answer: LeaseAnswer, sentAtMs: number): void {
     this.#granted = Math.max(this.#granted, answer.granted_micros);
     this.#minute = this.#minute.after(answer, sentAtMs);

@@ -1,7 +1,7 @@
 export {
   createProviderClient,
-  type UpstreamAnswer,
   type UpstreamLimits,
+  type UpstreamResponse,
 } from './open-upstream.ts';
 export { FORWARDED_MEMBERS, type FormFields, kindOf, readRequestId, recordedRequestId } from './provider-kinds.ts';
 export type { RouteGateLimits } from './route-gates.ts';

@@ -23,7 +23,7 @@ export interface UpstreamRequest {
   readonly path: string;
   readonly headers: HttpRequest['headers'];
   readonly body: HttpRequest['body'];
-  /** Aborts waiting for the headers of the answer; the request fails with `timeout`. */
+  /** Aborts waiting for the headers of the response; the request fails with `timeout`. */
   readonly giveUp?: AbortSignal | undefined;
   /** Called once, when nothing more will be sent or received. */
   readonly onClosed?: () => void;
@@ -32,11 +32,11 @@ export interface UpstreamRequest {
 }
 
 export interface UpstreamLimits {
-  /** Until the headers of the answer. */
+  /** Until the headers of the response. */
   readonly firstByteTimeoutMs: number;
   /** Between two pieces of the body. */
   readonly idleTimeoutMs: number;
-  /** For the whole answer. */
+  /** For the whole response. */
   readonly totalTimeoutMs: number;
 }
 
@@ -47,8 +47,8 @@ interface UpstreamSink {
   readonly onFailure: (failure: UpstreamFailure) => void;
 }
 
-/** Status and headers of a provider's answer, with control over reading its body. */
-export interface UpstreamAnswer {
+/** Status and headers of a provider's response, with control over reading its body. */
+export interface UpstreamResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** Starts reading. Buffered pieces are delivered immediately. */
@@ -60,14 +60,14 @@ export interface UpstreamAnswer {
 }
 
 /**
- * Sends a request and resolves with the answer when its headers arrive, regardless of the status. Rejects with
+ * Sends a request and resolves with the response when its headers arrive, regardless of the status. Rejects with
  * UpstreamFailure: `unreachable` if nothing was sent, else `timeout` or `lost`.
  */
 export const openUpstream = (
   client: HttpClient,
   request: UpstreamRequest,
   limits: UpstreamLimits,
-): Promise<UpstreamAnswer> =>
+): Promise<UpstreamResponse> =>
   new Promise((resolve, reject) => {
     const exchange = new Exchange(
       { resolve, reject, onClosed: request.onClosed, onFlushed: request.onFlushed },
@@ -94,14 +94,14 @@ class AbandonedError extends Error {
 }
 
 interface ExchangeCallbacks {
-  readonly resolve: (answer: UpstreamAnswer) => void;
+  readonly resolve: (response: UpstreamResponse) => void;
   readonly reject: (failure: UpstreamFailure) => void;
   readonly onClosed: (() => void) | undefined;
   readonly onFlushed: (() => void) | undefined;
 }
 
 /** One exchange with a provider, driven by the HTTP client. */
-class Exchange implements HttpHandler, UpstreamAnswer {
+class Exchange implements HttpHandler, UpstreamResponse {
   status = 0;
   headers: IncomingHttpHeaders = {};
   readonly #callbacks: ExchangeCallbacks;

@@ -130,7 +130,7 @@ const RENAMED_MEMBERS: readonly string[] = Object.values(KINDS).flatMap(({ membe
 /** Members of a request that some kind of provider needs rewritten, so their offsets must be known. */
 export const FORWARDED_MEMBERS: ReadonlySet<string> = new Set([...REWRITTEN_MEMBERS, ...RENAMED_MEMBERS]);
 
-interface AnswerSource {
+interface ResponseSource {
   readonly provider: Pick<Provider, 'kind'>;
   readonly headers: IncomingHttpHeaders;
 }
@@ -142,7 +142,7 @@ const WELL_FORMED = /^[\x21-\x7e]{1,200}$/;
  * Returns the provider's request id from its headers, else from its body; undefined if both lack it. Throws
  * `provider_attribution_ambiguous` if headers contradict each other.
  */
-export const readRequestId = ({ provider, headers }: AnswerSource, bodyId: unknown): string | undefined => {
+export const readRequestId = ({ provider, headers }: ResponseSource, bodyId: unknown): string | undefined => {
   const { primary, secondary } = kindOf(provider).requestIdHeaders;
   let id: string | undefined;
   for (const name of primary) {
@@ -156,7 +156,7 @@ export const readRequestId = ({ provider, headers }: AnswerSource, bodyId: unkno
 };
 
 /** Returns the id for a usage record, where it proves nothing: takes the first one and ignores contradictions. */
-export const recordedRequestId = ({ provider, headers }: AnswerSource, bodyId: unknown): string | null => {
+export const recordedRequestId = ({ provider, headers }: ResponseSource, bodyId: unknown): string | null => {
   const { primary, secondary } = kindOf(provider).requestIdHeaders;
   for (const name of [...primary, ...secondary]) {
     const [id] = valuesOf(headers[name]);

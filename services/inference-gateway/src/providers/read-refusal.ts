@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type FailureReason, UpstreamFailure, type WireError } from '../upstream-failure.ts';
-import type { UpstreamAnswer } from './open-upstream.ts';
+import type { UpstreamResponse } from './open-upstream.ts';
 
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
 const MESSAGE_CHARACTERS_MAX = 4_000;
@@ -17,39 +17,39 @@ const PLAIN_TEXT = /^text\/plain\b/i;
 export type ReadWireError = (body: unknown) => WireError | undefined;
 
 /**
- * Reads an answer with another status than 200, or without the requested stream, and classifies the failure. A 5xx is
+ * Reads a response with another status than 200, or without the requested stream, and classifies the failure. A 5xx is
  * definite only with an error body, or as a 503 with Retry-After. Otherwise it may be the page of a proxy, which does not
  * know if the provider served the request.
  */
-export const readRefusal = async (answer: UpstreamAnswer, readError: ReadWireError): Promise<UpstreamFailure> => {
-  const { status } = answer;
-  const retryAfter = wellFormedRetryAfter(answer.headers['retry-after']);
-  const body = await collectBody(answer, ERROR_BODY_BYTES_MAX).catch((error: unknown) => {
+export const readRefusal = async (response: UpstreamResponse, readError: ReadWireError): Promise<UpstreamFailure> => {
+  const { status } = response;
+  const retryAfter = wellFormedRetryAfter(response.headers['retry-after']);
+  const body = await collectBody(response, ERROR_BODY_BYTES_MAX).catch((error: unknown) => {
     if (error instanceof UpstreamFailure) return undefined;
     throw error;
   });
   const wireError = body === undefined ? undefined : readError(parseJson(body));
   const reason = reasonOf(status, { hasErrorBody: wireError !== undefined, hasRetryAfter: retryAfter !== undefined });
   if (reason !== 'rejected') return new UpstreamFailure(reason, { status, retryAfter });
-  return new UpstreamFailure(reason, { status, wireError: wireError ?? plainTextError(answer, body) });
+  return new UpstreamFailure(reason, { status, wireError: wireError ?? plainTextError(response, body) });
 };
 
 /** Returns an error message in plain text. */
-const plainTextError = ({ headers }: UpstreamAnswer, body: Buffer | undefined): WireError | undefined => {
+const plainTextError = ({ headers }: UpstreamResponse, body: Buffer | undefined): WireError | undefined => {
   const message = PLAIN_TEXT.test(String(headers['content-type'])) ? body?.toString().trim() : undefined;
   return message
     ? { message: message.slice(0, MESSAGE_CHARACTERS_MAX), type: null, param: null, code: null }
     : undefined;
 };
 
-const reasonOf = (status: number, answer: { hasErrorBody: boolean; hasRetryAfter: boolean }): FailureReason => {
-  if (status === 200) return answer.hasErrorBody ? 'failed' : 'garbled';
+const reasonOf = (status: number, response: { hasErrorBody: boolean; hasRetryAfter: boolean }): FailureReason => {
+  if (status === 200) return response.hasErrorBody ? 'failed' : 'garbled';
   if (status === 429) return 'busy';
   // RFC 9110 section 15.6.4: the provider could not handle the request, and states when it can.
-  if (status === 503 && (answer.hasErrorBody || answer.hasRetryAfter)) return 'busy';
-  if (status >= 500) return answer.hasErrorBody ? 'failed' : 'lost';
+  if (status === 503 && (response.hasErrorBody || response.hasRetryAfter)) return 'busy';
+  if (status >= 500) return response.hasErrorBody ? 'failed' : 'lost';
   if (REQUEST_AT_FAULT.has(status)) return 'rejected';
-  // Another 2xx is no valid answer to a completion, but does not rule out that one was generated.
+  // Another 2xx is no valid response to a completion, but does not rule out that one was generated.
   return status < 400 && !REDIRECTED.has(status) ? 'garbled' : 'unauthorized';
 };
 
@@ -101,19 +101,19 @@ const parseJson = (body: Buffer): unknown => {
 };
 
 /** Reads a whole body into memory. Rejects with UpstreamFailure; `garbled` if it exceeds `bytesMax`. */
-export const collectBody = (answer: UpstreamAnswer, bytesMax: number): Promise<Buffer> =>
+export const collectBody = (response: UpstreamResponse, bytesMax: number): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    answer.read({
+    response.read({
       onData: (chunk) => {
         bytes += chunk.length;
         if (bytes <= bytesMax) {
           chunks.push(chunk);
           return;
         }
-        answer.abort();
-        reject(new UpstreamFailure('garbled', { status: answer.status }));
+        response.abort();
+        reject(new UpstreamFailure('garbled', { status: response.status }));
       },
       onEnd: () => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
       onFailure: reject,

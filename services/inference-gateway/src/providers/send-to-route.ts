@@ -6,7 +6,7 @@ import { toDispatchedFailure, UpstreamFailure } from '../upstream-failure.ts';
 import { type RequestBody, toUpstreamBody } from '../wire/index.ts';
 import type { HttpClient } from './http-client/http-client.ts';
 import { CommonHeaders } from './http-client/http-exchange.ts';
-import { openUpstream, type UpstreamAnswer, type UpstreamLimits, type UpstreamRequest } from './open-upstream.ts';
+import { openUpstream, type UpstreamLimits, type UpstreamRequest, type UpstreamResponse } from './open-upstream.ts';
 import { kindOf } from './provider-kinds.ts';
 import { readRefusal } from './read-refusal.ts';
 import type { RouteGates, RouteVerdict } from './route-gates.ts';
@@ -27,12 +27,12 @@ export interface RouteRequest {
   readonly body: readonly Buffer[] | Readable;
   /** Default: JSON. */
   readonly contentType?: string;
-  /** True if the answer must be a stream. */
+  /** True if the response must be a stream. */
   readonly isStreamed: boolean;
   /** An object rather than the logger itself, because `log` is a getter that creates it. */
   readonly logging: { readonly log: Logger };
   /** Takes over the span of a successful exchange. */
-  readonly keepSpan: (exchange: TraceSpan) => void;
+  readonly keepSpan: (span: TraceSpan) => void;
   /** Called when the connection no longer uses the pieces of the body. */
   readonly onFlushed?: () => void;
   /** Replaces the first-byte timeout for a body that is still being written. */
@@ -40,22 +40,22 @@ export interface RouteRequest {
 }
 
 /**
- * Sends a request to a route's provider and returns a successful answer, a stream if requested. Throws UpstreamFailure;
+ * Sends a request to a route's provider and returns a successful response, a stream if requested. Throws UpstreamFailure;
  * `held_back` if the route accepts no requests now.
  */
-export const sendToRoute = async (deps: UpstreamDeps, request: RouteRequest): Promise<UpstreamAnswer> => {
+export const sendToRoute = async (deps: UpstreamDeps, request: RouteRequest): Promise<UpstreamResponse> => {
   // The certification may have expired since the route was chosen: admission and other attempts take time.
   if (deps.clock() >= request.route.certifiedUntilMs) throw new UpstreamFailure('held_back');
   const permit = deps.gates.enter(request.route);
-  const span = currentSpan() === undefined ? undefined : beginExchange(request.route);
+  const span = currentSpan() === undefined ? undefined : beginSpan(request.route);
   let verdict: RouteVerdict = 'unknown';
   try {
-    const answer = await exchange(deps, request, permit.leave).catch((error: unknown) => {
+    const response = await openResponse(deps, request, permit.leave).catch((error: unknown) => {
       throw toDispatchedFailure(error);
     });
     verdict = 'served';
     if (span !== undefined) request.keepSpan(span);
-    return answer;
+    return response;
   } catch (error) {
     permit.leave();
     span?.end(error instanceof UpstreamFailure ? error.reason : 'unknown');
@@ -67,7 +67,7 @@ export const sendToRoute = async (deps: UpstreamDeps, request: RouteRequest): Pr
 };
 
 /** Begins the span of an inference, by OpenTelemetry's conventions. No trace context is sent to the provider. */
-const beginExchange = ({ id, provider, service, upstreamModel }: Route): TraceSpan | undefined => {
+const beginSpan = ({ id, provider, service, upstreamModel }: Route): TraceSpan | undefined => {
   const { protocol, hostname, port } = new URL(provider.origin);
   return activeTracing()?.begin({
     name: `${operationName(service)} ${upstreamModel}`,
@@ -129,15 +129,19 @@ const buildTarget = ({
   };
 };
 
-const exchange = async (deps: UpstreamDeps, request: RouteRequest, onClosed: () => void): Promise<UpstreamAnswer> => {
+const openResponse = async (
+  deps: UpstreamDeps,
+  request: RouteRequest,
+  onClosed: () => void,
+): Promise<UpstreamResponse> => {
   const { route, isStreamed, body, giveUp, onFlushed } = request;
-  const answer = await openUpstream(
+  const response = await openUpstream(
     deps.providers,
     { ...targetOf(request), body, giveUp, onClosed, onFlushed },
     giveUp === undefined ? deps.upstreamLimits : { ...deps.upstreamLimits, firstByteTimeoutMs: 0 },
   );
-  if (answer.status === 200 && (!isStreamed || isEventStream(answer))) return answer;
-  const failure = await readRefusal(answer, kindOf(route.provider).readError);
+  if (response.status === 200 && (!isStreamed || isEventStream(response))) return response;
+  const failure = await readRefusal(response, kindOf(route.provider).readError);
   const { status, reason } = failure;
   request.logging.log.warn(
     { upstream_route: route.id, upstream_status: status, reason },
@@ -146,7 +150,7 @@ const exchange = async (deps: UpstreamDeps, request: RouteRequest, onClosed: () 
   throw failure;
 };
 
-const isEventStream = ({ headers }: UpstreamAnswer): boolean =>
+const isEventStream = ({ headers }: UpstreamResponse): boolean =>
   /^text\/event-stream\b/i.test(String(headers['content-type'] ?? ''));
 
 export interface BodyOptions {

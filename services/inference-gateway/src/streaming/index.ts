@@ -1,4 +1,4 @@
-export type { LateAnswer } from './client-writer.ts';
+export type { LateResponse } from './client-writer.ts';
 export { ClientWriter, type Edited } from './client-writer.ts';
 export { createEventSplitter, DONE, type EventSplitter, EventTooLongError, eventData } from './events.ts';
 export { type RelayOptions, relayEvents, type StreamEnd, type StreamLimits } from './relay-events.ts';

@@ -106,7 +106,7 @@ interface Reader {
 const READERS: Readonly<Record<RequestKind, Reader>> = {
   delegated_chat: {
     schema: chatRequestSchema,
-    read: (body, bodyBytes) => ({ ...readChat(body, bodyBytes), model: PUBLIC_MODEL, answersCount: 1 }),
+    read: (body, bodyBytes) => ({ ...readChat(body, bodyBytes), model: PUBLIC_MODEL, choicesWanted: 1 }),
   },
   chat: { schema: gatewayChatRequestSchema, read: (body, bodyBytes) => readChat(body, bodyBytes) },
   completions: {
@@ -135,7 +135,7 @@ const NO_OUTPUT: OutputBounds = {
   outputTokensMax: undefined,
   outputTokensMin: 0,
   outputTokensExtra: 0,
-  answersCount: 0,
+  choicesWanted: 0,
 };
 
 /** Truncates names that are too long for any model. No route matches them either way. */

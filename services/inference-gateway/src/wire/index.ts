@@ -28,14 +28,14 @@ export {
 } from './message-piece.ts';
 export type { OutputBounds } from './request-bounds.ts';
 export {
-  ANSWER_KEYS,
-  type AnswerSpan,
-  isAmbiguousAnswer,
+  isAmbiguousResponse,
   isEmpty,
   isOurs,
-  scanAnswer,
+  RESPONSE_KEYS,
+  type ResponseSpan,
   scanMember,
-} from './scan-answer.ts';
+  scanResponse,
+} from './scan-response.ts';
 export {
   type Chunk,
   type ChunkDigest,

@@ -22,7 +22,7 @@ export const parseJson = (text: Buffer): unknown => {
   try {
     return JSON.parse(text.toString());
   } catch {
-    // The error is not kept as the cause: its message would quote the answer.
+    // The error is not kept as the cause: its message would quote the response.
     throw new UpstreamFailure('garbled');
   }
 };

@@ -16,7 +16,7 @@ describe('chatBounds', () => {
     [{ use_beam_search: true, best_of: '5' }, 5],
     [{ n: 0 }, 1],
     [{ n: 1e9 }, 2_048],
-  ])('counts the generated answers of %j', (body, count) => expect(chatBounds(body).answersCount).toBe(count));
+  ])('counts the generated answers of %j', (body, count) => expect(chatBounds(body).choicesWanted).toBe(count));
 
   test('reads the minimum length', () => expect(chatBounds({ min_tokens: 900 }).outputTokensMin).toBe(900));
 
@@ -43,5 +43,5 @@ test.each([
   [{ prompt: [[1], [2]] }, 2],
   [{ prompt: 'a' }, 1],
 ])('completionBounds counts the answers to every prompt of %j', (body, count) => {
-  expect(completionBounds(body).answersCount).toBe(count);
+  expect(completionBounds(body).choicesWanted).toBe(count);
 });

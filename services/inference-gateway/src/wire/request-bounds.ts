@@ -89,23 +89,23 @@ const decodedBytes = (text: string): number => {
 
 /** Bounds of the output that a request asks for. */
 export interface OutputBounds {
-  /** Output limit of each answer; undefined if the request sets none. */
+  /** Output limit of each choice; undefined if the request sets none. */
   readonly outputTokensMax: number | undefined;
-  /** Tokens that each answer has at least, even if its limit is lower. */
+  /** Tokens that each choice has at least, even if its limit is lower. */
   readonly outputTokensMin: number;
-  /** Tokens that each answer may have beyond its limit: budgets for reasoning, rejected predictions. */
+  /** Tokens that each choice may have beyond its limit: budgets for reasoning, rejected predictions. */
   readonly outputTokensExtra: number;
-  /** Answers to generate. */
-  readonly answersCount: number;
+  /** Choices to generate. */
+  readonly choicesWanted: number;
 }
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** Limit of answers to one request. No provider generates this many. */
+/** Limit of choices to one request. No provider generates this many. */
 const ANSWERS_MAX = 2_048;
 /** Names of output limits. Providers differ in which one they apply, so the largest counts. */
 const LIMITS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'max_new_tokens', 'n_predict'];
-/** Names of the number of answers. Those of `best_of` and of a beam search are generated and billed, but not all returned. */
+/** Names of the number of choices. Those of `best_of` and of a beam search are generated and billed, but not all returned. */
 const ANSWERS = ['n', 'best_of', 'num_return_sequences', 'beam_width'];
 /** vLLM and its derivatives generate at least this many. */
 const MINIMUMS = ['min_tokens', 'min_completion_tokens', 'min_new_tokens'];
@@ -121,7 +121,7 @@ export const chatBounds = (body: Body): OutputBounds => ({
   outputTokensMax: largest(body, LIMITS),
   outputTokensMin: largest(body, MINIMUMS) ?? 0,
   outputTokensExtra: reasoningBudget(body) + predictedBytes(body),
-  answersCount: answersIn(body, 1),
+  choicesWanted: answersIn(body, 1),
 });
 
 /** Returns the bounds of the output of a legacy completion, which may have several prompts. */
@@ -129,7 +129,7 @@ export const completionBounds = (body: Body): OutputBounds => ({
   outputTokensMax: largest(body, LIMITS),
   outputTokensMin: largest(body, MINIMUMS) ?? 0,
   outputTokensExtra: reasoningBudget(body),
-  answersCount: answersIn(body, promptsIn(body['prompt'])),
+  choicesWanted: answersIn(body, promptsIn(body['prompt'])),
 });
 
 const answersIn = (body: Body, prompts: number): number =>

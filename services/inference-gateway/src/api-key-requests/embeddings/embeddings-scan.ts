@@ -1,10 +1,10 @@
 import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from '@svc/contracts';
 import type { TextScan } from '../../large-json/index.ts';
 import {
-  ANSWER_KEYS,
   findStringEnd,
   type JsonMember,
   type JsonObjectSpan,
+  RESPONSE_KEYS,
   UNENDED_IN_ESCAPE,
 } from '../../wire/index.ts';
 
@@ -42,13 +42,13 @@ export interface ScannedMember extends JsonMember {
   readonly value: Buffer | undefined;
 }
 
-/** The scanned members of an answer. */
+/** The scanned members of a response. */
 export interface ScannedSpan extends Omit<JsonObjectSpan, 'members'> {
   readonly members: readonly ScannedMember[];
 }
 
 /**
- * Scans an embeddings answer while it arrives, at a few nanoseconds per byte: finds the members that the gateway reads, and
+ * Scans an embeddings response while it arrives, at a few nanoseconds per byte: finds the members that the gateway reads, and
  * limits values and depth. Numbers in lists do not count, so that only their bytes limit them.
  */
 export class EmbeddingsScan implements TextScan {
@@ -133,7 +133,7 @@ export class EmbeddingsScan implements TextScan {
     } else if (place === 'value_start') {
       this.#place = kind === COMMA || kind === CLOSE ? 'damaged' : 'value';
       this.#valueStart = this.#offset + at;
-      if (ANSWER_KEYS.has(this.#key) && !SKIPPED.has(this.#key)) this.#startKeeping(at);
+      if (RESPONSE_KEYS.has(this.#key) && !SKIPPED.has(this.#key)) this.#startKeeping(at);
     } else if (place === 'value' && isInside && (kind === COMMA || kind === CLOSE)) this.#endMember(bytes, at, kind);
     else if (place === 'key' && kind === STRING) {
       this.#keyStart = this.#offset + at;
@@ -154,7 +154,7 @@ export class EmbeddingsScan implements TextScan {
 
   #endMember(bytes: Buffer, at: number, kind: number): void {
     this.#lastValueEnd = this.#end;
-    if (ANSWER_KEYS.has(this.#key)) {
+    if (RESPONSE_KEYS.has(this.#key)) {
       this.#members.push({
         key: this.#key,
         keyStart: this.#keyStart,

@@ -1,10 +1,9 @@
 import type { ComplianceMetadata } from '@svc/contracts';
 import { AppError } from '@svc/service-kit';
-import type { AnswerShape } from '../../forwarding/index.ts';
+import type { ResponseShape } from '../../forwarding/index.ts';
 import type { JsonText } from '../../large-json/index.ts';
 import { UpstreamFailure } from '../../upstream-failure.ts';
 import {
-  type AnswerSpan,
   findDuplicateKey,
   findMember,
   isEmpty,
@@ -12,6 +11,7 @@ import {
   isRecord,
   type JsonObjectSpan,
   type ReportedUsage,
+  type ResponseSpan,
   readUsage,
   recordableName,
   reportsError,
@@ -20,11 +20,11 @@ import {
 import { namesOf, prove } from '../attribution.ts';
 import { type CertifiedShapeOptions, certifiedShape } from '../certified-shape.ts';
 import { complianceHeadersOf, stampEdits } from '../compliance.ts';
-import type { AmbiguousAnswer } from '../read-response.ts';
+import type { AmbiguousResponse } from '../read-response.ts';
 import { EmbeddingsScan, type ScannedMember, type ScannedSpan } from './embeddings-scan.ts';
 
-/** The parts of an embeddings answer that the gateway reads. */
-interface EmbeddingsReading extends Omit<AnswerSpan, 'isAmbiguous'> {
+/** The parts of an embeddings response that the gateway reads. */
+interface EmbeddingsReading extends Omit<ResponseSpan, 'isAmbiguous'> {
   readonly isAmbiguous: false;
   readonly id: string | null;
   readonly model: string | null;
@@ -32,23 +32,23 @@ interface EmbeddingsReading extends Omit<AnswerSpan, 'isAmbiguous'> {
 }
 
 /**
- * Reads the scanned members of an embeddings answer. Throws UpstreamFailure: `failed` if the provider reports an error,
- * `garbled` if the answer is not a JSON object or the parts read are damaged.
+ * Reads the scanned members of an embeddings response. Throws UpstreamFailure: `failed` if the provider reports an error,
+ * `garbled` if the response is not a JSON object or the parts read are damaged.
  */
 export const readEmbeddings = (
   span: ScannedSpan | undefined,
   contextTokensMax: number,
-): EmbeddingsReading | AmbiguousAnswer => {
+): EmbeddingsReading | AmbiguousResponse => {
   if (span === undefined) throw new UpstreamFailure('garbled');
   try {
     return readMembers(span, contextTokensMax);
   } catch (error) {
-    // The error is not kept as the cause: its message could quote the answer.
+    // The error is not kept as the cause: its message could quote the response.
     throw error instanceof UpstreamFailure ? error : new UpstreamFailure('garbled');
   }
 };
 
-const readMembers = (span: ScannedSpan, contextTokensMax: number): EmbeddingsReading | AmbiguousAnswer => {
+const readMembers = (span: ScannedSpan, contextTokensMax: number): EmbeddingsReading | AmbiguousResponse => {
   const bytesOf = (key: string): Buffer => memberOf(span, key)?.value ?? NOTHING;
   const read = (key: string): unknown => (memberOf(span, key) === undefined ? undefined : parseValue(bytesOf(key)));
   if (findMember(span, 'data') === undefined && reportsError({ error: read('error'), object: read('object') })) {
@@ -107,30 +107,30 @@ const shifted = (span: JsonObjectSpan, by: number): JsonObjectSpan => ({
 });
 
 /** Some 2,048 inputs of 3,072 numbers. */
-export const EMBEDDINGS_ANSWER_BYTES_MAX = 128 * 1024 * 1024;
+export const EMBEDDINGS_RESPONSE_BYTES_MAX = 128 * 1024 * 1024;
 
 /**
  * Shapes embeddings for API keys. Their long lists of numbers are scanned while they arrive and never parsed, so that they
- * may be much larger than other answers.
+ * may be much larger than other responses.
  */
 export const embeddingsShape = (
   deps: Parameters<typeof certifiedShape>[0],
   options: CertifiedShapeOptions,
-): AnswerShape => ({
+): ResponseShape => ({
   ...certifiedShape(deps, options),
   openReader: () => {
     const scan = new EmbeddingsScan();
     return {
-      limits: { bytesMax: EMBEDDINGS_ANSWER_BYTES_MAX, scan },
+      limits: { bytesMax: EMBEDDINGS_RESPONSE_BYTES_MAX, scan },
       shape: async (routed, text) => {
-        const answer = readEmbeddings(scan.span(), routed.route.contextTokensMax);
-        if (answer.isAmbiguous) throw new AppError('provider_attribution_ambiguous');
-        const metadata = prove(deps, options.requestId, routed, answer);
+        const response = readEmbeddings(scan.span(), routed.route.contextTokensMax);
+        if (response.isAmbiguous) throw new AppError('provider_attribution_ambiguous');
+        const metadata = prove(deps, options.requestId, routed, response);
         return {
-          body: options.mode === 'full' ? stampPieces(text, answer, metadata) : piecesOf(text),
+          body: options.mode === 'full' ? stampPieces(text, response, metadata) : piecesOf(text),
           memory: text.pieces,
           headers: complianceHeadersOf(metadata),
-          usage: answer.usage,
+          usage: response.usage,
           outputBytes: 0,
           ...namesOf(metadata),
         };
@@ -150,10 +150,10 @@ const piecesOf = ({ pieces, length }: JsonText): Buffer[] => {
 };
 
 /** Adds the metadata to a text in pieces, without joining them. */
-const stampPieces = (text: JsonText, answer: EmbeddingsReading, metadata: ComplianceMetadata): Buffer[] => {
+const stampPieces = (text: JsonText, response: EmbeddingsReading, metadata: ComplianceMetadata): Buffer[] => {
   const pieces = piecesOf(text);
   let position = 0;
-  const stamped = stampEdits(answer, { compliance_metadata: metadata }).flatMap(({ start, end, text: added }) => {
+  const stamped = stampEdits(response, { compliance_metadata: metadata }).flatMap(({ start, end, text: added }) => {
     const before = slice(pieces, position, start);
     position = end;
     return [...before, Buffer.from(added)];

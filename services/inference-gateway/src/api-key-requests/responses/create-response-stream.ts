@@ -82,7 +82,7 @@ export const createResponseStream = (options: ResponseStreamOptions): ResponseSt
   });
   let finishReason: string | undefined;
   let hasBegun = false;
-  /** The event that opened the answer, until it is passed on. */
+  /** The event that opened the response, until it is passed on. */
   let opening: { readonly data: Buffer; readonly reading: ChunkReading } | undefined;
 
   const begin = (): string => {

@@ -70,7 +70,7 @@ export class OutputEvents {
     return this.#addText('output_text', text);
   }
 
-  /** Returns the events that end the open item. An empty answer becomes an empty message: a response needs an item. */
+  /** Returns the events that end the open item. An empty response becomes an empty message: a response needs an item. */
   end(status: Exclude<ItemStatus, 'in_progress'>): string {
     const isEmpty = this.#open === undefined && this.#ended.length === 0;
     return (isEmpty ? this.text('') : '') + this.#endItem(status);

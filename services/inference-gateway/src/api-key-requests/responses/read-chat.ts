@@ -6,7 +6,7 @@ import {
   contentText,
   createArgumentsReader,
   digestChunk,
-  isAmbiguousAnswer,
+  isAmbiguousResponse,
   isRecord,
   MessageDigest,
   outputBytesOf,
@@ -41,7 +41,7 @@ export interface ChatDelta {
 const CALLS_MAX = 1_024;
 
 /**
- * Reads the first choice of a chat answer or chunk, parsed from `bytes`. Throws UpstreamFailure, `unusable`, if it has too
+ * Reads the first choice of a chat response or chunk, parsed from `bytes`. Throws UpstreamFailure, `unusable`, if it has too
  * many calls.
  */
 const readDelta = (choices: readonly unknown[], bytes: Buffer): ChatDelta => {
@@ -120,7 +120,7 @@ export const readChatChunk = (
   { tokensMax }: ReadChunkOptions,
   onChunk?: (chunk: Chunk) => void,
 ): ChunkReading => {
-  if (isAmbiguousAnswer(data)) return 'ambiguous';
+  if (isAmbiguousResponse(data)) return 'ambiguous';
   const chunk = readChunk(data);
   if (chunk === undefined) return undefined;
   onChunk?.(chunk);
@@ -134,7 +134,7 @@ export const readLargeChatChunk = (data: Buffer, options: ReadChunkOptions): { r
 };
 
 /** A chat completion translated to the output of a response. */
-interface ChatAnswerReading {
+interface ChatResponseReading {
   /** The output items, as JSON. */
   readonly body: Buffer;
   readonly incompleteReason: string | undefined;
@@ -149,7 +149,7 @@ interface ChatAnswerReading {
   readonly isAmbiguous: boolean;
 }
 
-interface ReadChatAnswerOptions {
+interface ReadChatResponseOptions {
   /** Random part of the items' ids. */
   readonly tail: string;
   readonly contextTokensMax: number;
@@ -161,14 +161,14 @@ interface ReadChatAnswerOptions {
  * Reads a provider's chat completion. Throws UpstreamFailure if it is not one: `failed` if it reports an error,
  * else `garbled`.
  */
-export const readChatAnswer = (
+export const readChatResponse = (
   bytes: Buffer,
-  { tail, contextTokensMax, digestsMessages }: ReadChatAnswerOptions,
-): ChatAnswerReading => {
-  const answer = parseRecord(bytes);
-  const { choices, usage, id, model } = answer;
+  { tail, contextTokensMax, digestsMessages }: ReadChatResponseOptions,
+): ChatResponseReading => {
+  const response = parseRecord(bytes);
+  const { choices, usage, id, model } = response;
   if (!Array.isArray(choices) || choices.length === 0 || !choices.every(isRecord)) {
-    throw new UpstreamFailure(reportsError(answer) ? 'failed' : 'garbled');
+    throw new UpstreamFailure(reportsError(response) ? 'failed' : 'garbled');
   }
   const delta = readDelta(choices, bytes);
   return {
@@ -179,7 +179,7 @@ export const readChatAnswer = (
     usage: readUsage(usage, contextTokensMax),
     outputBytes: outputBytesOf(choices),
     contentSha256: digestsMessages ? digestOf(delta) : undefined,
-    isAmbiguous: isAmbiguousAnswer(bytes),
+    isAmbiguous: isAmbiguousResponse(bytes),
   };
 };
 

@@ -8,7 +8,7 @@ import {
 } from './json-members.ts';
 import { USAGE_MEMBERS } from './token-usage.ts';
 
-/** Members of an answer that the gateway reads or writes. */
+/** Members of a response that the gateway reads or writes. */
 const ANSWER_MEMBERS: ReadonlySet<string> = new Set([
   'model',
   'id',
@@ -24,27 +24,27 @@ const OUR_PREFIX = 'svc_';
 /** Returns true for a member of the root that only the gateway writes. */
 export const isOurs = (key: string): boolean => key.startsWith(OUR_PREFIX);
 /** Names of the members that are listed. */
-export const ANSWER_KEYS: KeyFilter = { has: (key) => ANSWER_MEMBERS.has(key) || isOurs(key) };
+export const RESPONSE_KEYS: KeyFilter = { has: (key) => ANSWER_MEMBERS.has(key) || isOurs(key) };
 const USAGE_KEYS: ReadonlySet<string> = new Set(USAGE_MEMBERS);
 /** Members of `extensions` that only the gateway writes. */
 const OUR_EXTENSIONS: ReadonlySet<string> = new Set(['compliance_metadata', 'provenance']);
 const OPEN_BRACE = 0x7b;
 
-/** Offsets of the members of an answer, and of its `extensions`, that the gateway reads or writes. */
-export interface AnswerSpan {
+/** Offsets of the members of a response, and of its `extensions`, that the gateway reads or writes. */
+export interface ResponseSpan {
   readonly span: JsonObjectSpan;
   /** Undefined unless `extensions` is an object. */
   readonly extensions: JsonObjectSpan | undefined;
   /**
    * True if the provider writes a member that only the gateway writes, or repeats one that is read or written, so that two
-   * parsers could read different answers.
+   * parsers could read different responses.
    */
   readonly isAmbiguous: boolean;
 }
 
-/** Finds the members of an answer or chunk. Throws RangeError if the text is not an object. */
-export const scanAnswer = (bytes: Buffer): AnswerSpan => {
-  const span = scanObject(bytes, 0, ANSWER_KEYS);
+/** Finds the members of a response or chunk. Throws RangeError if the text is not an object. */
+export const scanResponse = (bytes: Buffer): ResponseSpan => {
+  const span = scanObject(bytes, 0, RESPONSE_KEYS);
   const extensions = scanNested(bytes, findMember(span, 'extensions'), OUR_EXTENSIONS);
   const usage = scanNested(bytes, findMember(span, 'usage'), USAGE_KEYS);
   const isRepeated = [span, extensions, usage].some((part) => part !== undefined && hasDuplicate(part));
@@ -52,10 +52,10 @@ export const scanAnswer = (bytes: Buffer): AnswerSpan => {
   return { span, extensions, isAmbiguous: isRepeated || claims.some((claim) => !isEmpty(bytes, claim)) };
 };
 
-/** Returns true for an ambiguous answer or chunk; false for text that is not an object, which its reader rejects. */
-export const isAmbiguousAnswer = (bytes: Buffer): boolean => {
+/** Returns true for an ambiguous response or chunk; false for text that is not an object, which its reader rejects. */
+export const isAmbiguousResponse = (bytes: Buffer): boolean => {
   try {
-    return scanAnswer(bytes).isAmbiguous;
+    return scanResponse(bytes).isAmbiguous;
   } catch (error) {
     if (error instanceof RangeError || error instanceof SyntaxError) return false;
     throw error;
