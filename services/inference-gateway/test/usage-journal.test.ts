@@ -17,9 +17,8 @@ import {
   type UsageRecord,
   type WriteUsageDeps,
 } from '../src/usage-records/index.ts';
-import { lockJournal } from '../src/usage-records/journal/journal-files.ts';
-import { createJournalMeters, type Journal, openJournal } from '../src/usage-records/journal/open-journal.ts';
-import { takeOverJournals } from '../src/usage-records/journal/take-over-journals.ts';
+import { createJournalMeters, lockJournal, takeOverJournals } from '../src/usage-records/journal/journal-files.ts';
+import { type Journal, openJournal } from '../src/usage-records/journal/open-journal.ts';
 import { toJournalLine } from '../src/usage-records/journal-line.ts';
 import { type JournalProcess, startJournalProcess } from './support/journal-process.ts';
 

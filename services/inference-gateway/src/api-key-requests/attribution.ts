@@ -4,7 +4,7 @@ import type { RoutedResponse, UpstreamNames } from '../forwarding/index.ts';
 import { UpstreamFailure } from '../upstream-failure.ts';
 import { type ChunkDigest, isSet, MessageDigest } from '../wire/index.ts';
 import { attribute, coversModel } from './compliance.ts';
-import type { KeyRequestDeps } from './key-request-deps.ts';
+import type { ProofDeps } from './key-request-deps.ts';
 
 /** Proves the provider and model of a stream from its first chunk, and checks that later chunks agree. */
 export interface Attribution {
@@ -62,8 +62,6 @@ export const createAttribution = (options: AttributionOptions): Attribution => {
     isAmbiguous: ({ cause }) => cause === AMBIGUOUS,
   };
 };
-
-export type ProofDeps = Pick<KeyRequestDeps, 'ingressRegion' | 'clock' | 'signProvenance'>;
 
 /** Proves the provider and model of a response. Throws AppError if the proof is incomplete or ambiguous. */
 export const prove = (

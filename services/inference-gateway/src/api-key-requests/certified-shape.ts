@@ -1,10 +1,10 @@
 import { AppError } from '@svc/service-kit';
 import { type CompletionRequest, ownOutputLimit, type ResponseShape } from '../forwarding/index.ts';
 import { jsonResponseLimits, toText } from '../large-json/index.ts';
-import { namesOf, openStreamProof, type ProofDeps, prove, routeAttribution, signProof } from './attribution.ts';
+import { namesOf, openStreamProof, prove, routeAttribution, signProof } from './attribution.ts';
 import { type ComplianceMode, complianceHeadersOf, stampBody } from './compliance.ts';
 import { createChunkStamper } from './create-chunk-stamper.ts';
-import type { KeyRequestDeps } from './key-request-deps.ts';
+import type { KeyRequestDeps, ProofDeps } from './key-request-deps.ts';
 
 export interface CertifiedShapeOptions {
   readonly mode: ComplianceMode;

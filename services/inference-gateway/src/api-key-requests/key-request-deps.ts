@@ -10,3 +10,6 @@ export interface KeyRequestDeps extends ForwardingDeps {
   /** Currency of prices. */
   readonly currency: string;
 }
+
+/** Dependencies of proofs of provider and model. */
+export type ProofDeps = Pick<KeyRequestDeps, 'ingressRegion' | 'clock' | 'signProvenance'>;

@@ -51,7 +51,7 @@ export const listModels = async (
 };
 
 /** Returns each model once, with the facts of its first service, in the common wire format. */
-export const wireModels = ({ routes, clock, currency }: ModelsDeps): readonly Model[] => {
+const wireModels = ({ routes, clock, currency }: ModelsDeps): readonly Model[] => {
   const models = routes().models(clock());
   const first = models.filter(({ id }, index) => models.findIndex((model) => model.id === id) === index);
   return first.map((model) => ({
@@ -86,3 +86,14 @@ const factsOf = ({ contextTokensMax, outputTokensMax }: OfferedModel) => ({
   ...(contextTokensMax === CONTEXT_TOKENS_DEFAULT ? {} : { context_length: contextTokensMax }),
   max_output_tokens: outputTokensMax,
 });
+
+/** Returns a model with a certified route. Throws `model_not_found` or `model_not_allowed`. */
+export const getModel = async (
+  deps: KeyRequestDeps,
+  { params, caller }: RequestContext<typeof routes.getModel>,
+): Promise<Reply> => {
+  const model = wireModels(deps).find(({ id }) => id === params.model);
+  if (model === undefined) throw modelNotFound(deps, caller, params.model);
+  checkModel(caller, model.id);
+  return { status: 200, body: model };
+};

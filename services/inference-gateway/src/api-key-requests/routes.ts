@@ -1,22 +1,36 @@
 import { internalRoutes, routes } from '@svc/contracts';
-import { type Binding, bind, type Reply, type RequestContext } from '@svc/service-kit';
-import { endpoints } from './endpoints.ts';
-import { forwardRequest } from './forward-request.ts';
+import { type Binding, bind } from '@svc/service-kit';
+import { readRequest } from '../forwarding/index.ts';
+import { certifiedShape } from './certified-shape.ts';
+import { embeddingsShape } from './embeddings/embeddings-shape.ts';
+import { type Endpoint, forwardRequest } from './forward-request.ts';
 import type { KeyRequestDeps } from './key-request-deps.ts';
-import { checkModel, listModels, listPrices, modelNotFound, wireModels } from './models.ts';
+import { getModel, listModels, listPrices } from './models.ts';
+import { responsesEndpoint } from './responses/responses-endpoint.ts';
 
-/** Returns a model with a certified route. Throws `model_not_found` or `model_not_allowed`. */
-const getModel = async (
-  deps: KeyRequestDeps,
-  { params, caller }: RequestContext<typeof routes.getModel>,
-): Promise<Reply> => {
-  const model = wireModels(deps).find(({ id }) => id === params.model);
-  if (model === undefined) throw modelNotFound(deps, caller, params.model);
-  checkModel(caller, model.id);
-  return { status: 200, body: model };
-};
+/** Creates an endpoint of the common wire format, which passes requests and responses through. */
+const wireEndpoint = (
+  service: 'chat' | 'completions' | 'embeddings',
+  path: string,
+  shape: typeof certifiedShape = certifiedShape,
+): Endpoint => ({
+  service,
+  path,
+  read: async (deps, source) => {
+    const request = await readRequest(deps, { ...source, kind: service });
+    return { request, shape: (shapeDeps, options) => shape(shapeDeps, { ...options, request }) };
+  },
+});
 
-/** Binds the routes of the API-key gateway. */
+/** Endpoints that forward requests. Responses are served by chat routes. */
+const endpoints = {
+  chat: wireEndpoint('chat', '/chat/completions'),
+  completions: wireEndpoint('completions', '/completions'),
+  embeddings: wireEndpoint('embeddings', '/embeddings', embeddingsShape),
+  responses: responsesEndpoint,
+} as const satisfies Readonly<Record<string, Endpoint>>;
+
+/** Binds the routes of API-key requests. */
 export const apiKeyRequestRoutes = (deps: KeyRequestDeps): readonly Binding[] => [
   bind(routes.listPrices, () => listPrices(deps)),
   bind(routes.listModels, (context) => listModels(deps, context)),

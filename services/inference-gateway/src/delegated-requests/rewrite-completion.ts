@@ -21,7 +21,7 @@ import {
 } from '../wire/index.ts';
 import { completeChoices, completeDeltas } from './complete-choices.ts';
 import { publicUsage } from './public-members.ts';
-import { rewriteTranscription } from './rewrite-transcription.ts';
+import { rewriteTranscription } from './transcription/rewrite-transcription.ts';
 
 /** Public id and time of a response. */
 export interface PublicIdentity {

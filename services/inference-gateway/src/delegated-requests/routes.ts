@@ -2,8 +2,8 @@ import { routes } from '@svc/contracts';
 import { type Binding, bind, type Reply, type RequestContext } from '@svc/service-kit';
 import type { ActivityCounter } from './activity-counter.ts';
 import { createChatCompletion } from './create-chat-completion.ts';
-import { createTranscription } from './create-transcription.ts';
 import type { DelegatedDeps } from './delegated-deps.ts';
+import { createTranscription } from './transcription/create-transcription.ts';
 
 /** Returns the services that both the server and the user's paid period allow now. */
 const getCapabilities = async (

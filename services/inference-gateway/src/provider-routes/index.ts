@@ -1,6 +1,5 @@
 export { openRoutesFile, type RoutesFileOptions, type RoutesInForce, routesOperatorRoutes } from './operator-routes.ts';
-export { parseRoutesFile, RoutesFileError } from './parse-routes-file.ts';
-export { providerKeysFrom, type ReadProviderKey } from './read-provider-key.ts';
+export { providerKeysFrom, type ReadProviderKey } from './parse-routes-file.ts';
 export {
   type AudioRoute,
   type OfferedModel,

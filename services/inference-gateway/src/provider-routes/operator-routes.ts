@@ -2,8 +2,8 @@ import { unwatchFile, watchFile } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { serviceOperations } from '@svc/contracts';
 import { type Binding, bind, type Logger } from '@svc/service-kit';
+import type { ReadProviderKey } from './parse-routes-file.ts';
 import { parseRoutesFile, RoutesFileError } from './parse-routes-file.ts';
-import type { ReadProviderKey } from './read-provider-key.ts';
 import type { RouteTable } from './route-table.ts';
 
 interface RoutesOperatorDeps extends Pick<RoutesFileOptions, 'providerKey' | 'clock'> {

@@ -1,8 +1,8 @@
 import { type Lifecycle, type Logger, type Metrics, runPeriodically } from '@svc/service-kit';
 import type { BillingClient } from '../billing-client.ts';
 import type { Config } from '../config.ts';
-import { createJournalMeters, type Journal, openJournal } from './journal/open-journal.ts';
-import { takeOverJournals } from './journal/take-over-journals.ts';
+import { createJournalMeters, takeOverJournals } from './journal/journal-files.ts';
+import { type Journal, openJournal } from './journal/open-journal.ts';
 import { replayUsage } from './replay-usage.ts';
 import { createUsageWriter, type UsageWriter } from './usage-writer.ts';
 import { createUsageMeters, type WriteUsageDeps } from './write-usage-records.ts';

@@ -9,10 +9,10 @@ import {
 } from '../../forwarding/index.ts';
 import { jsonResponseLimits, toText } from '../../large-json/index.ts';
 import { FORWARDED_MEMBERS } from '../../providers/index.ts';
-import { namesOf, openStreamProof, type ProofDeps, prove, routeAttribution, signProof } from '../attribution.ts';
+import { namesOf, openStreamProof, prove, routeAttribution, signProof } from '../attribution.ts';
 import { type ComplianceMode, complianceHeadersOf } from '../compliance.ts';
 import type { Endpoint } from '../forward-request.ts';
-import type { KeyRequestDeps } from '../key-request-deps.ts';
+import type { KeyRequestDeps, ProofDeps } from '../key-request-deps.ts';
 import { createResponseStream } from './create-response-stream.ts';
 import { type ResponseEcho, type ResponseIdentity, responseAround } from './response-object.ts';
 

@@ -1,8 +1,8 @@
 import { close, mkdirSync, open, openSync, rmSync, writeSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import type { Logger, Metrics } from '@svc/service-kit';
-import { type JournalLock, lockFile, lockJournal, segmentFile } from './journal-files.ts';
+import type { Logger } from '@svc/service-kit';
+import { type JournalLock, type JournalMeters, lockFile, lockJournal, segmentFile } from './journal-files.ts';
 
 /** A journaled line. Its segment is deleted once all of its lines are released. */
 export interface JournalEntry {
@@ -214,20 +214,3 @@ const lockOwn = (directory: string, owner: string): JournalLock => {
   }
   throw new Error('the lock of the usage journal is taken');
 };
-
-/** Metrics of the own journal and of journals to take over. */
-export interface JournalMeters {
-  readonly failures: { readonly inc: () => void };
-  readonly left: { readonly set: (count: number) => void };
-}
-
-export const createJournalMeters = (metrics: Metrics): JournalMeters => ({
-  failures: metrics.counter({
-    name: 'usage_journal_failures_total',
-    help: 'Outcomes that could not be appended to the usage journal; a crash before they reach the database loses them.',
-  }),
-  left: metrics.gauge({
-    name: 'usage_journals_left',
-    help: 'Journals of dead processes that could not be replayed yet.',
-  }),
-});

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type AudioLength, createAudioMeter } from './index.ts';
+import { type AudioLength, createAudioMeter } from './create-audio-meter.ts';
 
 const fixture = (name: string): Buffer => readFileSync(new URL(`fixtures/${name}`, import.meta.url));
 const measure = async (bytes: Buffer, pieceBytes = 1_000): Promise<AudioLength> => {

@@ -1,6 +1,6 @@
-import { UpstreamFailure } from '../upstream-failure.ts';
-import { isRecord, parseRecord, reportsError } from '../wire/index.ts';
-import { listOf, objectOf, quantity, scalar } from './public-members.ts';
+import { UpstreamFailure } from '../../upstream-failure.ts';
+import { isRecord, parseRecord, reportsError } from '../../wire/index.ts';
+import { listOf, objectOf, quantity, scalar } from '../public-members.ts';
 
 const publicTranscription = objectOf({
   task: scalar,

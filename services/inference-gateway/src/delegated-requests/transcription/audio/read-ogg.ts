@@ -1,6 +1,11 @@
 import type { ByteQueue, Step } from './byte-queue.ts';
-import type { FrameCount } from './codec-packets.ts';
-import { OPUS_SAMPLES_PER_SECOND, opusSamples, readVorbisHeader, type VorbisHeader } from './codec-packets.ts';
+import {
+  type FrameCount,
+  OPUS_SAMPLES_PER_SECOND,
+  opusSamples,
+  readVorbisHeader,
+  type VorbisHeader,
+} from './codec-packets.ts';
 import { flacRate, readFlacFrame } from './read-flac.ts';
 
 const LETTER_O = 0x4f;

@@ -31,7 +31,7 @@ export function* readFlac(queue: ByteQueue, frames: FrameCount): Step {
 /** Returns the sample rate of a STREAMINFO block. */
 export const flacRate = (info: Buffer): number => info.readUIntBE(10, 3) >> 4;
 
-export interface FlacFrame {
+interface FlacFrame {
   readonly headerBytes: number;
   readonly samples: number;
   /** 0 if the rate is that of the STREAMINFO block. */

@@ -1,6 +1,5 @@
 import type { ByteQueue, Step } from './byte-queue.ts';
-import type { FrameCount } from './codec-packets.ts';
-import { OPUS_SAMPLES_PER_SECOND, opusSamples, readVorbisHeader } from './codec-packets.ts';
+import { type FrameCount, OPUS_SAMPLES_PER_SECOND, opusSamples, readVorbisHeader } from './codec-packets.ts';
 import { aacRate } from './read-mpeg.ts';
 
 const SEGMENT = 0x18538067;

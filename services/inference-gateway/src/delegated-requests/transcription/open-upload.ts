@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import type { Logger } from '@svc/service-kit';
-import type { AudioRoute } from '../provider-routes/index.ts';
-import { type RouteRequest, sendToRoute, type UpstreamDeps, type UpstreamResponse } from '../providers/index.ts';
-import { UpstreamFailure } from '../upstream-failure.ts';
+import type { AudioRoute } from '../../provider-routes/index.ts';
+import { type RouteRequest, sendToRoute, type UpstreamDeps, type UpstreamResponse } from '../../providers/index.ts';
+import { UpstreamFailure } from '../../upstream-failure.ts';
 
 /** Buffer size on each side of the body stream. */
 const BUFFER_BYTES = 128 * 1024;

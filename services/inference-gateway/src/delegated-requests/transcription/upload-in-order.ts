@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '@svc/service-kit';
-import type { AudioRoute } from '../provider-routes/index.ts';
+import type { AudioRoute } from '../../provider-routes/index.ts';
 import {
   type FormFields,
   failureToReport,
@@ -8,8 +8,8 @@ import {
   type RouteRequest,
   type UpstreamDeps,
   type UpstreamResponse,
-} from '../providers/index.ts';
-import { UpstreamFailure } from '../upstream-failure.ts';
+} from '../../providers/index.ts';
+import { UpstreamFailure } from '../../upstream-failure.ts';
 import type { PartHeaders } from './multipart.ts';
 import { openUpload } from './open-upload.ts';
 
