@@ -9,6 +9,7 @@ import {
   holdOf,
   holdTokens,
   NO_RETRY,
+  requireRoom,
 } from '../forwarding/index.ts';
 import type { KeyLimitStates, LeaseRefusal } from '../leases/index.ts';
 import type { TokenRoute } from '../provider-routes/index.ts';
@@ -116,13 +117,11 @@ interface AdmittedKeyRequest {
  * billing does not decide or the queue of usage records is full.
  */
 export const admitKeyRequest = async (deps: KeyRequestDeps, admission: KeyAdmission): Promise<AdmittedKeyRequest> => {
-  if (!deps.usage.hasRoom()) throw new AppError('service_unavailable', undefined, { headers: { 'retry-after': '2' } });
   const { requestId, caller, request, service, idempotencyKey } = admission;
-  // Once forwarded, a response waits for memory as long as it takes.
-  deps.responseMemory.checkRoom(
-    caller.userId,
-    service === 'embeddings' ? EMBEDDINGS_RESPONSE_BYTES_MAX : INFERENCE_JSON_BYTES_MAX,
-  );
+  requireRoom(deps, {
+    account: caller.userId,
+    bytesMax: service === 'embeddings' ? EMBEDDINGS_RESPONSE_BYTES_MAX : INFERENCE_JSON_BYTES_MAX,
+  });
   const startedAtMs = deps.clock();
   const estimateMicros = estimateOf(admission);
   const identity: RequestIdentity = {

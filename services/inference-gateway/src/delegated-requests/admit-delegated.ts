@@ -6,7 +6,7 @@ import {
   PUBLIC_MODEL,
 } from '@svc/contracts';
 import { type AccessTokenCaller, AppError, wasNeverSent } from '@svc/service-kit';
-import { NO_RETRY } from '../forwarding/index.ts';
+import { NO_RETRY, requireRoom } from '../forwarding/index.ts';
 import { openRequestBook, type RequestBook } from '../usage-records/index.ts';
 import type { DelegatedDeps } from './delegated-deps.ts';
 
@@ -35,10 +35,8 @@ export interface AdmittedRequest {
  * decision or the queue of usage records is full.
  */
 export const admitDelegated = async (deps: DelegatedDeps, admission: DelegatedAdmission): Promise<AdmittedRequest> => {
-  if (!deps.usage.hasRoom()) throw new AppError('service_unavailable', undefined, { headers: { 'retry-after': '2' } });
   const { requestId, caller, service, estimateMicros, holdMicros, holdMinMicros, idempotencyKey } = admission;
-  // Once forwarded, a response waits for memory as long as it takes.
-  deps.responseMemory.checkRoom(caller.userId, INFERENCE_JSON_BYTES_MAX);
+  requireRoom(deps, { account: caller.userId, bytesMax: INFERENCE_JSON_BYTES_MAX });
   const book = openRequestBook({
     identity: {
       requestId,

@@ -1,4 +1,6 @@
-import type { Metrics } from '@svc/service-kit';
+import { AppError, type Metrics } from '@svc/service-kit';
+import type { TextMemory } from '../large-json/index.ts';
+import type { UsageWriter } from '../usage-records/index.ts';
 
 /** Requests in flight. They continue after their callers have disconnected, and a shutdown waits for them. */
 export interface InFlight {
@@ -64,4 +66,21 @@ export const createOpenStreams = (metrics: Metrics): OpenStreams => {
       }
     },
   };
+};
+
+interface RoomDeps {
+  readonly usage: Pick<UsageWriter, 'hasRoom'>;
+  readonly responseMemory: Pick<TextMemory, 'checkRoom'>;
+}
+
+/**
+ * Throws `service_unavailable` while the queue of usage records is full, or responses of this size queue for memory. Called
+ * before a request is admitted: once it is forwarded, its response waits for memory as long as it takes.
+ */
+export const requireRoom = (
+  { usage, responseMemory }: RoomDeps,
+  { account, bytesMax }: { readonly account: string; readonly bytesMax: number },
+): void => {
+  if (!usage.hasRoom()) throw new AppError('service_unavailable', undefined, { headers: { 'retry-after': '2' } });
+  responseMemory.checkRoom(account, bytesMax);
 };

@@ -1,6 +1,7 @@
 export { BROKEN_STREAM_ERROR, type FailureResponse, failWith, NO_RETRY, toCallerError } from './failure-response.ts';
 export type { ForwardingDeps } from './forwarding-deps.ts';
 export { type CompletionMeters, createCompletionMeters } from './forwarding-deps.ts';
+export { requireRoom } from './in-flight.ts';
 export { type CompletionRequest, type RequestSource, readRequest, receiveRequest } from './read-request.ts';
 export {
   affordableOutput,
