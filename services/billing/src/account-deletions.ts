@@ -3,8 +3,8 @@ import { recordColumns } from '@svc/database';
 import { type Consumer, hasSubject, type Messaging, startConsumer } from '@svc/messaging';
 import { type Binding, bind } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { deleteAlertSettings } from './alerts.ts';
 import { forgetFailures, type JobDeps, putBack, runItems, UnreadableObject, whereDue } from './jobs.ts';
+import { deleteAlertSettings } from './limits/index.ts';
 import {
   deleteAutoTopUp,
   disableAutoTopUp,

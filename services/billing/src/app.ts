@@ -13,11 +13,8 @@ import {
   systemClock,
 } from '@svc/service-kit';
 import { accountDeletionRoutes } from './account-deletions.ts';
-import { alertRoutes } from './alerts.ts';
-import { appBudgetRoutes } from './app-budgets.ts';
 import { auditRoutes } from './audit-log.ts';
 import { createAuthClient } from './auth-client.ts';
-import { extraUsageRoutes } from './extra-usage.ts';
 import { createHolderMeters, createHolderSweep, holderRoutes } from './gateway-processes.ts';
 import type { Job } from './jobs.ts';
 import {
@@ -29,10 +26,10 @@ import {
   recallWallet,
   sweepLeases,
 } from './leases/index.ts';
+import { alertRoutes, appBudgetRoutes, extraUsageRoutes } from './limits/index.ts';
 import { finishRestore } from './payments/index.ts';
 import { personalDataRoutes } from './personal-data.ts';
 import { planInternalRoutes, planRoutes } from './plans.ts';
-import { createReceiptSigning, receiptInternalRoutes, receiptRoutes } from './receipts.ts';
 import {
   createReservationMeters,
   endRestoredRequests,
@@ -49,6 +46,7 @@ import {
   subscriptionInternalRoutes,
   subscriptionRoutes,
 } from './subscriptions/index.ts';
+import { createReceiptSigning, receiptInternalRoutes, receiptRoutes } from './usage/receipts.ts';
 import { usageInternalRoutes, usageRoutes } from './usage/routes.ts';
 import { walletRoutes } from './wallets.ts';
 import { type PaymentParts, wirePayments } from './wire-payments.ts';

@@ -13,9 +13,8 @@ import {
 import { AppError } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { z } from 'zod';
-import { type AppStanding, findAppStanding } from '../app-budgets.ts';
-import { findExtraStanding } from '../extra-usage.ts';
 import { listKeyRequestStates } from '../leases/index.ts';
+import { type AppStanding, findAppStanding, findExtraStanding } from '../limits/index.ts';
 import {
   type DayUse,
   findRequestByOwner,

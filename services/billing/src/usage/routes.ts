@@ -1,7 +1,6 @@
 import { internalRoutes, routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { findTypicalUse } from './read-typical-use.ts';
 import {
   readAccountUsage,
   readEntitlements,
@@ -12,7 +11,7 @@ import {
   readUsageHistory,
   type UsageDeps,
 } from './read-usage.ts';
-import { type MemberUsageDeps, summarizeMemberUsage } from './summarize-member-usage.ts';
+import { findTypicalUse, type MemberUsageDeps, summarizeMemberUsage } from './summarize-use.ts';
 
 /** Below this, a median could say too much about single people. */
 const USERS_MIN = 20;

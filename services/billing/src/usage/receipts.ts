@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { internalRoutes, type KeyReceiptRequest, type ReceiptClaims, routes, serviceOperations } from '@svc/contracts';
 import { AppError, type Binding, batchCalls, bind, type DerivedKeys, keySetReply, signClaims } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { type KeyRequestRecord, listKeyRequestRecords, listKeyRequestStates } from './leases/index.ts';
-import { listForReceipts, type SettledReservation } from './reservations/index.ts';
+import { type KeyRequestRecord, listKeyRequestRecords, listKeyRequestStates } from '../leases/index.ts';
+import { listForReceipts, type SettledReservation } from '../reservations/index.ts';
 
 interface ReceiptRoutesDeps {
   readonly receipts: ReceiptSigning;
