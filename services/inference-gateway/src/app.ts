@@ -26,7 +26,7 @@ import { type Connections, openConnections, openSecrets } from './connections.ts
 import { createActivityCounter } from './delegated-requests/activity-counter.ts';
 import { delegatedRoutes } from './delegated-requests/routes.ts';
 import { createInFlight } from './forwarding/in-flight.ts';
-import { createCompletionMeters } from './forwarding/index.ts';
+import { createForwardingMeters } from './forwarding/index.ts';
 import { createProcessLease, type LeaseBook, leaseRoutes, openLeases, reachableUrl } from './leases/index.ts';
 import { openInference } from './open-inference.ts';
 import { personalDataRoutes } from './personal-data.ts';
@@ -173,7 +173,7 @@ const openRoutes = async (
   const { config, metrics, providerKey, clock, logger } = options;
   const certifications = watchCertifications({ metrics, clock, logger });
   life.onStop('certifications of routes', certifications.stop);
-  const meters = createCompletionMeters(metrics);
+  const meters = createForwardingMeters(metrics);
   const onLoad = (table: RouteTable): void => {
     certifications.follow(table);
     for (const { routeId } of table.certifications) meters.implausibleUsage.inc({ route: routeId }, 0);

@@ -5,7 +5,7 @@ import type { Config } from './config.ts';
 import type { DelegatedDeps } from './delegated-requests/delegated-deps.ts';
 import type { InFlight } from './forwarding/in-flight.ts';
 import { createOpenStreams } from './forwarding/in-flight.ts';
-import { createCompletionMeters } from './forwarding/index.ts';
+import { createForwardingMeters } from './forwarding/index.ts';
 import { openJsonTasks, openRequestMemory, openResponseMemory } from './large-json/index.ts';
 import type { LeaseBook, ProcessLease } from './leases/index.ts';
 import { createProvenanceSigning } from './provenance.ts';
@@ -72,7 +72,7 @@ export const openInference = (life: Lifecycle, options: InferenceOptions): Deleg
     responseMemory: openResponseMemory(),
     leases,
     signProvenance: createProvenanceSigning({ issuer: config.PUBLIC_BASE_URL, keys: proofKeys, clock }),
-    meters: createCompletionMeters(options.metrics),
+    meters: createForwardingMeters(options.metrics),
     clock,
   };
 };

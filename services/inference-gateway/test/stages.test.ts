@@ -3,12 +3,12 @@ import { Socket } from 'node:net';
 import { AppError, createLogger, createMetrics } from '@svc/service-kit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { failWith, toCallerError } from '../src/forwarding/failure-response.ts';
+import { forwardRequest } from '../src/forwarding/forward-request.ts';
 import type { ForwardingDeps } from '../src/forwarding/forwarding-deps.ts';
-import { createCompletionMeters } from '../src/forwarding/forwarding-deps.ts';
+import { createForwardingMeters } from '../src/forwarding/forwarding-deps.ts';
 import { createOpenStreams } from '../src/forwarding/in-flight.ts';
 import { holdRequest } from '../src/forwarding/read-request.ts';
 import type { ResponseShape } from '../src/forwarding/response-shape.ts';
-import { serveCompletion } from '../src/forwarding/serve-completion.ts';
 import { jsonResponseLimits, openResponseMemory } from '../src/large-json/index.ts';
 import type { TokenRoute } from '../src/provider-routes/index.ts';
 import { createProviderClient, createRouteGates } from '../src/providers/index.ts';
@@ -24,7 +24,7 @@ let route: TokenRoute;
 const clock = Date.now;
 const providers = createProviderClient({ connectTimeoutMs: 1_000 });
 const limits = { inFlightMax: 10, failuresMax: 100, pauseMs: 1_000 };
-// The parts of the dependencies that `serveCompletion` uses.
+// The parts of the dependencies that `forwardRequest` uses.
 const deps = {
   providers,
   gates: createRouteGates({ limits, clock, logger, metrics }),
@@ -32,7 +32,7 @@ const deps = {
   streams: createOpenStreams(metrics),
   streamLimits: { eventBytesMax: 1_000_000, clientIdleTimeoutMs: 1_000, keepAliveMs: 15_000 },
   responseMemory: openResponseMemory(),
-  meters: createCompletionMeters(metrics),
+  meters: createForwardingMeters(metrics),
   clock,
 } as unknown as ForwardingDeps;
 
@@ -99,8 +99,8 @@ const fail = async (fault: Error, { isStreamed, isEarly }: { isStreamed: boolean
     noteAttempt: () => {},
     keepSpan: () => {},
     finishFailed: async (end: unknown) => void outcomes.push(end),
-  } as unknown as Parameters<typeof serveCompletion>[1]['book'];
-  const error = await serveCompletion(deps, {
+  } as unknown as Parameters<typeof forwardRequest>[1]['book'];
+  const error = await forwardRequest(deps, {
     request,
     book,
     candidates: [route],

@@ -2,10 +2,10 @@ import { errorCodes, INFERENCE_JSON_BYTES_MAX } from '@svc/contracts';
 import { type ApiKeyCaller, AppError } from '@svc/service-kit';
 import {
   affordableOutput,
-  type CompletionRequest,
   canBeFitted,
   costSoFar,
   FITTED_TOKENS_MIN,
+  type HeldRequest,
   holdOf,
   holdTokens,
   NO_RETRY,
@@ -96,7 +96,7 @@ const explain = (
 interface KeyAdmission {
   readonly requestId: string;
   readonly caller: ApiKeyCaller;
-  readonly request: CompletionRequest;
+  readonly request: HeldRequest;
   /** Routes that may serve the request. The most expensive one determines the hold. */
   readonly candidates: readonly TokenRoute[];
   readonly service: TokenRoute['service'];

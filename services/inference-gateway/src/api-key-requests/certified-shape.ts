@@ -1,5 +1,5 @@
 import { AppError } from '@svc/service-kit';
-import { type CompletionRequest, ownOutputLimit, type ResponseShape } from '../forwarding/index.ts';
+import { type HeldRequest, ownOutputLimit, type ResponseShape } from '../forwarding/index.ts';
 import { jsonResponseLimits, toText } from '../large-json/index.ts';
 import { namesOf, openStreamProof, prove, routeAttribution, signProof } from './attribution.ts';
 import { type ComplianceMode, complianceHeadersOf, stampBody } from './compliance.ts';
@@ -11,7 +11,7 @@ export interface CertifiedShapeOptions {
   readonly requestId: string;
   /** True if the caller asks for a proof of provenance. */
   readonly isProven: boolean;
-  readonly request: CompletionRequest;
+  readonly request: HeldRequest;
 }
 
 /** Shapes responses for API keys: the provider's bytes, with proof of provider and model. */

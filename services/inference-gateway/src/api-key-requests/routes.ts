@@ -3,10 +3,10 @@ import { type Binding, bind } from '@svc/service-kit';
 import { readRequest } from '../forwarding/index.ts';
 import { certifiedShape } from './certified-shape.ts';
 import { embeddingsShape } from './embeddings/embeddings-shape.ts';
-import { type Endpoint, forwardRequest } from './forward-request.ts';
 import type { KeyRequestDeps } from './key-request-deps.ts';
 import { getModel, listModels, listPrices } from './models.ts';
 import { responsesEndpoint } from './responses/responses-endpoint.ts';
+import { type Endpoint, serveKeyRequest } from './serve-key-request.ts';
 
 /** Creates an endpoint of the common wire format, which passes requests and responses through. */
 const wireEndpoint = (
@@ -36,14 +36,16 @@ export const apiKeyRequestRoutes = (deps: KeyRequestDeps): readonly Binding[] =>
   bind(routes.listModels, (context) => listModels(deps, context)),
   bind(routes.getModel, (context) => getModel(deps, context)),
   bind(routes.createChatCompletion, (context) =>
-    deps.inFlight.run(() => forwardRequest(deps, endpoints.chat, context)),
+    deps.inFlight.run(() => serveKeyRequest(deps, endpoints.chat, context)),
   ),
-  bind(routes.createResponse, (context) => deps.inFlight.run(() => forwardRequest(deps, endpoints.responses, context))),
+  bind(routes.createResponse, (context) =>
+    deps.inFlight.run(() => serveKeyRequest(deps, endpoints.responses, context)),
+  ),
   bind(routes.createCompletion, (context) =>
-    deps.inFlight.run(() => forwardRequest(deps, endpoints.completions, context)),
+    deps.inFlight.run(() => serveKeyRequest(deps, endpoints.completions, context)),
   ),
   bind(routes.createEmbeddings, (context) =>
-    deps.inFlight.run(() => forwardRequest(deps, endpoints.embeddings, context)),
+    deps.inFlight.run(() => serveKeyRequest(deps, endpoints.embeddings, context)),
   ),
 ];
 

@@ -5,12 +5,12 @@ import {
   canBeFitted,
   FITTED_TOKENS_MIN,
   failWith,
+  forwardRequest,
   holdOf,
   outputTokensOf,
   type ResponseShape,
   type RoutedResponse,
   readRequest,
-  serveCompletion,
   toCallerError,
 } from '../forwarding/index.ts';
 import { jsonResponseLimits, toText } from '../large-json/index.ts';
@@ -114,7 +114,7 @@ export const createChatCompletion = async (deps: DelegatedDeps, context: Context
       ...(isUnlimited ? { holdMinMicros: holdOf(request, candidates, FITTED_TOKENS_MIN) } : {}),
       idempotencyKey: context.headers['idempotency-key'],
     });
-    return await serveCompletion(deps, {
+    return await forwardRequest(deps, {
       request,
       book,
       candidates,

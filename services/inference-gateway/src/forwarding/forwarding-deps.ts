@@ -21,14 +21,14 @@ export interface ForwardingDeps extends UpstreamDeps {
   /** Separate from the memory of requests: those wait for responses, so sharing it could deadlock. */
   readonly responseMemory: TextMemory;
   readonly signProvenance: SignProvenance;
-  readonly meters: CompletionMeters;
+  readonly meters: ForwardingMeters;
 }
 
-export interface CompletionMeters {
+export interface ForwardingMeters {
   readonly implausibleUsage: ReturnType<Metrics['counter']>;
 }
 
-export const createCompletionMeters = (metrics: Metrics): CompletionMeters => ({
+export const createForwardingMeters = (metrics: Metrics): ForwardingMeters => ({
   implausibleUsage: metrics.counter({
     name: 'upstream_usage_implausible_total',
     help: 'Answers with implausible usage reported by the provider; charged by their bytes instead.',

@@ -1,8 +1,9 @@
 export { BROKEN_STREAM_ERROR, type FailureResponse, failWith, NO_RETRY, toCallerError } from './failure-response.ts';
+export { forwardRequest } from './forward-request.ts';
 export type { ForwardingDeps } from './forwarding-deps.ts';
-export { type CompletionMeters, createCompletionMeters } from './forwarding-deps.ts';
+export { createForwardingMeters, type ForwardingMeters } from './forwarding-deps.ts';
 export { requireRoom } from './in-flight.ts';
-export { type CompletionRequest, type RequestSource, readRequest, receiveRequest } from './read-request.ts';
+export { type HeldRequest, type RequestSource, readRequest, receiveRequest } from './read-request.ts';
 export {
   affordableOutput,
   canBeFitted,
@@ -24,4 +25,3 @@ export type {
   UpstreamNames,
 } from './response-shape.ts';
 export { sendJsonText } from './send-json.ts';
-export { serveCompletion } from './serve-completion.ts';

@@ -7,7 +7,7 @@ import type { RequestBody, RequestDigest, RequestKind } from '../wire/index.ts';
 import type { ForwardingDeps } from './forwarding-deps.ts';
 
 /** A request whose body is held in memory. */
-export interface CompletionRequest extends RequestDigest {
+export interface HeldRequest extends RequestDigest {
   /**
    * Lends the body to one attempt, which calls `onFlushed` once its connection no longer uses the body. An attempt that
    * never reached a provider gives it back by failing. Throws once the request is released.
@@ -28,7 +28,7 @@ type ReadDeps = Pick<ForwardingDeps, 'json' | 'requestMemory'>;
 export const readRequest = (
   deps: ReadDeps,
   { kind, ...source }: RequestSource & { readonly kind: RequestKind },
-): Promise<CompletionRequest> =>
+): Promise<HeldRequest> =>
   receiveRequest(deps, source, async (text) => {
     const { bytes, result } = await deps.json.runAndKeep.digestRequest(text, { kind, members: FORWARDED_MEMBERS });
     if (!result.ok) throw invalidRequest(result.issues);
@@ -40,7 +40,7 @@ export const receiveRequest = async (
   deps: ReadDeps,
   { req, userId }: RequestSource,
   read: (text: JsonBody) => Promise<{ readonly digest: RequestDigest; readonly bytes: Buffer }>,
-): Promise<CompletionRequest> => {
+): Promise<HeldRequest> => {
   const text = await readJsonBody(req, { memory: deps.requestMemory, account: userId });
   try {
     if (text.length === 0) throw invalidRequest([{ loc: ['body'], type: 'missing', msg: 'Field required' }]);
@@ -59,7 +59,7 @@ type JsonBody = Awaited<ReturnType<typeof readJsonBody>>;
 const FREED_BYTES_MIN = 64 * 1024;
 
 /** Holds a body until it is released and every loan is returned. */
-export const holdRequest = (digest: RequestDigest, bytes: Buffer, releaseMemory: () => void): CompletionRequest => {
+export const holdRequest = (digest: RequestDigest, bytes: Buffer, releaseMemory: () => void): HeldRequest => {
   let body: RequestBody | undefined = { bytes, span: digest.span, streamOptions: digest.streamOptions };
   let connections = 0;
   const freeIfUnused = (): void => {

@@ -13,11 +13,11 @@ import {
   type TokenUsage,
 } from '../wire/index.ts';
 import type { ForwardingDeps } from './forwarding-deps.ts';
-import type { CompletionRequest } from './read-request.ts';
+import type { HeldRequest } from './read-request.ts';
 import type { UpstreamNames } from './response-shape.ts';
 
 /** The parts of a request that bound its usage. */
-export type RequestBounds = Pick<CompletionRequest, 'input' | keyof OutputBounds>;
+export type RequestBounds = Pick<HeldRequest, 'input' | keyof OutputBounds>;
 
 /** Smallest output that a request without its own limit is served with. */
 export const FITTED_TOKENS_MIN = 256;
@@ -40,13 +40,13 @@ export const outputTokensOf = (
 };
 
 /** Returns the maximum tokens that a request can cost on a route, optionally with an output limit for one without its own. */
-export const holdTokens = (request: CompletionRequest, route: TokenRoute, limitMax?: number): TokenUsage => ({
+export const holdTokens = (request: HeldRequest, route: TokenRoute, limitMax?: number): TokenUsage => ({
   input: boundInputTokens(request.input, kindOf(route.provider)),
   output: outputTokensOf(request, route, limitMax),
 });
 
 /** Returns the maximum cost of a request over all its routes, optionally with an output limit for one without its own. */
-export const holdOf = (request: CompletionRequest, candidates: readonly TokenRoute[], limitMax?: number): number =>
+export const holdOf = (request: HeldRequest, candidates: readonly TokenRoute[], limitMax?: number): number =>
   Math.max(...candidates.map((route) => costOfTokens(route.price, holdTokens(request, route, limitMax))));
 
 const TOKENS_PER_PRICE = 1_000_000n;
@@ -55,11 +55,7 @@ const TOKENS_PER_PRICE = 1_000_000n;
  * Returns the limit of each choice's output that an amount pays after the maximum input; undefined if no limit is needed.
  * Negative if it does not pay the input.
  */
-export const affordableOutput = (
-  request: CompletionRequest,
-  route: TokenRoute,
-  amountMicros: number,
-): number | undefined => {
+export const affordableOutput = (request: HeldRequest, route: TokenRoute, amountMicros: number): number | undefined => {
   const { price } = route;
   const tokens = holdTokens(request, route);
   if (costOfTokens(price, tokens) <= amountMicros) return undefined;
@@ -119,7 +115,7 @@ interface ServedResponse {
 }
 
 interface Served {
-  readonly request: CompletionRequest;
+  readonly request: HeldRequest;
   readonly context: { readonly log: Logger };
 }
 
@@ -149,7 +145,7 @@ export const servedEnd = (
 
 /** Builds the end of a request whose response exceeds the limits. The provider has served it, so it is charged by bytes, at most its hold. */
 export const withheldEnd = (
-  request: CompletionRequest,
+  request: HeldRequest,
   response: { readonly route: TokenRoute; readonly failure: UpstreamFailure; readonly clock: () => number },
 ): RequestEnd => {
   const { route, failure, clock } = response;

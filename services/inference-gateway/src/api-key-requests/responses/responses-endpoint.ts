@@ -1,6 +1,6 @@
 import { AppError, invalidRequest } from '@svc/service-kit';
 import {
-  type CompletionRequest,
+  type HeldRequest,
   type RequestBounds,
   type RequestSource,
   type ResponseShape,
@@ -11,8 +11,8 @@ import { jsonResponseLimits, toText } from '../../large-json/index.ts';
 import { FORWARDED_MEMBERS } from '../../providers/index.ts';
 import { namesOf, openStreamProof, prove, routeAttribution, signProof } from '../attribution.ts';
 import { type ComplianceMode, complianceHeadersOf } from '../compliance.ts';
-import type { Endpoint } from '../forward-request.ts';
 import type { KeyRequestDeps, ProofDeps } from '../key-request-deps.ts';
+import type { Endpoint } from '../serve-key-request.ts';
 import { createResponseStream } from './create-response-stream.ts';
 import { type ResponseEcho, type ResponseIdentity, responseAround } from './response-object.ts';
 
@@ -83,7 +83,7 @@ const responsesShape = (
 
 /** A request of the Responses format, translated to a chat request. */
 interface HeldResponseRequest {
-  readonly request: CompletionRequest;
+  readonly request: HeldRequest;
   readonly echo: ResponseEcho;
 }
 

@@ -2,13 +2,13 @@ import type { routes } from '@svc/contracts';
 import { type ApiKeyCaller, AppError, HANDLED, type Reply, type RequestContext } from '@svc/service-kit';
 import {
   affordableOutput,
-  type CompletionRequest,
   canBeFitted,
   type FailureResponse,
   failWith,
+  forwardRequest,
+  type HeldRequest,
   type RequestSource,
   type ResponseShape,
-  serveCompletion,
   toCallerError,
 } from '../forwarding/index.ts';
 import type { TokenRoute } from '../provider-routes/index.ts';
@@ -29,7 +29,7 @@ export interface Endpoint {
 }
 
 interface ReadRequest {
-  readonly request: CompletionRequest;
+  readonly request: HeldRequest;
   readonly shape: (
     deps: KeyRequestDeps,
     options: { readonly mode: ComplianceMode; readonly requestId: string; readonly isProven: boolean },
@@ -47,7 +47,7 @@ type Context = RequestContext<
  * Forwards a request to the first certified route of its model, and proves which provider served it. A key that cannot
  * spend anything is refused before a large body is read.
  */
-export const forwardRequest = async (deps: KeyRequestDeps, endpoint: Endpoint, context: Context): Promise<Reply> => {
+export const serveKeyRequest = async (deps: KeyRequestDeps, endpoint: Endpoint, context: Context): Promise<Reply> => {
   const { caller, requestId, res } = context;
   const { service, path } = endpoint;
   const mode = complianceModeOf(context.headers['x-svc-compliance']);
@@ -67,7 +67,7 @@ export const forwardRequest = async (deps: KeyRequestDeps, endpoint: Endpoint, c
       idempotencyKey: context.headers['idempotency-key'],
     });
     for (const [name, value] of Object.entries(headers)) if (!res.destroyed) res.setHeader(name, value);
-    return await serveCompletion(deps, {
+    return await forwardRequest(deps, {
       request,
       book,
       candidates,

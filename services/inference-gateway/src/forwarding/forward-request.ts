@@ -9,14 +9,14 @@ import { toDispatchedFailure, UpstreamFailure } from '../upstream-failure.ts';
 import { endUnsent, type RequestBook, releasedEnd, servedBy } from '../usage-records/index.ts';
 import { type FailureResponse, NO_RETRY } from './failure-response.ts';
 import type { ForwardingDeps } from './forwarding-deps.ts';
-import type { CompletionRequest } from './read-request.ts';
+import type { HeldRequest } from './read-request.ts';
 import { costSoFar, servedEnd, withheldEnd } from './request-cost.ts';
 import type { ResponseShape, RoutedResponse } from './response-shape.ts';
 import { sendJsonText } from './send-json.ts';
 
 /** An admitted request, and the parts that vary between endpoints. */
-interface Completion {
-  readonly request: CompletionRequest;
+interface ForwardedRequest {
+  readonly request: HeldRequest;
   readonly book: RequestBook;
   readonly candidates: readonly TokenRoute[];
   /** Path relative to the provider's base URL. */
@@ -35,22 +35,22 @@ interface Completion {
 const UNATTRIBUTED: ReadonlySet<ErrorCode> = new Set(['compliance_metadata_missing', 'provider_attribution_ambiguous']);
 
 /** Forwards an admitted request to the first route that serves it, relays the response and settles its usage. */
-export const serveCompletion = async (deps: ForwardingDeps, given: Omit<Completion, 'client'>): Promise<Reply> => {
+export const forwardRequest = async (deps: ForwardingDeps, given: Omit<ForwardedRequest, 'client'>): Promise<Reply> => {
   const { request, book, candidates, context } = given;
   if (context.res.destroyed) return await endUnsent(book);
-  const completion: Completion = { ...given, client: request.isStreamed ? openClient(deps, given) : undefined };
+  const forwarded: ForwardedRequest = { ...given, client: request.isStreamed ? openClient(deps, given) : undefined };
   try {
-    return await tryInOrder(candidates, (route) => attempt(deps, completion, route), book.noteAttempt);
+    return await tryInOrder(candidates, (route) => attempt(deps, forwarded, route), book.noteAttempt);
   } catch (thrown) {
-    if (completion.client?.startedLateBy() === undefined) completion.client?.release();
-    return await endFailed(completion, thrown).catch((error: unknown) => endLate(completion, error));
+    if (forwarded.client?.startedLateBy() === undefined) forwarded.client?.release();
+    return await endFailed(forwarded, thrown).catch((error: unknown) => endLate(forwarded, error));
   } finally {
     request.release();
   }
 };
 
 /** Opens the writer of a stream, which starts the response itself if its first event is late. */
-const openClient = (deps: ForwardingDeps, { context, shape, book }: Omit<Completion, 'client'>): ClientWriter => {
+const openClient = (deps: ForwardingDeps, { context, shape, book }: Omit<ForwardedRequest, 'client'>): ClientWriter => {
   const { clientIdleTimeoutMs: idleTimeoutMs, keepAliveMs } = deps.streamLimits;
   const silentMs = Math.max(0, deps.clock() - book.identity.startedAtMs);
   const client = new ClientWriter(context.res, {
@@ -64,7 +64,7 @@ const openClient = (deps: ForwardingDeps, { context, shape, book }: Omit<Complet
 };
 
 /** Throws the error of a stream, or ends a stream with it that has started without an event. */
-const endLate = ({ client, context }: Completion, error: unknown): Reply => {
+const endLate = ({ client, context }: ForwardedRequest, error: unknown): Reply => {
   const late = client?.startedLateBy();
   if (client === undefined || late === undefined) throw error;
   context.log.warn({ err: error }, 'the stream failed before its first event');
@@ -72,7 +72,7 @@ const endLate = ({ client, context }: Completion, error: unknown): Reply => {
   return HANDLED;
 };
 
-const endFailed = async ({ book, failureResponse }: Completion, thrown: unknown): Promise<Reply> => {
+const endFailed = async ({ book, failureResponse }: ForwardedRequest, thrown: unknown): Promise<Reply> => {
   if (thrown instanceof UpstreamFailure) {
     const { status, send } = failureResponse(thrown);
     await book.finishFailed({ isUncertain: thrown.isUncertain, status });
@@ -83,8 +83,8 @@ const endFailed = async ({ book, failureResponse }: Completion, thrown: unknown)
   throw thrown;
 };
 
-const attempt = async (deps: ForwardingDeps, completion: Completion, route: TokenRoute): Promise<Reply> => {
-  const { request, path, context, book } = completion;
+const attempt = async (deps: ForwardingDeps, forwarded: ForwardedRequest, route: TokenRoute): Promise<Reply> => {
+  const { request, path, context, book } = forwarded;
   book.measureBy(() => costSoFar(request, { route, reported: undefined, outputBytes: 0 }));
   const upstream = await request.lend((body, onFlushed) =>
     sendToRoute(deps, {
@@ -92,7 +92,7 @@ const attempt = async (deps: ForwardingDeps, completion: Completion, route: Toke
       endpoint: path,
       body: bodyForRoute(route, body, {
         isStreamed: request.isStreamed,
-        outputTokensMax: completion.outputLimitOf?.(route),
+        outputTokensMax: forwarded.outputLimitOf?.(route),
       }),
       onFlushed,
       isStreamed: request.isStreamed,
@@ -100,19 +100,19 @@ const attempt = async (deps: ForwardingDeps, completion: Completion, route: Toke
       keepSpan: book.keepSpan,
     }),
   );
-  const { client } = completion;
+  const { client } = forwarded;
   try {
-    if (client === undefined) return await passResponse(deps, completion, { route, upstream });
-    return await passStream(deps, completion, { route, upstream, client });
+    if (client === undefined) return await passResponse(deps, forwarded, { route, upstream });
+    return await passStream(deps, forwarded, { route, upstream, client });
   } catch (error) {
-    throw await endWithheld(deps, completion, { route, error });
+    throw await endWithheld(deps, forwarded, { route, error });
   }
 };
 
 /** Settles a response that was received but not passed on, and returns the error for the caller. */
 const endWithheld = async (
   deps: ForwardingDeps,
-  { request, book }: Completion,
+  { request, book }: ForwardedRequest,
   { route, error }: { readonly route: TokenRoute; readonly error: unknown },
 ): Promise<Error> => {
   if (error instanceof AppError && UNATTRIBUTED.has(error.code)) {
@@ -125,15 +125,19 @@ const endWithheld = async (
   return failure;
 };
 
-const passResponse = async (deps: ForwardingDeps, completion: Completion, response: RoutedResponse): Promise<Reply> => {
-  const { book, shape, context } = completion;
+const passResponse = async (
+  deps: ForwardingDeps,
+  forwarded: ForwardedRequest,
+  response: RoutedResponse,
+): Promise<Reply> => {
+  const { book, shape, context } = forwarded;
   const reader = shape.openReader();
   const owner = { memory: deps.responseMemory, account: book.identity.userId };
   const text = await collectResponse(response.upstream, owner, reader.limits);
   try {
     const shaped = await reader.shape(response, text);
     await book.finish(
-      servedEnd(deps, completion, {
+      servedEnd(deps, forwarded, {
         route: response.route,
         reported: shaped.usage,
         outputBytes: shaped.outputBytes,
@@ -159,10 +163,10 @@ const passResponse = async (deps: ForwardingDeps, completion: Completion, respon
 
 const passStream = async (
   deps: ForwardingDeps,
-  completion: Completion,
+  forwarded: ForwardedRequest,
   response: RoutedResponse & { readonly client: ClientWriter },
 ): Promise<Reply> => {
-  const { book, shape, context, request } = completion;
+  const { book, shape, context, request } = forwarded;
   const { route, upstream, client } = response;
   const { editor, tally, names } = shape.shapeStream(response);
   book.measureBy(() => costSoFar(request, { route, reported: tally.usage, outputBytes: tally.outputBytes }));
@@ -177,7 +181,7 @@ const passStream = async (
     onOpen: request.release,
     beforeEnd: ({ failure, firstEventAtMs }) =>
       book.finish(
-        servedEnd(deps, completion, {
+        servedEnd(deps, forwarded, {
           route,
           reported: tally.usage,
           outputBytes: tally.outputBytes,
