@@ -1,6 +1,5 @@
 export type { AdmissionDeps } from './admit-request.ts';
 export { startUsageConsumer } from './consumer.ts';
-export { listForReceipts } from './detail-queries.ts';
 export { endHeldRequests, endRestoredRequests, HELD_BATCH, listHolders } from './end-held-requests.ts';
 export { createReservationMeters, type ReservationMeters } from './meters.ts';
 export {
@@ -11,7 +10,7 @@ export {
   readStanding,
   type WindowUse,
 } from './read-standing.ts';
-export { type DayUse, findRequestByOwner, listDayUse } from './request-queries.ts';
+export { type DayUse, findRequestByOwner, listDayUse, listForReceipts } from './request-queries.ts';
 export type { RequestRecord, SettledReservation } from './reservation.ts';
 export { reservationOperatorRoutes, reservationRoutes } from './routes.ts';
 export type { SettlementDeps } from './settle-requests.ts';

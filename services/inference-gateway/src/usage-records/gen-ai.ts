@@ -25,7 +25,7 @@ const LABELS = ['gen_ai_operation_name', 'gen_ai_provider_name', 'gen_ai_request
 export const createInferenceMeters = (metrics: Metrics): ((record: UsageRecord) => void) => {
   const seconds = metrics.histogram({
     name: 'gen_ai_client_operation_duration_seconds',
-    help: 'Seconds from the request of the caller to the end of the answer.',
+    help: 'Seconds from the request of the caller to the end of the response.',
     labelNames: [...LABELS, 'error_type'],
     buckets: OPERATION_SECONDS,
   });

@@ -31,7 +31,7 @@ export interface ServedBy {
 /** Outcome of a request, with its usage and cost. */
 export interface RequestEnd {
   readonly servedBy: ServedBy | null;
-  /** Model named by the answer. */
+  /** Model named by the response. */
   readonly upstreamModel: string | null;
   readonly upstreamRequestId: string | null;
   readonly inputTokens: number | null;
@@ -46,7 +46,7 @@ export interface RequestEnd {
   readonly outcome: RequestOutcome['outcome'];
   /** Cost if settled. If uncertain, the cost that will be charged unless the actual outcome becomes known. */
   readonly costMicros: number;
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   readonly status: number;
   readonly firstEventMs: number | null;
   readonly finishedAtMs: number;

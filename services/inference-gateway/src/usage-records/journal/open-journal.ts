@@ -96,7 +96,7 @@ interface JournalOptions {
   readonly meters: JournalMeters;
 }
 
-/** Delay after a failure, so that a full disk does not slow down answers. */
+/** Delay after a failure, so that a full disk does not slow down responses. */
 const RETRY_MS = 1_000;
 const LOCK_TRIES_MAX = 10;
 const LOCK_RETRY_MS = 10;
