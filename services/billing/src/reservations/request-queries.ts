@@ -13,7 +13,7 @@ const COLUMNS = recordColumns<Omit<RequestRecord, 'paidBy'>>({
 });
 
 /** The wallet pays the requests that count for a ceiling. */
-export const PAID_BY = `CASE WHEN extra_month IS NULL THEN 'plan' ELSE 'wallet' END`;
+const PAID_BY = `CASE WHEN extra_month IS NULL THEN 'plan' ELSE 'wallet' END`;
 
 interface UncertainRow
   extends Pick<UncertainReservation, 'request_id' | 'svc_user_id' | 'service' | 'estimate_micros'> {
