@@ -19,7 +19,10 @@ import {
 } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { apiKeyRequestRoutes, priceInternalRoutes } from './api-key-requests/routes.ts';
-import { apiKeyInternalRoutes, apiKeyRoutes, apiKeyText, openApiKeys } from './api-keys/index.ts';
+import { apiKeyText } from './api-keys/api-key.ts';
+import { createLimitReporter } from './api-keys/limit-reporter.ts';
+import { openApiKeys } from './api-keys/open-api-keys.ts';
+import { apiKeyInternalRoutes, apiKeyRoutes } from './api-keys/routes.ts';
 import { type BillingClient, createBillingClient } from './billing-client.ts';
 import type { Config } from './config.ts';
 import { type Connections, openConnections, openSecrets } from './connections.ts';
@@ -78,7 +81,9 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
   life.onStop('holder', holder.stop);
   const usage = openUsage(life, connections, { holderId: holder.id, config, billing, logger, metrics });
   mustBeIdle.push(usage.isIdle);
-  const leases = openLeases(life, { ...connections, config, logger, metrics, billing, holder });
+  const limits = createLimitReporter({ ...connections, billing, logger });
+  life.onStop('reached limits of keys', limits.stop);
+  const leases = openLeases(life, { config, metrics, billing, holder, onLimitReached: limits.refused });
   const deps = openInference(life, {
     ...options,
     metrics,

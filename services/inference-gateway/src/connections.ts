@@ -23,7 +23,7 @@ import {
   watchCertificates,
 } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { keyDigestUse } from './api-keys/index.ts';
+import { keyDigestUse } from './api-keys/authenticate-keys.ts';
 import type { Config } from './config.ts';
 import { keepUsagePartitions } from './usage-records/index.ts';
 

@@ -1,22 +1,25 @@
 import { internalRoutes } from '@svc/contracts';
-import { type Binding, bind, type Lifecycle, type Metrics } from '@svc/service-kit';
-import { createLimitReporter, type LimitReporterDeps } from '../api-keys/index.ts';
+import { type ApiKeyCaller, type Binding, bind, type Lifecycle, type Metrics } from '@svc/service-kit';
 import type { BillingClient } from '../billing-client.ts';
 import type { Config } from '../config.ts';
 import { LeaseBook } from './lease-book.ts';
 
-export interface LeasesOptions extends Omit<LimitReporterDeps, 'billing'> {
+export interface LeasesOptions {
   readonly config: Pick<Config, 'ADMISSION_TIMEOUT_MS'>;
   readonly metrics: Metrics;
-  readonly billing: Pick<BillingClient, 'askLeases' | 'keySpending'>;
+  readonly billing: Pick<BillingClient, 'askLeases'>;
   readonly holder: { readonly id: string };
+  /** Called for each request that billing refuses because of the monthly limit of its key. */
+  readonly onLimitReached: (refused: {
+    readonly caller: ApiKeyCaller;
+    readonly requestId: string;
+    readonly resetsAt: string;
+  }) => void;
 }
 
 /** Opens the leases of this process. The lifecycle gives them back. */
 export const openLeases = (life: Lifecycle, options: LeasesOptions): LeaseBook => {
-  const { config, metrics, billing, holder } = options;
-  const reporter = createLimitReporter(options);
-  life.onStop('reached limits of keys', reporter.stop);
+  const { config, metrics, billing, holder, onLimitReached } = options;
   const leases = new LeaseBook({
     askLeases: (asks) => billing.askLeases(holder.id, asks),
     deadlineMs: config.ADMISSION_TIMEOUT_MS,
@@ -24,7 +27,7 @@ export const openLeases = (life: Lifecycle, options: LeasesOptions): LeaseBook =
     metrics,
     onRefused: ({ caller, request: { requestId } }, { verdict, resets_at: resetsAt }) => {
       if (verdict !== 'key_monthly_limit_exceeded' || resetsAt === undefined) return;
-      reporter.refused({ caller, requestId, resetsAt });
+      onLimitReached({ caller, requestId, resetsAt });
     },
   });
   life.onStop('leases', () => leases.stop());
