@@ -83,7 +83,7 @@ describe.each(overlayNames)('%s', (name) => {
     const file = join(directory, `${name}-plans.yaml`);
     writeFileSync(file, text ?? '');
     const { loadPlans } = await importSource<{ loadPlans: (path: string, rules: object) => readonly unknown[] }>(
-      'services/billing/src/plans/load-plans.ts',
+      'services/billing/src/plans.ts',
     );
     const needsStripePrice = name !== 'local';
     expect(loadPlans(file, { currency: 'EUR', needsStripePrice }).length).toBeGreaterThan(0);

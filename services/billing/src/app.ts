@@ -12,13 +12,10 @@ import {
   type InternalClient,
   systemClock,
 } from '@svc/service-kit';
-import { alertRoutes } from './alerts.ts';
-import { appBudgetRoutes } from './app-budgets.ts';
+import { accountDeletionRoutes } from './account-deletions.ts';
 import { auditRoutes } from './audit-log.ts';
 import { createAuthClient } from './auth-client.ts';
-import { endingRoutes } from './endings.ts';
-import { extraUsageRoutes } from './extra-usage.ts';
-import { createHolderMeters, createHolderSweep, holderRoutes } from './holders.ts';
+import { createHolderMeters, createHolderSweep, holderRoutes } from './gateway-processes.ts';
 import type { Job } from './jobs.ts';
 import {
   createLeaseMeters,
@@ -29,10 +26,10 @@ import {
   recallWallet,
   sweepLeases,
 } from './leases/index.ts';
+import { alertRoutes, appBudgetRoutes, extraUsageRoutes } from './limits/index.ts';
 import { finishRestore } from './payments/index.ts';
 import { personalDataRoutes } from './personal-data.ts';
-import { planInternalRoutes, planRoutes } from './plans/index.ts';
-import { createReceiptSigning, receiptInternalRoutes, receiptRoutes } from './receipts.ts';
+import { planInternalRoutes, planRoutes } from './plans.ts';
 import {
   createReservationMeters,
   endRestoredRequests,
@@ -49,7 +46,8 @@ import {
   subscriptionInternalRoutes,
   subscriptionRoutes,
 } from './subscriptions/index.ts';
-import { usageInternalRoutes, usageRoutes } from './usage/index.ts';
+import { createReceiptSigning, receiptInternalRoutes, receiptRoutes } from './usage/receipts.ts';
+import { usageInternalRoutes, usageRoutes } from './usage/routes.ts';
 import { walletRoutes } from './wallets.ts';
 import { type PaymentParts, wirePayments } from './wire-payments.ts';
 
@@ -140,7 +138,7 @@ export const createApp = async (parts: AppParts): Promise<App> => {
     ...usageInternalRoutes(common),
     ...receiptInternalRoutes({ receipts: receiptSigning, withdrawKeys: receipts.withdraw }),
     ...secretRoutes({ service: SERVICE, database, uses: [receipts.use] }),
-    ...endingRoutes(common),
+    ...accountDeletionRoutes(common),
     ...personalDataRoutes({ url: config.DATABASE_URL, caFile: config.DATABASE_CA_FILE }),
     ...parts.operatorBindings,
     ...bindRestores(parts, common, payments),

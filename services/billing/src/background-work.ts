@@ -1,10 +1,10 @@
 import type { Consumer, Messaging } from '@svc/messaging';
 import { type Lifecycle, type Logger, runPeriodically } from '@svc/service-kit';
 import type { Knex } from 'knex';
+import { startAccountDeletionConsumer } from './account-deletions.ts';
 import type { App } from './app.ts';
 import { pruneAuditLog } from './audit-log.ts';
-import { startEndingConsumer } from './endings.ts';
-import { HOLDER_SWEEP_INTERVAL_MS } from './holders.ts';
+import { HOLDER_SWEEP_INTERVAL_MS } from './gateway-processes.ts';
 import { startUsageConsumer } from './reservations/index.ts';
 import { startMembershipConsumer } from './seats/index.ts';
 
@@ -32,7 +32,7 @@ export const startBackgroundWork = (
 ): Consumer[] => {
   const usage = startUsageConsumer({ ...settlement, messaging });
   life.onStop('usage consumer', () => usage.stop());
-  const endings = startEndingConsumer({ database, messaging });
+  const endings = startAccountDeletionConsumer({ database, messaging });
   life.onStop('consumer of account endings', () => endings.stop());
   const memberships = startMembershipConsumer({ ...seats, messaging });
   life.onStop('consumer of removed members', () => memberships.stop());

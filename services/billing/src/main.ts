@@ -29,9 +29,9 @@ import { createApp } from './app.ts';
 import { startBackgroundWork } from './background-work.ts';
 import { checkBalances } from './balances.ts';
 import { configSchema, jwksUrlOf, planRulesOf } from './config.ts';
-import { keepRequestPartitions } from './keep-request-partitions.ts';
 import { createLeaseRecalls } from './leases/index.ts';
-import { loadPlans, openPlanOffer } from './plans/index.ts';
+import { loadPlans, openPlanOffer } from './plans.ts';
+import { keepRequestPartitions } from './reservations/keep-request-partitions.ts';
 
 const NAME = 'billing';
 const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));

@@ -1,9 +1,9 @@
 import { newId, type RestoreEffect } from '@svc/contracts';
 import { type Binding, type Clock, type Logger, type Metrics, systemClock } from '@svc/service-kit';
 import type { Knex } from 'knex';
+import { applyAccountDeletions } from './account-deletions.ts';
 import type { AuthClient } from './auth-client.ts';
 import { type Config, stripeSettingsOf } from './config.ts';
-import { applyEndings } from './endings.ts';
 import { countDeferredItems, createJobMeters, type Job, listDeferredItems, runItems } from './jobs.ts';
 import {
   type AutoTopUpDeps,
@@ -32,7 +32,7 @@ import {
   settleOldCheckouts,
   withoutWrites,
 } from './payments/index.ts';
-import type { PlanOffer } from './plans/index.ts';
+import type { PlanOffer } from './plans.ts';
 import { listSilentOrders } from './seats/index.ts';
 import { listSilentSubscriptions } from './subscriptions/index.ts';
 
@@ -55,7 +55,7 @@ const createPaymentJobs = (deps: PaymentJobDeps, { intervalMs }: { readonly inte
   { name: 'refunds', intervalMs, run: () => finishRefunds(deps) },
   { name: 'seats', intervalMs, run: () => finishSeatChanges(deps) },
   { name: 'invoices', intervalMs, run: () => invoiceCharges(deps) },
-  { name: 'account_endings', intervalMs, run: () => applyEndings(deps) },
+  { name: 'account_endings', intervalMs, run: () => applyAccountDeletions(deps) },
   { name: 'automatic_charges', intervalMs, run: () => finishCharges(deps) },
   { name: 'automatic_top_ups', intervalMs, run: () => runAutoTopUps(deps) },
 ];

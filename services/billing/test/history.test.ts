@@ -1,7 +1,7 @@
 import { idOf, newId } from '@svc/contracts';
 import type { Knex } from 'knex';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { keepRequestPartitions } from '../src/keep-request-partitions.ts';
+import { keepRequestPartitions } from '../src/reservations/keep-request-partitions.ts';
 import { APP, type TestBilling, testBilling } from './support/billing.ts';
 
 const AT = Date.UTC(2026, 9, 15);

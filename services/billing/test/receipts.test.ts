@@ -4,8 +4,8 @@ import { waitFor } from '@svc/testing';
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { settleKeyRequests } from '../src/leases/index.ts';
-import { createReceiptSigning } from '../src/receipts.ts';
-import { insertRequestDetails } from '../src/reservations/detail-queries.ts';
+import { insertRequestDetails } from '../src/reservations/request-queries.ts';
+import { createReceiptSigning } from '../src/usage/receipts.ts';
 import { APP, type TestBilling, testBilling } from './support/billing.ts';
 import { gatewayAccounts } from './support/gateway-accounts.ts';
 

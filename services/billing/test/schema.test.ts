@@ -3,8 +3,8 @@ import { idOf, newId } from '@svc/contracts';
 import { dumpSchema } from '@svc/database';
 import { type TestDatabase, testDatabase } from '@svc/database/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { keepRequestPartitions } from '../src/keep-request-partitions.ts';
 import { SECTIONS } from '../src/personal-data.ts';
+import { keepRequestPartitions } from '../src/reservations/keep-request-partitions.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -2,9 +2,8 @@ import { newId } from '@svc/contracts';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkBalances } from '../src/balances.ts';
-import { insertCustomer } from '../src/payments/stripe/queries.ts';
-import { openPlanOffer } from '../src/plans/index.ts';
-import { loadPlans } from '../src/plans/load-plans.ts';
+import { insertCustomer } from '../src/payments/stripe/customers.ts';
+import { loadPlans, openPlanOffer } from '../src/plans.ts';
 import { RETURNS } from './support/billing.ts';
 import { stripeBilling } from './support/stripe-billing.ts';
 

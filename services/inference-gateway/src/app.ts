@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { routes as contract } from '@svc/contracts';
 import { isConnectionFailure } from '@svc/database';
 import { type Consumer, inboxRoutes, outboxRoutes, readAgain, restoreRoutes } from '@svc/messaging';
-import { type SecretKeys, secretRoutes } from '@svc/secrets';
+import { secretRoutes } from '@svc/secrets';
 import {
   type ApiKeyCaller,
   type Authenticate,
@@ -18,34 +18,20 @@ import {
   type TokenAuthenticators,
 } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import {
-  type ApiKeyDeps,
-  apiKeyInternalRoutes,
-  apiKeyRoutes,
-  apiKeyText,
-  batchKeyFinds,
-  createCreatorNames,
-  createKeyAuthenticator,
-  createKeyDigests,
-  createLastUseTracker,
-  startAccessConsumer,
-  startErasureConsumer,
-  startMembershipConsumer,
-} from './api-keys/index.ts';
-import { auditLogRoutes, startActPruning } from './audit-log.ts';
+import { apiKeyRequestRoutes, priceInternalRoutes } from './api-key-requests/routes.ts';
+import { apiKeyText } from './api-keys/api-key.ts';
+import { createLimitReporter } from './api-keys/limit-reporter.ts';
+import { openApiKeys } from './api-keys/open-api-keys.ts';
+import { apiKeyInternalRoutes, apiKeyRoutes } from './api-keys/routes.ts';
 import { type BillingClient, createBillingClient } from './billing-client.ts';
-import { createCompletionMeters } from './completions/index.ts';
 import type { Config } from './config.ts';
-import { type Connections, openConnections } from './connections.ts';
-import { createActivityCounter, delegatedRoutes } from './delegated/index.ts';
-import { gatewayRoutes, priceInternalRoutes } from './gateway/routes.ts';
-import { createHolder, reachableUrl } from './holder.ts';
-import { createInFlight } from './in-flight.ts';
-import { type LeaseBook, leaseRoutes } from './leases/index.ts';
+import { type Connections, openConnections, openSecrets } from './connections.ts';
+import { createActivityCounter } from './delegated-requests/activity-counter.ts';
+import { delegatedRoutes } from './delegated-requests/routes.ts';
+import { createInFlight } from './forwarding/in-flight.ts';
+import { createForwardingMeters } from './forwarding/index.ts';
+import { createProcessLease, type LeaseBook, leaseRoutes, openLeases, reachableUrl } from './leases/index.ts';
 import { openInference } from './open-inference.ts';
-import { openLeases } from './open-leases.ts';
-import { openSecrets } from './open-secrets.ts';
-import { openUsage } from './open-usage.ts';
 import { personalDataRoutes } from './personal-data.ts';
 import { provenanceOperatorRoutes, provenanceRoutes } from './provenance.ts';
 import {
@@ -55,8 +41,8 @@ import {
   type RouteTable,
   routesOperatorRoutes,
   watchCertifications,
-} from './routes/index.ts';
-import { type UsageWriter, usageRoutes } from './usage-records/index.ts';
+} from './provider-routes/index.ts';
+import { openUsage, type UsageWriter, usageRoutes } from './usage-records/index.ts';
 
 const SERVICE = 'inference-gateway';
 
@@ -86,7 +72,7 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
   const billing = openBilling(life, options);
   const inFlight = createInFlight();
   const mustBeIdle = [inFlight.isIdle];
-  const holder = createHolder({
+  const holder = createProcessLease({
     id: randomUUID(),
     billing,
     logger,
@@ -95,7 +81,9 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
   life.onStop('holder', holder.stop);
   const usage = openUsage(life, connections, { holderId: holder.id, config, billing, logger, metrics });
   mustBeIdle.push(usage.isIdle);
-  const leases = openLeases(life, { ...connections, config, logger, metrics, billing, holder });
+  const limits = createLimitReporter({ ...connections, billing, logger });
+  life.onStop('reached limits of keys', limits.stop);
+  const leases = openLeases(life, { config, metrics, billing, holder, onLimitReached: limits.refused });
   const deps = openInference(life, {
     ...options,
     metrics,
@@ -114,22 +102,16 @@ export const startApp = async (life: Lifecycle, options: AppOptions): Promise<Ap
     isUnavailable: isConnectionFailure,
     responseValidation: config.RESPONSE_VALIDATION,
   } as const;
-  const consumers: readonly Consumer[] = [
-    startAccessConsumer({ ...connections, clock }),
-    startErasureConsumer(connections),
-    startMembershipConsumer(connections),
-  ];
-  life.onStop('consumers', async () => void (await Promise.all(consumers.map((consumer) => consumer.stop()))));
+  const keys = openApiKeys(life, { ...connections, billing, pepper: secrets.pepper, clock, logger });
+  const { consumers } = keys;
   const internal = createInternal(life, options, { connections, common, consumers, usage, leases, routes, secrets });
-  const keys = openApiKeys(life, connections, { ...options, billing, pepper: secrets.pepper });
-  life.onStop('audit log', startActPruning({ ...connections, logger }).stop);
   const activity = createActivityCounter({ ...connections, clock, logger });
   life.onStop('activity of apps', activity.stop);
   const app = createServiceApp({
     ...common,
     bindings: [
       ...delegatedRoutes({ ...deps, activity }),
-      ...gatewayRoutes(deps),
+      ...apiKeyRequestRoutes(deps),
       ...apiKeyRoutes(keys.deps),
       ...provenanceRoutes({ keys: proofKeys }),
       ...usageRoutes({ database: connections.database, billing, usage }),
@@ -170,7 +152,6 @@ const createInternal = (
     bindings: [
       ...leaseRoutes({ leases }),
       ...apiKeyInternalRoutes(connections),
-      ...auditLogRoutes(connections),
       ...priceInternalRoutes({ routes: routes.table, clock, currency: config.BILLING_CURRENCY }),
       ...routesOperatorRoutes({ routes, providerKey, clock }),
       ...personalDataRoutes({ url: config.DATABASE_URL, caFile: config.DATABASE_CA_FILE }),
@@ -197,7 +178,7 @@ const openRoutes = async (
   const { config, metrics, providerKey, clock, logger } = options;
   const certifications = watchCertifications({ metrics, clock, logger });
   life.onStop('certifications of routes', certifications.stop);
-  const meters = createCompletionMeters(metrics);
+  const meters = createForwardingMeters(metrics);
   const onLoad = (table: RouteTable): void => {
     certifications.follow(table);
     for (const { routeId } of table.certifications) meters.implausibleUsage.inc({ route: routeId }, 0);
@@ -224,34 +205,6 @@ const authenticators = (tokens: TokenAuthenticators, apiKey: Authenticate<ApiKey
   session_or_api_key: (credential, presentation) =>
     credential.startsWith(apiKeyText.prefix) ? apiKey(credential) : tokens.console_session(credential, presentation),
 });
-
-const openApiKeys = (
-  life: Lifecycle,
-  { database, relay, revocations, auth }: Connections,
-  { pepper, clock, logger, billing }: AppOptions & Pick<ApiKeyDeps, 'billing'> & { readonly pepper: SecretKeys },
-): { readonly deps: ApiKeyDeps; readonly authenticate: Authenticate<ApiKeyCaller> } => {
-  const digests = createKeyDigests(pepper);
-  const lastUses = createLastUseTracker({ database, clock, logger });
-  life.onStop('last uses of keys', lastUses.stop);
-  return {
-    deps: {
-      database,
-      relay,
-      revocations,
-      billing,
-      creatorNames: createCreatorNames({ auth, clock }),
-      digests,
-      clock,
-    },
-    authenticate: createKeyAuthenticator({
-      find: batchKeyFinds(database),
-      digests,
-      revocations,
-      onUse: lastUses.note,
-      clock,
-    }),
-  };
-};
 
 const openBilling = (life: Lifecycle, { config, logger }: AppOptions): BillingClient => {
   const billing = createBillingClient({

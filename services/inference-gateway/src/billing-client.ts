@@ -19,7 +19,7 @@ import { AppError, batchCalls, createInternalClient, type InternalClient, type L
 export interface BillingClient {
   /** Asks billing to admit a request. Throws `service_unavailable` if billing returns no decision. */
   readonly admit: (request: DelegatedAdmissionRequest) => Promise<Admission>;
-  /** Reports leases of API keys and asks for their requests. Returns the answers in their order. Throws AppError. */
+  /** Reports leases of API keys and asks for their requests. Returns the responses in their order. Throws AppError. */
   readonly askLeases: (holderId: string, asks: readonly LeaseAsk[]) => Promise<readonly LeaseAnswer[]>;
   /** Reads the spending of keys of one account. Throws `service_unavailable` if billing does not respond. */
   readonly keySpending: (keyIds: readonly string[], account: KeyAccount) => Promise<KeySpending>;
@@ -61,7 +61,7 @@ export interface BillingClientOptions {
   readonly logger: Logger;
 }
 
-/** Delays the last byte of an answer by at most this long. */
+/** Delays the last byte of a response by at most this long. */
 const SETTLEMENT_TIMEOUT_MS = 300;
 
 /**

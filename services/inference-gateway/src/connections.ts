@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { PROVENANCE_TYPE } from '@svc/contracts';
 import { connectPatiently, createDatabase, requireMigrations } from '@svc/database';
 import {
   authSource,
@@ -11,6 +12,7 @@ import {
   type RevocationView,
   startRelay,
 } from '@svc/messaging';
+import { openSecretKeys, openSigningKeys, requireSecretKeys } from '@svc/secrets';
 import {
   createInternalClient,
   type InternalClient,
@@ -21,6 +23,7 @@ import {
   watchCertificates,
 } from '@svc/service-kit';
 import type { Knex } from 'knex';
+import { keyDigestUse } from './api-keys/authenticate-keys.ts';
 import type { Config } from './config.ts';
 import { keepUsagePartitions } from './usage-records/index.ts';
 
@@ -109,4 +112,22 @@ const keepPartitions = async (
     logger,
   });
   life.onStop('partitions', keeping.stop);
+};
+
+/** Opens the keys of stored values and of proofs. Throws MissingSecretKey if a stored value needs another key. */
+export const openSecrets = async (
+  database: Knex,
+  { config, clock }: { readonly config: Config; readonly clock: () => number },
+) => {
+  const pepper = openSecretKeys('API_KEY_PEPPER', config.API_KEY_PEPPER);
+  const proofs = openSigningKeys({
+    secrets: openSecretKeys('PROVENANCE_KEY_SECRET', config.PROVENANCE_KEY_SECRET),
+    database,
+    purpose: 'provenance',
+    typ: PROVENANCE_TYPE,
+    clock,
+  });
+  const secrets = [keyDigestUse(pepper), proofs.use];
+  await requireSecretKeys(database, secrets);
+  return { pepper, proofs, secrets };
 };

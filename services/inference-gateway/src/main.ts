@@ -1,7 +1,7 @@
 import { createLogger, loadConfig, logStart, openTraces, runService } from '@svc/service-kit';
 import { startApp } from './app.ts';
 import { configSchema } from './config.ts';
-import { providerKeysFrom } from './routes/index.ts';
+import { providerKeysFrom } from './provider-routes/index.ts';
 
 runService({
   name: 'inference-gateway',

@@ -1,18 +1,18 @@
-import type { DerivedKeys, Lifecycle, Metrics } from '@svc/service-kit';
-import type { AppOptions } from './app.ts';
+import type { DerivedKeys, Lifecycle, Logger, Metrics } from '@svc/service-kit';
+import type { KeyRequestDeps } from './api-key-requests/key-request-deps.ts';
 import type { BillingClient } from './billing-client.ts';
-import { createCompletionMeters } from './completions/index.ts';
-import type { Holder } from './holder.ts';
-import type { InFlight } from './in-flight.ts';
-import type { InferenceDeps } from './inference-deps.ts';
-import { jsonTaskTable } from './json-task-table.ts';
-import { openAnswerMemory, openJsonTasks, openRequestMemory } from './large-json/index.ts';
-import type { LeaseBook } from './leases/index.ts';
+import type { Config } from './config.ts';
+import type { DelegatedDeps } from './delegated-requests/delegated-deps.ts';
+import type { InFlight } from './forwarding/in-flight.ts';
+import { createOpenStreams } from './forwarding/in-flight.ts';
+import { createForwardingMeters } from './forwarding/index.ts';
+import { openJsonTasks, openRequestMemory, openResponseMemory } from './large-json/index.ts';
+import type { LeaseBook, ProcessLease } from './leases/index.ts';
 import { createProvenanceSigning } from './provenance.ts';
+import type { RoutesInForce } from './provider-routes/index.ts';
 import { createProviderClient, createRouteGates, type RouteGates } from './providers/index.ts';
-import type { RoutesInForce } from './routes/index.ts';
-import { createOpenStreams } from './streaming/index.ts';
 import type { UsageWriter } from './usage-records/index.ts';
+import { jsonTasks } from './worker.ts';
 
 /** Generous: providers send events of up to about a megabyte. */
 const EVENT_BYTES_MAX = 4 * 1024 * 1024;
@@ -21,22 +21,25 @@ const WORKER_FILE = new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : '.
 /** Slightly less than the timeout of a shutdown step. */
 const STOP_STEP_MS = 9_000;
 
-/** Opens what all inference routes share. */
-export const openInference = (
-  life: Lifecycle,
-  options: AppOptions & {
-    readonly metrics: Metrics;
-    readonly billing: BillingClient;
-    readonly holder: Holder;
-    readonly inFlight: InFlight;
-    readonly usage: UsageWriter;
-    readonly routes: RoutesInForce;
-    readonly leases: LeaseBook;
-    readonly proofKeys: DerivedKeys;
-  },
-): InferenceDeps => {
+interface InferenceOptions {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly billing: BillingClient;
+  readonly holder: ProcessLease;
+  readonly inFlight: InFlight;
+  readonly usage: UsageWriter;
+  readonly routes: RoutesInForce;
+  readonly leases: LeaseBook;
+  readonly proofKeys: DerivedKeys;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+/** Opens what the requests of apps and of API keys share. */
+export const openInference = (life: Lifecycle, options: InferenceOptions): DelegatedDeps & KeyRequestDeps => {
   const { config, logger, clock, billing, holder, inFlight, usage, routes, leases, proofKeys } = options;
-  const json = openJsonTasks({ tasks: jsonTaskTable, workerFile: WORKER_FILE, logger, metrics: options.metrics });
+  const json = openJsonTasks({ tasks: jsonTasks, workerFile: WORKER_FILE, logger, metrics: options.metrics });
   life.onStop('JSON workers', () => json.close());
   const providers = createProviderClient({ connectTimeoutMs: config.UPSTREAM_CONNECT_TIMEOUT_MS });
   life.onStop('providers', () => providers.close());
@@ -66,16 +69,15 @@ export const openInference = (
     plansUrl: `${config.PUBLIC_BASE_URL}/plans`,
     json,
     requestMemory: openRequestMemory(),
-    answerMemory: openAnswerMemory(),
+    responseMemory: openResponseMemory(),
     leases,
     signProvenance: createProvenanceSigning({ issuer: config.PUBLIC_BASE_URL, keys: proofKeys, clock }),
-    meters: createCompletionMeters(options.metrics),
+    meters: createForwardingMeters(options.metrics),
     clock,
   };
 };
 
-const openGates = (options: AppOptions & { readonly metrics: Metrics }): RouteGates => {
-  const { config, clock, logger, metrics } = options;
+const openGates = ({ config, clock, logger, metrics }: InferenceOptions): RouteGates => {
   const limits = {
     inFlightMax: config.ROUTE_IN_FLIGHT_MAX,
     failuresMax: config.ROUTE_FAILURES_MAX,

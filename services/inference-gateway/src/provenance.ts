@@ -15,8 +15,8 @@ export const provenanceOperatorRoutes = ({
   bind(serviceOperations.withdrawProofKeys, async () => ({ status: 200, body: { withdrawn: await withdrawKeys() } })),
 ];
 
-/** An answer as a proof describes it. */
-interface ProvenAnswer {
+/** A response as a proof describes it. */
+interface ProvenResponse {
   readonly requestId: string;
   /** Digest of its messages; undefined if they exceed its limit. */
   readonly contentSha256: string | undefined;
@@ -24,11 +24,11 @@ interface ProvenAnswer {
   readonly source?: ProvenSource | undefined;
 }
 
-/** Claims about the provider of an answer. */
+/** Claims about the provider of a response. */
 type ProvenSource = Pick<KeyProvenanceClaims, 'provider' | 'model' | 'data_zone' | 'certification'>;
 
-/** Signs the proof of an answer: a compact JWS. Returns undefined for an answer without a digest. */
-export type SignProvenance = (answer: ProvenAnswer) => string | undefined;
+/** Signs the proof of a response: a compact JWS. Returns undefined for a response without a digest. */
+export type SignProvenance = (response: ProvenResponse) => string | undefined;
 
 interface SignProvenanceOptions {
   readonly issuer: string;

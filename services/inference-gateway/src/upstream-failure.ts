@@ -16,10 +16,10 @@ export interface WireError {
  * - `failed`: another 5xx with an error body
  * - `unauthorized`: another status that points to a fault in our configuration
  * - `rejected`: the request itself is invalid
- * - `unusable`: an answer that lacks what our own contract requires, so that the caller gets and pays nothing
- * - `timeout`, `lost`, `garbled`: silence, a broken connection, an unreadable answer
+ * - `unusable`: a response that lacks what our own contract requires, so that the caller gets and pays nothing
+ * - `timeout`, `lost`, `garbled`: silence, a broken connection, an unreadable response
  * - `not_relayed`: the gateway itself failed after the request was dispatched
- * - `too_complex`: the answer exceeds the limits of size and shape, and is not read any further
+ * - `too_complex`: the response exceeds the limits of size and shape, and is not read any further
  */
 export type FailureReason =
   | 'held_back'
@@ -41,7 +41,7 @@ export interface FailureDetails {
   readonly retryAfter?: string | undefined;
   /** Only for `rejected`. May quote the request, so it is shown to the caller but never logged. */
   readonly wireError?: WireError | undefined;
-  /** Bytes of the answer that were read; only for `too_complex`. */
+  /** Bytes of the response that were read; only for `too_complex`. */
   readonly bytesRead?: number | undefined;
   readonly cause?: unknown;
   /** True if no other route may serve the request, because the caller has been told the provider. */
@@ -51,8 +51,8 @@ export interface FailureDetails {
 const UNCERTAIN: ReadonlySet<FailureReason> = new Set(['timeout', 'lost', 'garbled', 'not_relayed']);
 
 /**
- * Thrown if a request was not served, or its answer not passed on. The message contains no content of the request or
- * answer. After dispatch, no other error reaches the caller (see `toDispatchedFailure`).
+ * Thrown if a request was not served, or its response not passed on. The message contains no content of the request or
+ * response. After dispatch, no other error reaches the caller (see `toDispatchedFailure`).
  */
 export class UpstreamFailure extends Error {
   override readonly name = 'UpstreamFailure';

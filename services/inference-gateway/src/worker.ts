@@ -1,8 +1,13 @@
 import { freeBuffer } from '@svc/service-kit';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
-import { jsonTaskTable } from './json-task-table.ts';
-import type { JsonTaskTable, SentTask, TaskAnswer } from './large-json/json-tasks.ts';
+import { keyRequestTasks } from './api-key-requests/read-response.ts';
+import { delegatedTasks } from './delegated-requests/rewrite-completion.ts';
+import type { JsonTaskTable, SentTask, TaskOutcome } from './large-json/json-tasks.ts';
 import { UpstreamFailure } from './upstream-failure.ts';
+import { digestRequest } from './wire/index.ts';
+
+/** Tasks on JSON texts. They run in a worker thread if their text is large, else on the event loop. */
+export const jsonTasks = { digestRequest, ...delegatedTasks, ...keyRequestTasks } as const;
 
 /** Creates the function that runs tasks in a worker. */
 const createTaskRunner =
@@ -18,7 +23,7 @@ const createTaskRunner =
       return keepsText ? transfer({ text, result }, [text.buffer, ...body]) : transfer({ result }, body);
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
-      return { failure: error.reason } satisfies TaskAnswer;
+      return { failure: error.reason } satisfies TaskOutcome;
     } finally {
       if (!keepsText) freeBuffer(text);
     }
@@ -40,7 +45,7 @@ const join = (pieces: readonly Uint8Array[], length: number): Buffer => {
 
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-const transfer = (answer: TaskAnswer, list: readonly ArrayBufferLike[]): object =>
-  move({ [transferableSymbol]: list, [valueSymbol]: answer });
+const transfer = (response: TaskOutcome, list: readonly ArrayBufferLike[]): object =>
+  move({ [transferableSymbol]: list, [valueSymbol]: response });
 
-export const run = createTaskRunner(jsonTaskTable);
+export const run = createTaskRunner(jsonTasks);

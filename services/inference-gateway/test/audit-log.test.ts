@@ -2,7 +2,7 @@ import { newId, type RecordedAct } from '@svc/contracts';
 import { digestManagementKey, managementKeyText } from '@svc/service-kit';
 import { captureLogs, internalCredentialFor, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startActPruning } from '../src/audit-log.ts';
+import { startActPruning } from '../src/api-keys/open-api-keys.ts';
 import { callKeys, createKeyAs, newMember } from './support/organization.ts';
 import { startGateway, type TestGateway } from './support/start-gateway.ts';
 

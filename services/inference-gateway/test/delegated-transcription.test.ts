@@ -60,7 +60,9 @@ const recordOf = (requestId: string) =>
 const outcomeOf = (answer: Response) => gateway.billing.outcomes.get(idOf(answer))?.outcome;
 
 const recording = async (name: string): Promise<['file', Blob, string]> => {
-  const bytes = await readFile(new URL(`../src/audio/fixtures/${name}`, import.meta.url));
+  const bytes = await readFile(
+    new URL(`../src/delegated-requests/transcription/audio/fixtures/${name}`, import.meta.url),
+  );
   return ['file', new Blob([bytes]), name];
 };
 

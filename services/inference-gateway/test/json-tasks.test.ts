@@ -1,15 +1,15 @@
 import { createLogger, createMetrics } from '@svc/service-kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { jsonTaskTable } from '../src/json-task-table.ts';
+import { toText } from '../src/large-json/collect-text.ts';
 import { type JsonTasks, openJsonTasks } from '../src/large-json/json-tasks.ts';
-import { toText } from '../src/large-json/json-text.ts';
+import { jsonTasks } from '../src/worker.ts';
 
 const OPTIONS = { kind: 'chat', members: new Set(['model']) } as const;
-let tasks: JsonTasks<typeof jsonTaskTable>;
+let tasks: JsonTasks<typeof jsonTasks>;
 
 beforeAll(() => {
   tasks = openJsonTasks({
-    tasks: jsonTaskTable,
+    tasks: jsonTasks,
     workerFile: new URL('../src/worker.ts', import.meta.url).href,
     logger: createLogger({ service: 'inference-gateway', level: 'silent' }),
     metrics: createMetrics('inference-gateway', { isOfProcess: false }),
@@ -21,12 +21,11 @@ const request = (bytes: number): Buffer => Buffer.from(`{"model":"m","messages":
 
 test('returns the same text and result from a worker and from the event loop', async () => {
   const bytes = request(100_000);
-  const inline = await tasks.runAndKeep('digestRequest', { pieces: [bytes], length: bytes.length, values: 4 }, OPTIONS);
+  const inline = await tasks.runAndKeep.digestRequest({ pieces: [bytes], length: bytes.length, values: 4 }, OPTIONS);
   const first = Buffer.from(bytes.subarray(0, 70_000));
   const spare = Buffer.alloc(bytes.length);
   bytes.copy(spare, 0, 70_000);
-  const worked = await tasks.runAndKeep(
-    'digestRequest',
+  const worked = await tasks.runAndKeep.digestRequest(
     { pieces: [first, spare], length: bytes.length, values: Number.POSITIVE_INFINITY },
     OPTIONS,
   );
@@ -37,7 +36,7 @@ test('returns the same text and result from a worker and from the event loop', a
 test('reads a short text before longer ones in the queue', async () => {
   const order: string[] = [];
   const run = async (name: string, bytes: number) => {
-    await tasks.run('digestRequest', toText(request(bytes)), OPTIONS);
+    await tasks.run.digestRequest(toText(request(bytes)), OPTIONS);
     order.push(name);
   };
   // The first ones occupy the workers.
@@ -47,12 +46,12 @@ test('reads a short text before longer ones in the queue', async () => {
 });
 
 test('rejects if a task throws, and continues with the next one', async () => {
-  const damaged = tasks.run('rewriteCompletion', toText(Buffer.from('{')), {
+  const damaged = tasks.run.rewriteCompletion(toText(Buffer.from('{')), {
     id: 'a',
     created: 1,
     contextTokensMax: 1,
     digestsMessages: false,
   });
   await expect(damaged).rejects.toMatchObject({ reason: 'garbled' });
-  expect((await tasks.run('digestRequest', toText(request(10)), OPTIONS)).ok).toBe(true);
+  expect((await tasks.run.digestRequest(toText(request(10)), OPTIONS)).ok).toBe(true);
 });

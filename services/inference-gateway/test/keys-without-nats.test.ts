@@ -4,7 +4,7 @@ import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startApp } from '../src/app.ts';
 import { configSchema } from '../src/config.ts';
-import { providerKeysFrom } from '../src/routes/index.ts';
+import { providerKeysFrom } from '../src/provider-routes/index.ts';
 import { startGateway, type TestGateway } from './support/start-gateway.ts';
 
 /** A change of a key reaches every replica within this time, whether NATS delivers it or not. */

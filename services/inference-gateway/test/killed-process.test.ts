@@ -52,7 +52,7 @@ const start = async (): Promise<GatewayProcess> => {
 };
 
 /** A complete answer, and the cost of its reported usage. */
-interface Answered {
+interface Served {
   readonly requestId: string;
   readonly costMicros: number;
 }
@@ -66,7 +66,7 @@ const send = async (running: GatewayProcess, path: string, request: RequestInit)
 const sendJson = async (
   running: GatewayProcess,
   { path, credential, body }: { path: string; credential: string; body: object },
-): Promise<Answered> => {
+): Promise<Served> => {
   const headers = { authorization: `Bearer ${credential}`, 'content-type': 'application/json' };
   const [requestId, text] = await send(running, path, { headers, body: JSON.stringify(body) });
   const count = (name: string): number => Number(new RegExp(`"${name}":(\\d+)`).exec(text)?.[1] ?? 0);
@@ -83,7 +83,7 @@ const byApp = (running: GatewayProcess, body: object = {}) =>
     credential: token,
     body: { messages, ...body },
   });
-const transcribe = async (running: GatewayProcess): Promise<Answered> => {
+const transcribe = async (running: GatewayProcess): Promise<Served> => {
   const form = new FormData();
   form.append('file', new Blob([Buffer.alloc(32_000, 'a')], { type: 'audio/mpeg' }), 'name.mp3');
   form.append('response_format', 'verbose_json');
@@ -113,7 +113,7 @@ const facts = async (): Promise<[string, number][]> => {
     .pluck('payload');
   return payloads.flatMap(({ records }) => records.map((fact) => [fact.request_id, fact.cost_micros] as const));
 };
-const expectExact = async (answers: readonly Answered[]): Promise<void> => {
+const expectExact = async (answers: readonly Served[]): Promise<void> => {
   await waitFor(async () => {
     const costs = await recordedCosts();
     return answers.every(({ requestId }) => costs[requestId] !== undefined);

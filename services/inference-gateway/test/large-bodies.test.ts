@@ -194,7 +194,13 @@ describe("a provider's answer", () => {
     await useProviders(gateway, { raw: `${raw.url}/v1` });
     playAnswer(`{"text":"x","segments":[${'{},'.repeat(600_000)}{}]}`);
     const body = new FormData();
-    body.set('file', new Blob([await readFile(new URL('../src/audio/fixtures/a.mp3', import.meta.url))]), 'a.mp3');
+    body.set(
+      'file',
+      new Blob([
+        await readFile(new URL('../src/delegated-requests/transcription/audio/fixtures/a.mp3', import.meta.url)),
+      ]),
+      'a.mp3',
+    );
     const headers = { authorization: `Bearer ${token}` };
     const answer = await fetch(`${gateway.url}/v1/integrations/inference/audio/transcriptions`, {
       method: 'POST',

@@ -2,17 +2,16 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { AppError, createLogger, createMetrics } from '@svc/service-kit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AnswerShape } from '../src/completions/answer-shape.ts';
-import { createCompletionMeters } from '../src/completions/completion-meters.ts';
-import { holdRequest } from '../src/completions/read-request.ts';
-import { serveCompletion } from '../src/completions/serve-completion.ts';
-import { toGatewayError } from '../src/gateway/upstream-errors.ts';
-import type { InferenceDeps } from '../src/inference-deps.ts';
-import { jsonAnswerLimits, openAnswerMemory } from '../src/large-json/index.ts';
+import { failWith, toCallerError } from '../src/forwarding/failure-response.ts';
+import { forwardRequest } from '../src/forwarding/forward-request.ts';
+import type { ForwardingDeps } from '../src/forwarding/forwarding-deps.ts';
+import { createForwardingMeters } from '../src/forwarding/forwarding-deps.ts';
+import { createOpenStreams } from '../src/forwarding/in-flight.ts';
+import { holdRequest } from '../src/forwarding/read-request.ts';
+import type { ResponseShape } from '../src/forwarding/response-shape.ts';
+import { jsonResponseLimits, openResponseMemory } from '../src/large-json/index.ts';
+import type { TokenRoute } from '../src/provider-routes/index.ts';
 import { createProviderClient, createRouteGates } from '../src/providers/index.ts';
-import type { TokenRoute } from '../src/routes/index.ts';
-import { createOpenStreams } from '../src/streaming/index.ts';
-import type { UpstreamFailure } from '../src/upstream-failure.ts';
 import { digestRequest } from '../src/wire/index.ts';
 import { type RawProvider, startRawProvider } from './support/raw-provider.ts';
 
@@ -25,17 +24,17 @@ let route: TokenRoute;
 const clock = Date.now;
 const providers = createProviderClient({ connectTimeoutMs: 1_000 });
 const limits = { inFlightMax: 10, failuresMax: 100, pauseMs: 1_000 };
-// The parts of the dependencies that `serveCompletion` uses.
+// The parts of the dependencies that `forwardRequest` uses.
 const deps = {
   providers,
   gates: createRouteGates({ limits, clock, logger, metrics }),
   upstreamLimits: { firstByteTimeoutMs: 5_000, idleTimeoutMs: 5_000, totalTimeoutMs: 5_000 },
   streams: createOpenStreams(metrics),
   streamLimits: { eventBytesMax: 1_000_000, clientIdleTimeoutMs: 1_000, keepAliveMs: 15_000 },
-  answerMemory: openAnswerMemory(),
-  meters: createCompletionMeters(metrics),
+  responseMemory: openResponseMemory(),
+  meters: createForwardingMeters(metrics),
   clock,
-} as unknown as InferenceDeps;
+} as unknown as ForwardingDeps;
 
 beforeAll(async () => {
   raw = await startRawProvider();
@@ -89,8 +88,8 @@ const fail = async (fault: Error, { isStreamed, isEarly }: { isStreamed: boolean
   const thrower = (): never => {
     throw fault;
   };
-  const shape: AnswerShape = {
-    openReader: () => ({ limits: jsonAnswerLimits(), shape: thrower }),
+  const shape: ResponseShape = {
+    openReader: () => ({ limits: jsonResponseLimits(), shape: thrower }),
     shapeStream: thrower,
     sendsComments: true,
   };
@@ -100,21 +99,16 @@ const fail = async (fault: Error, { isStreamed, isEarly }: { isStreamed: boolean
     noteAttempt: () => {},
     keepSpan: () => {},
     finishFailed: async (end: unknown) => void outcomes.push(end),
-  } as unknown as Parameters<typeof serveCompletion>[1]['book'];
-  const error = await serveCompletion(deps, {
+  } as unknown as Parameters<typeof forwardRequest>[1]['book'];
+  const error = await forwardRequest(deps, {
     request,
     book,
     candidates: [route],
     path: '/chat/completions',
     shape,
     ...(isEarly ? { outputLimitOf: thrower } : {}),
-    answerFailure: (failure: UpstreamFailure) => ({
-      status: toGatewayError(failure).status,
-      send: () => {
-        throw toGatewayError(failure);
-      },
-    }),
-    exchange: { res: new ServerResponse(new IncomingMessage(new Socket())), log: logger },
+    failureResponse: (failure) => failWith(toCallerError('api_key', failure)),
+    context: { res: new ServerResponse(new IncomingMessage(new Socket())), log: logger },
   }).catch((thrown: unknown) => thrown);
   return { error, outcomes };
 };

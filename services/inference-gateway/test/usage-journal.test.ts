@@ -10,8 +10,6 @@ import { type TestDatabase, testDatabase } from '@svc/database/testing';
 import { createLogger, createMetrics } from '@svc/service-kit';
 import { waitFor } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createJournalMeters, type Journal, openJournal, takeOverJournals } from '../src/usage-journal/index.ts';
-import { lockJournal } from '../src/usage-journal/lock-journal.ts';
 import {
   createUsageMeters,
   keepUsagePartitions,
@@ -20,6 +18,8 @@ import {
   type UsageRecord,
   type WriteUsageDeps,
 } from '../src/usage-records/index.ts';
+import { createJournalMeters, lockJournal, takeOverJournals } from '../src/usage-records/journal/journal-files.ts';
+import { type Journal, openJournal } from '../src/usage-records/journal/open-journal.ts';
 import { toJournalLine } from '../src/usage-records/journal-line.ts';
 import { type JournalProcess, startJournalProcess } from './support/journal-process.ts';
 

@@ -8,11 +8,10 @@ import {
   type RecalledLeases,
 } from '@svc/contracts';
 import type { Settlement } from '@svc/inference-gateway/src/billing-client.ts';
-import { admitDelegated } from '@svc/inference-gateway/src/delegated/admit-delegated.ts';
-import { createHolder, type Holder } from '@svc/inference-gateway/src/holder.ts';
-import type { InferenceDeps } from '@svc/inference-gateway/src/inference-deps.ts';
+import { admitDelegated } from '@svc/inference-gateway/src/delegated-requests/admit-delegated.ts';
+import type { DelegatedDeps } from '@svc/inference-gateway/src/delegated-requests/delegated-deps.ts';
 import { createLeaseClock, LeaseBook } from '@svc/inference-gateway/src/leases/index.ts';
-import { openUsage } from '@svc/inference-gateway/src/open-usage.ts';
+import { createProcessLease, type ProcessLease } from '@svc/inference-gateway/src/leases/process-lease.ts';
 import {
   keepUsagePartitions,
   openRequestBook,
@@ -20,6 +19,7 @@ import {
   releasedEnd,
   type UsageWriter,
 } from '@svc/inference-gateway/src/usage-records/index.ts';
+import { openUsage } from '@svc/inference-gateway/src/usage-records/open-usage.ts';
 import { startRelay } from '@svc/messaging';
 import { createProcess, runIn, type SimulatedProcess } from '../engine/simulated-process.ts';
 import { connectToBroker } from '../network/broker-client.ts';
@@ -96,7 +96,7 @@ const start = async (process: SimulatedProcess, options: GatewayOptions): Promis
       metrics,
     },
   );
-  const holder = createHolder({ id: holderId, billing, isIdle: () => false, logger: surroundings.logger });
+  const holder = createProcessLease({ id: holderId, billing, isIdle: () => false, logger: surroundings.logger });
   holder.start(`http://${name}`);
   const leases = new LeaseBook({
     askLeases: (asks) => billing.askLeases(holderId, asks),
@@ -182,7 +182,7 @@ interface ServingParts {
   readonly surroundings: Surroundings;
   readonly billing: BillingCalls;
   readonly usage: UsageWriter;
-  readonly holder: Holder;
+  readonly holder: ProcessLease;
   readonly leases: LeaseBook;
   readonly clock: () => number;
 }
@@ -198,11 +198,11 @@ const serveDelegated = async (
 ): Promise<void> => {
   const { random } = surroundings;
   const holdMicros = random.integer(...HOLD_MICROS);
-  const answerMemory = { checkRoom: () => undefined };
-  const deps = { billing, usage, holder, clock, answerMemory, ingressRegion: 'local', manageUrl: 'https://svc.test' };
+  const responseMemory = { checkRoom: () => undefined };
+  const deps = { billing, usage, holder, clock, responseMemory, ingressRegion: 'local', manageUrl: 'https://svc.test' };
   const { book } = await admitDelegated(
     // Admission uses these members only.
-    deps as unknown as InferenceDeps,
+    deps as unknown as DelegatedDeps,
     {
       requestId: newId('req'),
       // The token itself was checked before.

@@ -1,9 +1,43 @@
 import { internalRoutes, type KeySpending, routes } from '@svc/contracts';
-import { runPrepared } from '@svc/database';
-import { type Binding, bind } from '@svc/service-kit';
+import { recordAct, runPrepared } from '@svc/database';
+import { type Act, AppError, type Binding, bind } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { grantLeases, type LeaseDeps } from './ask-leases.ts';
-import { changeMemberLimit, type MemberLimitDeps, readMemberLimit } from './change-member-limit.ts';
+import type { AuthClient } from '../auth-client.ts';
+import { giveBack, grantLeases, type LeaseDeps } from './ask-leases.ts';
+import { findMemberLimit, setMemberLimit } from './queries.ts';
+
+interface MemberLimitDeps extends LeaseDeps {
+  readonly auth: Pick<AuthClient, 'findMember'>;
+}
+
+/** Reads the monthly limit of a member; null for none. Throws `not_found` for a person who is no member. */
+const readMemberLimit = async (
+  { auth, database }: Pick<MemberLimitDeps, 'auth' | 'database'>,
+  member: { readonly organizationId: string; readonly userId: string },
+): Promise<number | null> => {
+  if ((await auth.findMember(member.organizationId, member.userId)) === undefined) throw new AppError('not_found');
+  return await findMemberLimit(database, member);
+};
+
+/**
+ * Limits what all API keys of a member together may spend in a month; null for no limit. The limit holds when the call
+ * returns: what gateways hold unspent for these keys is recalled. Throws `not_found` for a person who is no member.
+ */
+const changeMemberLimit = async (
+  deps: MemberLimitDeps,
+  { organizationId, userId, act }: { readonly organizationId: string; readonly userId: string; readonly act: Act },
+  limitMicros: number | null,
+): Promise<number | null> => {
+  const member = await deps.auth.findMember(organizationId, userId);
+  if (member === undefined) throw new AppError('not_found');
+  const leaseIds = await deps.database.transaction(async (trx) => {
+    const held = await setMemberLimit(trx, { organizationId, userId }, limitMicros);
+    await recordAct(trx, act, { type: 'member', id: userId, name: member.name });
+    return held;
+  });
+  await giveBack(deps, leaseIds);
+  return limitMicros;
+};
 
 interface SpendingRow {
   readonly available_micros: number | null;

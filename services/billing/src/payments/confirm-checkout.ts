@@ -2,12 +2,17 @@ import type { checkoutConfirmedSchema } from '@svc/contracts';
 import { recordAct } from '@svc/database';
 import { type Act, AppError } from '@svc/service-kit';
 import type { z } from 'zod';
-import { UnreadableObject } from '../jobs.ts';
+import { type JobDeps, listDeferredItems, runItems, UnreadableObject } from '../jobs.ts';
 import { readSubscription, type SubscriptionDeps } from '../subscriptions/index.ts';
 import { readWallet } from '../wallets.ts';
-import type { CheckoutSession } from './checkout-session.ts';
-import { findCheckoutSession, updateSessionConfirmed } from './queries.ts';
-import { type SettleCheckoutDeps, type SettledCheckout, settleCheckout } from './settle-checkout.ts';
+import {
+  type CheckoutSession,
+  findCheckoutSession,
+  listOverdueCheckouts,
+  updateSessionConfirmed,
+  updateSessionStatus,
+} from './checkout-sessions.ts';
+import { readState, type SettleCheckoutDeps, type SettledCheckout, settleCheckout } from './settle-checkout.ts';
 
 const UNREADABLE =
   'The payment provider reports this purchase in a form that is not understood yet. Support is looking into it.';
@@ -51,4 +56,26 @@ const settle = async (deps: SettleCheckoutDeps, session: CheckoutSession): Promi
     if (!(error instanceof UnreadableObject)) throw error;
     throw new AppError('checkout_not_completed', UNREADABLE, { cause: error });
   }
+};
+
+/** Checkouts per call. The next call takes the rest. */
+const CHECKOUTS_MAX = 50;
+
+/**
+ * Settles hosted checkouts whose end no event and no confirmation has told, and those that could not be read before. One
+ * that Stripe does not know expires: its creation failed, or it belongs to another key.
+ */
+export const settleOldCheckouts = async (deps: SettleCheckoutDeps & JobDeps): Promise<void> => {
+  const { database } = deps;
+  const ids = new Set([
+    ...(await listOverdueCheckouts(database, CHECKOUTS_MAX)),
+    ...(await listDeferredItems(database, 'checkouts', CHECKOUTS_MAX)),
+  ]);
+  await runItems(deps, 'checkouts', [...ids], async (id) => {
+    const session = await findCheckoutSession(database, id);
+    if (session === undefined || session.isAutomatic) return;
+    const isKnown = session.status !== 'open' || (await readState(deps, session)) !== undefined;
+    if (isKnown) await settleCheckout(deps, session);
+    else await updateSessionStatus(database, id, { status: 'expired' });
+  });
 };

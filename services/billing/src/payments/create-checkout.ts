@@ -1,12 +1,11 @@
 import type { ConfiguredPlan, Locale } from '@svc/contracts';
 import { recordAct } from '@svc/database';
 import { type Act, AppError, invalidField } from '@svc/service-kit';
-import type { PlanOffer } from '../plans/index.ts';
+import type { PlanOffer } from '../plans.ts';
 import { findLiveSubscription } from '../subscriptions/index.ts';
-import { withSessionId } from './checkout-session.ts';
-import { checkPayable } from './payable.ts';
-import { insertCheckoutSession, updateProviderSession } from './queries.ts';
+import { insertCheckoutSession, updateProviderSession, withSessionId } from './checkout-sessions.ts';
 import { createCheckout, type Payment, type Purchase, type StripeDeps } from './stripe/index.ts';
+import { checkPayable } from './stripe/minor-units.ts';
 
 export interface CheckoutDeps extends StripeDeps {
   readonly offer: PlanOffer;

@@ -4,11 +4,10 @@ import type { Stripe } from 'stripe';
 import { isDisputeLost, nextProviderTicket, upsertDispute } from '../subscriptions/index.ts';
 import { creditRefusedRefund, reverseTopUp } from '../wallets.ts';
 import { disableAutoTopUp } from './auto-top-up-queries.ts';
-import type { CheckoutSession } from './checkout-session.ts';
-import { findCheckoutByProvider, findCheckoutSession, lockCheckoutSession } from './queries.ts';
+import type { CheckoutSession } from './checkout-sessions.ts';
+import { findCheckoutByProvider, findCheckoutSession, lockCheckoutSession } from './checkout-sessions.ts';
 import { refreshSubscription } from './refresh-subscription.ts';
-import { lockRefund, updateRefundState } from './refund-queries.ts';
-import { type Reversal, upsertReversal } from './reversal-queries.ts';
+import { lockRefund, type Reversal, updateRefundState, upsertReversal } from './refund-queries.ts';
 import { type SettleCheckoutDeps, settleCheckout } from './settle-checkout.ts';
 import { askForOne, askStripe, idOf, REFUND_KEY, setCancelAtPeriodEnd, toPayment } from './stripe/index.ts';
 

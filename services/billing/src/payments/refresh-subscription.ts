@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { UnreadableObject } from '../jobs.ts';
 import { findOrderByProvider } from '../seats/index.ts';
 import { findSubscriptionByProvider, isEnded, nextProviderTicket, readNow } from '../subscriptions/index.ts';
-import { findCheckoutSession, isMismatchedSubscription, listOpenSubscriptionCheckouts } from './queries.ts';
+import { findCheckoutSession, isMismatchedSubscription, listOpenSubscriptionCheckouts } from './checkout-sessions.ts';
 import { applyAndFollow, type LivePurchase, refreshLive } from './refresh-live.ts';
 import { type SettleCheckoutDeps, settleCheckout } from './settle-checkout.ts';
 import { type HostedSubscription, readSubscription, revertSubscription } from './stripe/index.ts';

@@ -3,19 +3,19 @@ import { AppError, invalidField } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { type JobDeps, runItems } from '../jobs.ts';
 import { creditRefusedRefund, debitRefund } from '../wallets.ts';
-import { checkStep } from './payable.ts';
-import { findCheckoutSession, lockCheckoutSession } from './queries.ts';
+import { findCheckoutSession, lockCheckoutSession } from './checkout-sessions.ts';
 import {
   findRefund,
   insertRefund,
   listPendingRefunds,
   lockRefund,
   sumRefunds,
+  sumReversals,
   type TopUpRefund,
   updateRefundState,
 } from './refund-queries.ts';
-import { sumReversals } from './reversal-queries.ts';
 import { refundPayment, type StripeDeps } from './stripe/index.ts';
+import { checkStep } from './stripe/minor-units.ts';
 
 export interface RefundDeps extends StripeDeps {
   readonly currency: string;

@@ -6,13 +6,8 @@ import type { Stripe } from 'stripe';
 import { putBack, reasonOf, type Work } from '../jobs.ts';
 import { listLiveOrders } from '../seats/index.ts';
 import { listLiveSubscriptions } from '../subscriptions/index.ts';
-import {
-  createStripeListener,
-  DELIVERY_SECONDS_MAX,
-  HANDLED_EVENTS,
-  handleEvent,
-  type ListenerDeps,
-} from './events/index.ts';
+import { createStripeListener, type ListenerDeps } from './events/listener.ts';
+import { DELIVERY_SECONDS_MAX, HANDLED_EVENTS, handleEvent } from './events/receive-event.ts';
 import { refreshStoredSubscription, refreshSubscription } from './refresh-subscription.ts';
 import {
   CHARGE_KEY,

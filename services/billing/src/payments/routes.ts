@@ -14,7 +14,6 @@ import { findAutoTopUp, upsertAutoTopUp } from './auto-top-up-queries.ts';
 import { type ChangeSeatsDeps, changeSeats } from './change-seats.ts';
 import { confirmCheckout } from './confirm-checkout.ts';
 import { createSubscriptionCheckout, createTopUpCheckout } from './create-checkout.ts';
-import { checkPayable } from './payable.ts';
 import { type RefundDeps, refundTopUp } from './refund-top-up.ts';
 import {
   createPortal,
@@ -24,6 +23,7 @@ import {
   type StripeDeps,
   withCustomer,
 } from './stripe/index.ts';
+import { checkPayable } from './stripe/minor-units.ts';
 
 /**
  * Replaces the settings of automatic top-ups. Throws `payment_method_missing` if they are turned on without a saved

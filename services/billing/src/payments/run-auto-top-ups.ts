@@ -2,14 +2,21 @@ import type { Knex } from 'knex';
 import { type JobDeps, runItems } from '../jobs.ts';
 import {
   isRestoreUnfinished,
+  listChargesWithoutInvoice,
   listDueAutoTopUps,
   listOpenCharges,
   lockAutoTopUp,
   readMonthStart,
+  updateInvoiced,
 } from './auto-top-up-queries.ts';
-import type { CheckoutSession } from './checkout-session.ts';
-import { findCheckoutSession, insertCheckoutSession, updateSessionStatus } from './queries.ts';
+import {
+  type CheckoutSession,
+  findCheckoutSession,
+  insertCheckoutSession,
+  updateSessionStatus,
+} from './checkout-sessions.ts';
 import { readState, type SettleCheckoutDeps, settleCheckout, settleNewCharge } from './settle-checkout.ts';
+import { invoiceCharge, type StripeDeps } from './stripe/index.ts';
 import { takeOverPayments } from './take-over.ts';
 
 export interface AutoTopUpDeps extends SettleCheckoutDeps, JobDeps {
@@ -80,4 +87,28 @@ const finishCharge = async (deps: AutoTopUpDeps, id: string): Promise<void> => {
   const isKnown = (await readState(deps, session)) !== undefined;
   if (isKnown) await settleCheckout(deps, session);
   else await updateSessionStatus(deps.database, id, { status: 'expired' });
+};
+
+/** Charges per call. The next call takes the rest. */
+const INVOICED_MAX = 50;
+
+type InvoiceDeps = JobDeps & StripeDeps;
+
+/** Has Stripe write the invoices of automatic charges, which have no hosted checkout that does. */
+export const invoiceCharges = async (deps: InvoiceDeps): Promise<void> => {
+  const ids = await listChargesWithoutInvoice(deps.database, INVOICED_MAX);
+  await runItems(deps, 'invoices', ids, (id) => invoiceOne(deps, id));
+};
+
+const invoiceOne = async (deps: InvoiceDeps, id: string): Promise<void> => {
+  const { database, logger } = deps;
+  const session = await findCheckoutSession(database, id);
+  if (session === undefined) return;
+  const { userId, startedAt, providerSessionId, asked } = session;
+  if (asked === null || providerSessionId === null) throw new Error('a completed charge has no payment');
+  if (!(await invoiceCharge(deps, { ...asked, chargeId: id, userId, startedAt, providerSessionId }))) {
+    const fields = { checkout_session_id: id, user_id: userId };
+    logger.error(fields, 'a charge stays without an invoice, because its customer is gone at Stripe');
+  }
+  await updateInvoiced(database, id);
 };

@@ -10,8 +10,13 @@ import {
 } from '../subscriptions/index.ts';
 import { creditWallet } from '../wallets.ts';
 import { disableAutoTopUp } from './auto-top-up-queries.ts';
-import type { CheckoutSession } from './checkout-session.ts';
-import { lockCheckoutSession, updateProviderSession, updateSessionMismatched, updateSessionStatus } from './queries.ts';
+import type { CheckoutSession } from './checkout-sessions.ts';
+import {
+  lockCheckoutSession,
+  updateProviderSession,
+  updateSessionMismatched,
+  updateSessionStatus,
+} from './checkout-sessions.ts';
 import { applyReport, type LivePurchase, refreshLive } from './refresh-live.ts';
 import {
   type ChargeFailure,

@@ -1,6 +1,6 @@
 import type { Stripe } from 'stripe';
 import { z } from 'zod';
-import { findCheckoutSession, insertCheckoutSession, updateProviderSession } from './queries.ts';
+import { findCheckoutSession, insertCheckoutSession, updateProviderSession } from './checkout-sessions.ts';
 import { refreshReversals } from './refresh-reversals.ts';
 import { type SettleCheckoutDeps, settleCheckout } from './settle-checkout.ts';
 import {

@@ -3,7 +3,7 @@ import { type Consumer, type EventOf, type Messaging, startBatchConsumer } from 
 import type { Logger } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { outcomeOfFact } from '../leases/index.ts';
-import { insertRequestDetails } from './detail-queries.ts';
+import { insertRequestDetails } from './request-queries.ts';
 import { applyKeyOutcomes, applyOutcomes, type SettlementDeps } from './settle-requests.ts';
 import { giveUpUnadmitted, insertUnadmitted, lockPayingWallets, type SettlementInput } from './settlement-queries.ts';
 

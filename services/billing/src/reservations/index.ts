@@ -1,9 +1,7 @@
 export type { AdmissionDeps } from './admit-request.ts';
 export { startUsageConsumer } from './consumer.ts';
-export { listForReceipts } from './detail-queries.ts';
 export { endHeldRequests, endRestoredRequests, HELD_BATCH, listHolders } from './end-held-requests.ts';
 export { createReservationMeters, type ReservationMeters } from './meters.ts';
-export { reservationOperatorRoutes } from './operator-routes.ts';
 export {
   type AccountEntitlement,
   type AccountStanding,
@@ -12,10 +10,9 @@ export {
   readStanding,
   type WindowUse,
 } from './read-standing.ts';
-export { type DayUse, findRequestByOwner, listDayUse } from './request-queries.ts';
+export { type DayUse, findRequestByOwner, listDayUse, listForReceipts } from './request-queries.ts';
 export type { RequestRecord, SettledReservation } from './reservation.ts';
-export { reservationRoutes } from './routes.ts';
+export { reservationOperatorRoutes, reservationRoutes } from './routes.ts';
 export type { SettlementDeps } from './settle-requests.ts';
 export { type SweepSettings, sweepReservations } from './sweep-reservations.ts';
-export { findTypicalUse } from './typical-use-queries.ts';
 export { unadmittedOperatorRoutes } from './unadmitted-routes.ts';

@@ -1,6 +1,6 @@
 import { anniversaryPeriod, type Period, type PlanServices, type SubscriptionStatus } from '@svc/contracts';
 import type { Knex } from 'knex';
-import { findPlanById, type PlanTerms } from '../plans/index.ts';
+import { findPlanById, type PlanTerms } from '../plans.ts';
 
 /** Terms from which an account's windows are computed. */
 interface WindowTerms {

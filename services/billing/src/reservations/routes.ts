@@ -1,7 +1,8 @@
-import { type Admission, type DelegatedAdmissionRequest, internalRoutes } from '@svc/contracts';
-import { type Binding, bind, type Logger } from '@svc/service-kit';
+import { type Admission, type DelegatedAdmissionRequest, internalRoutes, serviceOperations } from '@svc/contracts';
+import { AppError, type Binding, bind, type Logger } from '@svc/service-kit';
 import { type AdmissionDeps, createAdmission } from './admit-request.ts';
-import { createSettlement, type SettlementDeps } from './settle-requests.ts';
+import { findUncertain, listUncertain } from './request-queries.ts';
+import { applyKeyOutcomes, applyOutcomes, createSettlement, type SettlementDeps } from './settle-requests.ts';
 
 /** Binds the internal routes of admission and settlement. */
 export const reservationRoutes = (deps: AdmissionDeps & SettlementDeps): readonly Binding[] => {
@@ -37,4 +38,34 @@ const decideAll = async (
   if (first !== undefined && failures.length === requests.length) throw first.reason;
   for (const { reason } of failures) logger.error({ err: reason }, 'could not decide on a request');
   return outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : null));
+};
+
+/** Binds the operator routes of uncertain requests. */
+export const reservationOperatorRoutes = (deps: SettlementDeps): Binding[] => [
+  bind(serviceOperations.listUncertainReservations, async ({ query: { after, limit } }) => {
+    const found = await listUncertain(deps.database, { after, limit: limit + 1 });
+    return { status: 200, body: { data: found.slice(0, limit), has_more: found.length > limit } };
+  }),
+  bind(serviceOperations.settleUncertainReservation, async ({ params: { request_id }, body: { cost_micros } }) => ({
+    status: 200,
+    body: await settleUncertain(deps, request_id, cost_micros),
+  })),
+];
+
+/** Settles an uncertain request at a cost, or at its estimate if the cost is null. Leaves other requests unchanged. */
+const settleUncertain = async (deps: SettlementDeps, requestId: string, costMicros: number | null) => {
+  const request = await findUncertain(deps.database, requestId);
+  if (request === undefined) throw new AppError('not_found');
+  const { state, keyOwner } = request;
+  if (state !== 'uncertain') return { request_id: requestId, state, settled: false };
+  const outcome = costMicros === null ? 'estimate' : 'settled';
+  const [result] =
+    keyOwner === null
+      ? await applyOutcomes(deps, [{ requestId, outcome, costMicros }], 'operator')
+      : await applyKeyOutcomes(
+          deps,
+          [{ request_id: requestId, svc_user_id: keyOwner, outcome, cost_micros: costMicros ?? 0 }],
+          'operator',
+        );
+  return { request_id: requestId, state: result?.state ?? state, settled: result?.effect === 'settled' };
 };

@@ -1,6 +1,6 @@
-import type { MemberJson } from '@svc/contracts';
+import { events, type MemberJson } from '@svc/contracts';
 import { recordAct } from '@svc/database';
-import { withOutbox } from '@svc/messaging';
+import { type Consumer, type Messaging, startConsumer, withOutbox } from '@svc/messaging';
 import { type Act, AppError } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { AuthClient, OrganizationMember } from '../auth-client.ts';
@@ -11,6 +11,7 @@ import {
   type ReducerDeps,
   readNow,
   type StoreDeps,
+  type StoredSubscription,
   storeState,
 } from '../subscriptions/index.ts';
 import {
@@ -18,7 +19,9 @@ import {
   findLiveOrder,
   findOrder,
   findSeat,
+  findSeatOfMembership,
   hasMembershipEnded,
+  insertEndedMembership,
   insertSeat,
   listUnfollowedSeats,
   lockSeats,
@@ -137,7 +140,7 @@ export const assignSeat = async (
 };
 
 /** Takes a seat away. Returns false if there is none. */
-export const takeAway = async (deps: ReducerDeps, trx: Knex.Transaction, seat: Seat | undefined): Promise<boolean> => {
+const takeAway = async (deps: ReducerDeps, trx: Knex.Transaction, seat: Seat | undefined): Promise<boolean> => {
   if (seat === undefined) return false;
   const order = await findOrder(trx, seat.orderId);
   if (order === undefined) throw new Error(`the order ${seat.orderId} of a seat is missing`);
@@ -186,3 +189,34 @@ const give = async (
 
 const isFree = async (trx: Knex.Transaction, order: StoredOrder): Promise<boolean> =>
   (await countSeats(trx, order.id)) < assignableSeats(order);
+
+/**
+ * Starts the consumer of removed members: the seat of the membership ends at once. The membership is remembered, so that an
+ * assignment that has asked auth before gives no seat.
+ */
+export const startMembershipConsumer = (
+  deps: ReducerDeps & { readonly database: Knex; readonly messaging: Messaging },
+): Consumer =>
+  startConsumer({
+    messaging: deps.messaging,
+    database: deps.database,
+    name: 'billing_memberships',
+    subjects: [events.memberRemoved.subject],
+    handle: async (trx, { data }) => {
+      const membership = { organizationId: data.organization_id, membershipId: data.membership_id };
+      await lockSeats(trx, membership.organizationId);
+      await insertEndedMembership(trx, membership);
+      await takeAway(deps, trx, await findSeatOfMembership(trx, membership));
+    },
+  });
+
+/** Ends the seat of a member whose account is erased. */
+export const endSeatOfErased = (
+  deps: ReducerDeps & { readonly database: Knex; readonly relay: { readonly hint: () => void } },
+  { userId, paidBy: organizationId }: StoredSubscription,
+): Promise<void> =>
+  withOutbox(deps, async (trx) => {
+    if (organizationId === null) return;
+    await lockSeats(trx, organizationId);
+    await takeAway(deps, trx, await findSeat(trx, { organizationId, userId }));
+  });

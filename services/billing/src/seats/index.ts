@@ -1,7 +1,5 @@
 export { applyOrderState, type OrderOutcome } from './apply-order-state.ts';
-export type { SeatDeps } from './assign-seat.ts';
-export { followOrder } from './assign-seat.ts';
-export { endSeatOfErased, startMembershipConsumer } from './end-memberships.ts';
+export { endSeatOfErased, followOrder, type SeatDeps, startMembershipConsumer } from './assign-seat.ts';
 export {
   countSeats,
   findLiveOrder,

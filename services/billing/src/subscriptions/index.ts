@@ -19,8 +19,7 @@ export {
   nextProviderTicket,
   readNow,
 } from './queries.ts';
-export { readSubscription, type SubscriptionDeps } from './read-subscription.ts';
-export { subscriptionInternalRoutes, subscriptionRoutes } from './routes.ts';
+export { readSubscription, type SubscriptionDeps, subscriptionInternalRoutes, subscriptionRoutes } from './routes.ts';
 export { raisePlanNotice, type StoreDeps, storeState } from './store-state.ts';
 export {
   isEnded,

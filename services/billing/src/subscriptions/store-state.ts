@@ -1,7 +1,7 @@
 import { events, type PlanNotice, subscriptionAggregate } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
 import type { Knex } from 'knex';
-import { findPlanById } from '../plans/index.ts';
+import { findPlanById } from '../plans.ts';
 import { entitleAccount } from '../reservations/index.ts';
 import { type Customer, nextRevision, updateCustomer, upsertSubscription } from './queries.ts';
 import { buildSnapshot } from './read-snapshot.ts';

@@ -1,11 +1,17 @@
 import { internalRoutes, routes } from '@svc/contracts';
 import { type Binding, bind } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { findTypicalUse } from '../reservations/index.ts';
-import { readRequestStates, readRequestUsage } from './read-request-usage.ts';
-import { readAccountUsage, readEntitlements, readIntegrationUsage, readUsage, type UsageDeps } from './read-usage.ts';
-import { readUsageHistory } from './read-usage-history.ts';
-import { type MemberUsageDeps, summarizeMemberUsage } from './summarize-member-usage.ts';
+import {
+  readAccountUsage,
+  readEntitlements,
+  readIntegrationUsage,
+  readRequestStates,
+  readRequestUsage,
+  readUsage,
+  readUsageHistory,
+  type UsageDeps,
+} from './read-usage.ts';
+import { findTypicalUse, type MemberUsageDeps, summarizeMemberUsage } from './summarize-use.ts';
 
 /** Below this, a median could say too much about single people. */
 const USERS_MIN = 20;

@@ -16,9 +16,9 @@ import type { Knex } from 'knex';
 import { parse } from 'yaml';
 import { type App, createApp } from '../../src/app.ts';
 import { type Config, configSchema, planRulesOf } from '../../src/config.ts';
-import { keepRequestPartitions } from '../../src/keep-request-partitions.ts';
 import type { RecallLeases } from '../../src/leases/index.ts';
-import { loadPlans, openPlanOffer } from '../../src/plans/index.ts';
+import { loadPlans, openPlanOffer } from '../../src/plans.ts';
+import { keepRequestPartitions } from '../../src/reservations/keep-request-partitions.ts';
 import { TestAuth } from './test-auth.ts';
 
 const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));

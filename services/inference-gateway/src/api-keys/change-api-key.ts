@@ -1,12 +1,11 @@
-import { keyVersionText } from '@svc/contracts';
+import { keyVersionText, type routes } from '@svc/contracts';
 import { recordAct } from '@svc/database';
 import { appendToOutbox, withOutbox } from '@svc/messaging';
-import { type Act, AppError } from '@svc/service-kit';
+import { type Act, AppError, type Reply, type RequestContext } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import type { ApiKey } from './api-key.ts';
+import { type ApiKey, apiKeyText } from './api-key.ts';
 import type { ApiKeyDeps } from './api-key-deps.ts';
-import type { KeyScope } from './queries.ts';
-import { lockApiKey } from './queries.ts';
+import { type KeyScope, keyScopeOf, lockApiKey, updateApiKeySecret } from './queries.ts';
 
 /**
  * Changes a key within a scope and invalidates the cached copies of all replicas within a second. `write` stores the
@@ -38,4 +37,35 @@ export const changeApiKey = async (
   });
   deps.revocations.remember(revocation, superseded(changed));
   return changed;
+};
+
+const SECOND_MS = 1_000;
+const OVERLAP_SECONDS_DEFAULT = 86_400;
+
+/** Replaces the secret of a key. The current secret stays valid for the overlap; an older one expires immediately. */
+export const rotateApiKey = async (
+  deps: ApiKeyDeps,
+  { act, body, params, caller }: RequestContext<typeof routes.rotateKey>,
+): Promise<Reply> => {
+  const overlapSeconds = body?.overlap_seconds ?? OVERLAP_SECONDS_DEFAULT;
+  const secretCreatedAt = new Date(deps.clock());
+  const previousExpiresAt =
+    overlapSeconds === 0 ? null : new Date(secretCreatedAt.getTime() + overlapSeconds * SECOND_MS);
+  const text = apiKeyText.generate();
+  const secret = {
+    prefix: apiKeyText.shown(text),
+    secretCreatedAt,
+    secretCreatedBy: caller.personId,
+    previousExpiresAt,
+  };
+  const found = { id: params.key_id, ...keyScopeOf(caller) };
+  const { id, prefix } = await changeApiKey(deps, found, {
+    act,
+    change: (key) => ({ ...key, ...secret }),
+    write: (trx, key) => updateApiKeySecret(trx, key, deps.digests.of(text)),
+  });
+  return {
+    status: 200,
+    body: { id, key: text, prefix, previous_expires_at: previousExpiresAt?.toISOString() ?? null },
+  };
 };

@@ -1,11 +1,11 @@
 import { internalRoutes, routes } from '@svc/contracts';
-import { recordAct } from '@svc/database';
+import { listActs, recordAct } from '@svc/database';
 import { appendToOutbox, withOutbox } from '@svc/messaging';
 import { AppError, type Binding, bind, type Reply, type RequestContext, requireRole } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { type ApiKeySettings, showApiKey } from './api-key.ts';
 import type { ApiKeyDeps } from './api-key-deps.ts';
-import { changeApiKey } from './change-api-key.ts';
+import { changeApiKey, rotateApiKey } from './change-api-key.ts';
 import { createApiKey, readExpiry } from './create-api-key.ts';
 import { describeKey, describeKeys } from './describe-keys.ts';
 import {
@@ -18,7 +18,6 @@ import {
   updateApiKeyDeletedAt,
   updateApiKey as write,
 } from './queries.ts';
-import { rotateApiKey } from './rotate-api-key.ts';
 
 type Context = RequestContext<typeof routes.updateKey>;
 
@@ -103,10 +102,14 @@ export const apiKeyRoutes = (deps: ApiKeyDeps): readonly Binding[] => [
   bind(routes.deleteKey, (context) => deleteApiKey(deps, context)),
 ];
 
-/** Binds the internal routes of API keys. */
+/** Binds the internal routes of API keys, and the one on which auth reads the acts of an organization. */
 export const apiKeyInternalRoutes = ({ database }: { readonly database: Knex }): readonly Binding[] => [
   bind(internalRoutes.readKeyName, async ({ params: { key_id: id, svc_user_id: userId } }) => ({
     status: 200,
     body: { name: (await findKeyName(database, { id, userId })) ?? null },
+  })),
+  bind(internalRoutes.listGatewayActs, async ({ params, query }) => ({
+    status: 200,
+    body: { data: await listActs(database, params.svc_user_id, query) },
   })),
 ];

@@ -1,14 +1,14 @@
+export type { TextScan } from './collect-text.ts';
 export {
-  type AnswerLimits,
-  collectAnswer,
+  collectResponse,
   type HeldText,
-  jsonAnswerLimits,
+  type JsonText,
+  jsonResponseLimits,
+  type ResponseLimits,
   readJsonBody,
   type TextOwner,
-} from './collect-answer.ts';
+  toText,
+} from './collect-text.ts';
 export { JsonShape } from './json-shape.ts';
 export { isReadInline, type JsonTasks, type JsonTaskTable, openJsonTasks } from './json-tasks.ts';
-export { type JsonText, toText } from './json-text.ts';
-export type { TextScan } from './text-collector.ts';
-export { openAnswerMemory, openRequestMemory, type TextMemory } from './text-memory.ts';
-export { TextRoom } from './text-room.ts';
+export { openRequestMemory, openResponseMemory, type TextMemory, TextRoom } from './text-memory.ts';

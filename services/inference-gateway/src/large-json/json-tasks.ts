@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { Logger, Metrics } from '@svc/service-kit';
 import { Piscina, queueOptionsSymbol, type TaskQueue } from 'piscina';
 import { type FailureReason, UpstreamFailure } from '../upstream-failure.ts';
-import { type JsonText, joinPieces } from './json-text.ts';
+import { type JsonText, joinPieces } from './collect-text.ts';
 
 /** Task on one JSON text. Options and result are cloned between threads, so keep them small; a `body` is transferred. */
 export type JsonTask = (bytes: Buffer, options: never) => object;
@@ -19,23 +19,27 @@ export interface SentTask {
 }
 
 /** Message from a worker; contains the text if the task keeps it. */
-export type TaskAnswer = { readonly result: object; readonly text?: Uint8Array } | { readonly failure: FailureReason };
+export type TaskOutcome = { readonly result: object; readonly text?: Uint8Array } | { readonly failure: FailureReason };
 
-/** Runs tasks with small texts on the event loop, and those with larger texts in worker threads. */
+/**
+ * Runs tasks with small texts on the event loop, and those with larger texts in worker threads. Each takes ownership of its
+ * text. A table with more tasks can be given where one with fewer is wanted.
+ */
 export interface JsonTasks<T extends JsonTaskTable> {
-  /** Takes ownership of the text and returns the result. */
-  readonly run: <N extends keyof T & string>(
-    name: N,
-    text: JsonText,
-    options: Parameters<T[N]>[1],
-  ) => Promise<ReturnType<T[N]>>;
-  /** Takes ownership of the text and returns it with the result. */
-  readonly runAndKeep: <N extends keyof T & string>(
-    name: N,
-    text: JsonText,
-    options: Parameters<T[N]>[1],
-  ) => Promise<{ readonly bytes: Buffer; readonly result: ReturnType<T[N]> }>;
+  /** Tasks that return their result. */
+  readonly run: {
+    readonly [N in keyof T]: (text: JsonText, options: Parameters<T[N]>[1]) => Promise<ReturnType<T[N]>>;
+  };
+  /** Tasks that return the text with their result. */
+  readonly runAndKeep: {
+    readonly [N in keyof T]: (text: JsonText, options: Parameters<T[N]>[1]) => Promise<KeptText<ReturnType<T[N]>>>;
+  };
   readonly close: () => Promise<void>;
+}
+
+interface KeptText<Result> {
+  readonly bytes: Buffer;
+  readonly result: Result;
 }
 
 export interface JsonTasksOptions<T extends JsonTaskTable> {
@@ -95,34 +99,41 @@ export const openJsonTasks = <T extends JsonTaskTable>(options: JsonTasksOptions
   };
   const runInWorker = async (sent: Omit<SentTask, 'pieces'>, text: JsonText): Promise<WorkerResult> => {
     const pieces = text.pieces.map(ownBytes);
-    const answer: TaskAnswer = await pool.run(withSize({ ...sent, pieces }, { bytes: text.length }), {
+    const response: TaskOutcome = await pool.run(withSize({ ...sent, pieces }, { bytes: text.length }), {
       transferList: pieces.map(({ buffer }) => buffer),
     });
-    if ('failure' in answer) throw new UpstreamFailure(answer.failure);
-    return answer;
+    if ('failure' in response) throw new UpstreamFailure(response.failure);
+    return response;
   };
-  const runAndKeep: JsonTasks<T>['runAndKeep'] = async (name, text, taskOptions) => {
-    type Result = ReturnType<T[typeof name]>;
+  const runAndKeep = async (name: string, text: JsonText, taskOptions: unknown): Promise<KeptText<object>> => {
     if (isReadInline(text)) {
       const bytes = joinPieces(text);
-      return { bytes, result: runInline(name, bytes, taskOptions) as Result };
+      return { bytes, result: runInline(name, bytes, taskOptions) };
     }
     const sent = { name, length: text.length, keepsText: true, options: taskOptions };
     const { text: bytes, result } = await runInWorker(sent, text);
     if (bytes === undefined) throw new Error('the worker did not return the text');
-    return { bytes: asBuffer(bytes), result: result as Result };
+    return { bytes: asBuffer(bytes), result };
   };
-  const run: JsonTasks<T>['run'] = async (name, text, taskOptions) => {
-    type Result = ReturnType<T[typeof name]>;
-    if (isReadInline(text)) return runInline(name, joinPieces(text), taskOptions) as Result;
+  const run = async (name: string, text: JsonText, taskOptions: unknown): Promise<object> => {
+    if (isReadInline(text)) return runInline(name, joinPieces(text), taskOptions);
     const sent = { name, length: text.length, keepsText: false, options: taskOptions };
-    return withBuffer((await runInWorker(sent, text)).result) as Result;
+    return withBuffer((await runInWorker(sent, text)).result);
   };
-  // Event loop and workers use the same table, so each result has the type of its task.
-  return { run, runAndKeep, close: () => pool.close({ force: true }) };
+  const names = Object.keys(options.tasks);
+  const byName = <R>(act: (name: string, text: JsonText, taskOptions: unknown) => R) =>
+    Object.fromEntries(
+      names.map((name) => [name, (text: JsonText, taskOptions: unknown) => act(name, text, taskOptions)]),
+    );
+  return {
+    // Event loop and workers use the same table, so each result has the type of its task.
+    run: byName(run) as JsonTasks<T>['run'],
+    runAndKeep: byName(runAndKeep) as JsonTasks<T>['runAndKeep'],
+    close: () => pool.close({ force: true }),
+  };
 };
 
-type WorkerResult = Exclude<TaskAnswer, { readonly failure: FailureReason }>;
+type WorkerResult = Exclude<TaskOutcome, { readonly failure: FailureReason }>;
 
 /** Returns a piece that is alone in its memory, so that it can be transferred without other data. */
 const ownBytes = (piece: Buffer): Uint8Array<ArrayBuffer> => {

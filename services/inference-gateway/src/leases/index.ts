@@ -1,5 +1,5 @@
+export type { LeaseRefusal } from './kept-lease.ts';
 export type { KeyLimitStates, Spending } from './lease.ts';
 export { LeaseBook } from './lease-book.ts';
-export { createLeaseClock } from './lease-clock.ts';
-export type { LeaseRefusal } from './lease-request.ts';
-export { leaseRoutes } from './routes.ts';
+export { createLeaseClock, leaseRoutes, openLeases } from './open-leases.ts';
+export { createProcessLease, type ProcessLease, reachableUrl } from './process-lease.ts';

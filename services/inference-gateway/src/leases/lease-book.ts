@@ -2,17 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { trace } from '@opentelemetry/api';
 import { LEASES_MAX, type LeaseAnswer, type LeaseDecision, type RecalledLeases } from '@svc/contracts';
 import { type ApiKeyCaller, AppError, type Metrics } from '@svc/service-kit';
-import { isReportDue, isRunningLow, type KeptLease } from './kept-lease.ts';
-import { Lease } from './lease.ts';
-import { LeaseCalls, type LeaseCallsOptions } from './lease-calls.ts';
 import {
+  isReportDue,
+  isRunningLow,
   isSameLimits,
+  type KeptLease,
   type LeaseGrant,
   type LeaseRefusal,
   type LeaseRequest,
   limitsOf,
   type WaitingRequest,
-} from './lease-request.ts';
+} from './kept-lease.ts';
+import { Lease } from './lease.ts';
+import { LeaseCalls, type LeaseCallsOptions } from './lease-calls.ts';
 
 export interface LeaseBookOptions extends Pick<LeaseCallsOptions, 'askLeases' | 'monotonicMs'> {
   /** Longest wait of a request. */

@@ -65,7 +65,7 @@ export class LeaseCalls {
       const sampled = batch.flatMap(({ asked }) => asked).find(({ span }) => isSampled(span))?.span;
       const answers = await withinSpan(sampled, () => askLeases(asks));
       if (answers.length !== batch.length) throw new Error('billing answered a different number of leases');
-      // The lengths are equal, so each lease has an answer.
+      // The lengths are equal, so each lease has a response.
       for (const [place, kept] of batch.entries()) onAnswer(kept, answers[place] as LeaseAnswer, sentAtMs);
     } catch (error) {
       for (const kept of batch) onFailure(kept, error);

@@ -7,15 +7,14 @@ import {
   type SpentLease,
 } from '@svc/contracts';
 import { UnorderedSet } from '@svc/service-kit';
-import { KeyMinute, type LimitState } from './key-minute.ts';
-import { createKeyPace } from './key-pace.ts';
+import { createKeyPace, KeyMinute, type LimitState } from './key-use.ts';
 
 /** Amounts that one request needs at most. */
 export interface RequestNeed {
   readonly micros: number;
   /** Least amount that can serve it, if its output can be limited. */
   readonly microsLeast?: number;
-  /** Cost before its answer begins. */
+  /** Cost before its response begins. */
   readonly knownMicros: number;
   readonly tokens: number;
   /** Fewest tokens that can serve it; lower than `tokens` if it sets no output limit. */
@@ -179,7 +178,7 @@ export class Lease {
     };
   }
 
-  /** Accepts billing's answer to an ask that was sent at `sentAtMs`. */
+  /** Accepts billing's response to an ask that was sent at `sentAtMs`. */
   accept(answer: LeaseAnswer, sentAtMs: number): void {
     this.#granted = Math.max(this.#granted, answer.granted_micros);
     this.#minute = this.#minute.after(answer, sentAtMs);

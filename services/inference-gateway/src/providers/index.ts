@@ -1,13 +1,16 @@
-export * from './common-wire/index.ts';
-export type { FormFields, RequestIdHeaders } from './provider-kind.ts';
-export type { RouteGateLimits } from './route-gate.ts';
+export {
+  createProviderClient,
+  type UpstreamLimits,
+  type UpstreamResponse,
+} from './open-upstream.ts';
+export { FORWARDED_MEMBERS, type FormFields, kindOf, readRequestId, recordedRequestId } from './provider-kinds.ts';
+export type { RouteGateLimits } from './route-gates.ts';
 export { createRouteGates, type RouteGates } from './route-gates.ts';
 export {
   bodyForRoute,
-  FORWARDED_MEMBERS,
-  kindOf,
+  failureToReport,
   type RouteRequest,
   sendToRoute,
+  tryInOrder,
   type UpstreamDeps,
 } from './send-to-route.ts';
-export { failureToReport, tryInOrder } from './try-in-order.ts';

@@ -1,58 +1,15 @@
 import type { Readable } from 'node:stream';
 import { type Span, SpanKind, trace } from '@opentelemetry/api';
-import type { ProviderKindName } from '@svc/contracts';
 import { endSpan, type Logger, tracer } from '@svc/service-kit';
-import { CommonHeaders, type HttpClient } from '../http-client/index.ts';
-import type { Provider, Route, TokenRoute } from '../routes/index.ts';
+import { operationName, type Route, type TokenRoute } from '../provider-routes/index.ts';
 import { toDispatchedFailure, UpstreamFailure } from '../upstream-failure.ts';
-import { operationName } from '../usage-records/index.ts';
-import { REWRITTEN_MEMBERS, type RequestBody, toUpstreamBody } from '../wire/index.ts';
-import {
-  commonWire,
-  openUpstream,
-  readRefusal,
-  type UpstreamAnswer,
-  type UpstreamLimits,
-  type UpstreamRequest,
-} from './common-wire/index.ts';
-import { mistral } from './mistral/mistral.ts';
-import type { ProviderKind } from './provider-kind.ts';
-import type { RouteVerdict } from './route-gate.ts';
-import type { RouteGates } from './route-gates.ts';
-
-/** Azure OpenAI, with its v1 or dated API. See the README of this folder. */
-const azureOpenai: ProviderKind = {
-  ...commonWire,
-  keyHeaders: (apiKey) => ({ 'api-key': apiKey }),
-  pathOf: (endpoint, { provider, deployment }: Route) =>
-    provider.apiVersion === undefined
-      ? endpoint
-      : `/deployments/${deployment}${endpoint}?api-version=${provider.apiVersion}`,
-  // Two services set ids. Azure support needs the id of the outer one.
-  requestIdHeaders: { primary: ['apim-request-id'], secondary: ['x-request-id', 'x-ms-request-id'] },
-  // Reasoning models reject `max_tokens`.
-  outputLimitMember: 'max_completion_tokens',
-  // GPT-4o mini: 2,833 tokens per image, plus 5,667 for each of at most eight tiles. Every other model counts fewer.
-  imageTokensMax: 48_169,
-};
-
-/** Rules of each kind. The README in the kind's folder names their sources. */
-const KINDS: Readonly<Record<ProviderKindName, ProviderKind>> = {
-  common: commonWire,
-  'azure-openai': azureOpenai,
-  mistral,
-  ovhcloud: commonWire,
-  scaleway: commonWire,
-  vllm: commonWire,
-};
-
-/** Request members that some kind of provider renames or rejects, and their new names. */
-const RENAMED_MEMBERS: readonly string[] = Object.values(KINDS).flatMap(({ memberNames }) =>
-  Object.entries(memberNames).flatMap(([name, renamed]) => (renamed === null ? [name] : [name, renamed])),
-);
-
-/** Returns the rules for a provider's `kind` in the routes file. */
-export const kindOf = ({ kind }: Pick<Provider, 'kind'>): ProviderKind => KINDS[kind];
+import { type RequestBody, toUpstreamBody } from '../wire/index.ts';
+import type { HttpClient } from './http-client/http-client.ts';
+import { CommonHeaders } from './http-client/http-exchange.ts';
+import { openUpstream, type UpstreamLimits, type UpstreamRequest, type UpstreamResponse } from './open-upstream.ts';
+import { kindOf } from './provider-kinds.ts';
+import { readRefusal } from './read-refusal.ts';
+import type { RouteGates, RouteVerdict } from './route-gates.ts';
 
 /** Dependencies of requests to providers. */
 export interface UpstreamDeps {
@@ -70,12 +27,12 @@ export interface RouteRequest {
   readonly body: readonly Buffer[] | Readable;
   /** Default: JSON. */
   readonly contentType?: string;
-  /** True if the answer must be a stream. */
+  /** True if the response must be a stream. */
   readonly isStreamed: boolean;
   /** An object rather than the logger itself, because `log` is a getter that creates it. */
   readonly logging: { readonly log: Logger };
   /** Takes over the span of a successful exchange. */
-  readonly keepSpan: (exchange: Span) => void;
+  readonly keepSpan: (span: Span) => void;
   /** Called when the connection no longer uses the pieces of the body. */
   readonly onFlushed?: () => void;
   /** Replaces the first-byte timeout for a body that is still being written. */
@@ -83,22 +40,22 @@ export interface RouteRequest {
 }
 
 /**
- * Sends a request to a route's provider and returns a successful answer, a stream if requested. Throws UpstreamFailure;
+ * Sends a request to a route's provider and returns a successful response, a stream if requested. Throws UpstreamFailure;
  * `held_back` if the route accepts no requests now.
  */
-export const sendToRoute = async (deps: UpstreamDeps, request: RouteRequest): Promise<UpstreamAnswer> => {
+export const sendToRoute = async (deps: UpstreamDeps, request: RouteRequest): Promise<UpstreamResponse> => {
   // The certification may have expired since the route was chosen: admission and other attempts take time.
   if (deps.clock() >= request.route.certifiedUntilMs) throw new UpstreamFailure('held_back');
   const permit = deps.gates.enter(request.route);
-  const span = trace.getActiveSpan() === undefined ? undefined : beginExchange(request.route);
+  const span = trace.getActiveSpan() === undefined ? undefined : beginSpan(request.route);
   let verdict: RouteVerdict = 'unknown';
   try {
-    const answer = await exchange(deps, request, permit.leave).catch((error: unknown) => {
+    const response = await openResponse(deps, request, permit.leave).catch((error: unknown) => {
       throw toDispatchedFailure(error);
     });
     verdict = 'served';
     if (span !== undefined) request.keepSpan(span);
-    return answer;
+    return response;
   } catch (error) {
     permit.leave();
     endSpan(span, error instanceof UpstreamFailure ? error.reason : 'unknown');
@@ -110,7 +67,7 @@ export const sendToRoute = async (deps: UpstreamDeps, request: RouteRequest): Pr
 };
 
 /** Begins the span of an inference, by OpenTelemetry's conventions. No trace context is sent to the provider. */
-const beginExchange = ({ id, provider, service, upstreamModel }: Route): Span => {
+const beginSpan = ({ id, provider, service, upstreamModel }: Route): Span => {
   const { protocol, hostname, port } = new URL(provider.origin);
   return tracer().startSpan(`${operationName(service)} ${upstreamModel}`, {
     kind: SpanKind.CLIENT,
@@ -171,15 +128,19 @@ const buildTarget = ({
   };
 };
 
-const exchange = async (deps: UpstreamDeps, request: RouteRequest, onClosed: () => void): Promise<UpstreamAnswer> => {
+const openResponse = async (
+  deps: UpstreamDeps,
+  request: RouteRequest,
+  onClosed: () => void,
+): Promise<UpstreamResponse> => {
   const { route, isStreamed, body, giveUp, onFlushed } = request;
-  const answer = await openUpstream(
+  const response = await openUpstream(
     deps.providers,
     { ...targetOf(request), body, giveUp, onClosed, onFlushed },
     giveUp === undefined ? deps.upstreamLimits : { ...deps.upstreamLimits, firstByteTimeoutMs: 0 },
   );
-  if (answer.status === 200 && (!isStreamed || isEventStream(answer))) return answer;
-  const failure = await readRefusal(answer, kindOf(route.provider).readError);
+  if (response.status === 200 && (!isStreamed || isEventStream(response))) return response;
+  const failure = await readRefusal(response, kindOf(route.provider).readError);
   const { status, reason } = failure;
   request.logging.log.warn(
     { upstream_route: route.id, upstream_status: status, reason },
@@ -188,11 +149,8 @@ const exchange = async (deps: UpstreamDeps, request: RouteRequest, onClosed: () 
   throw failure;
 };
 
-const isEventStream = ({ headers }: UpstreamAnswer): boolean =>
+const isEventStream = ({ headers }: UpstreamResponse): boolean =>
   /^text\/event-stream\b/i.test(String(headers['content-type'] ?? ''));
-
-/** Members of a request that some kind of provider needs rewritten, so their offsets must be known. */
-export const FORWARDED_MEMBERS: ReadonlySet<string> = new Set([...REWRITTEN_MEMBERS, ...RENAMED_MEMBERS]);
 
 export interface BodyOptions {
   readonly isStreamed: boolean;
@@ -214,4 +172,38 @@ export const bodyForRoute = (
     outputLimitMember,
     memberNames,
   });
+};
+
+/**
+ * Tries routes in order, as long as the previous one has definitely generated nothing. Throws the most informative failure
+ * (see `failureToReport`). Calls `onFailed` for each route whose provider received the request but did not serve it.
+ */
+export const tryInOrder = async <R, T>(
+  routes: readonly R[],
+  attempt: (route: R) => Promise<T>,
+  onFailed: (route: R) => void,
+): Promise<T> => {
+  let last: UpstreamFailure | undefined;
+  for (const route of routes) {
+    try {
+      return await attempt(route);
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error;
+      if (error.hasReachedProvider) onFailed(route);
+      if (!error.allowsFallback) throw error;
+      last = last === undefined ? error : failureToReport(last, error);
+    }
+  }
+  throw last ?? new UpstreamFailure('unreachable');
+};
+
+/**
+ * Chooses which of two failures to report. Prefers failures of providers to `held_back`, then the later one; but keeps
+ * `busy` over `unreachable`, as it may have Retry-After. Of two held back, returns the one with the earlier retry.
+ */
+export const failureToReport = (first: UpstreamFailure, second: UpstreamFailure): UpstreamFailure => {
+  if (second.reason === 'unreachable' && first.reason === 'busy') return first;
+  if (second.reason !== 'held_back') return second;
+  if (first.reason !== 'held_back') return first;
+  return Number(first.retryAfter) <= Number(second.retryAfter) ? first : second;
 };

@@ -44,8 +44,8 @@ export class ClientWriter {
   #isHeadOut = false;
   #idleTimer: NodeJS.Timeout | undefined;
   #pace: ClientPace | undefined;
-  #late: LateAnswer | undefined;
-  #startedLateBy: LateAnswer | undefined;
+  #late: LateResponse | undefined;
+  #startedLateBy: LateResponse | undefined;
   /** True if the response should have started, but its headers were unknown. */
   #isOverdue = false;
 
@@ -62,19 +62,19 @@ export class ClientWriter {
     this.#socket?.on('drain', this.#onDrain);
   }
 
-  /** Starts the response, unless a late answer has. */
+  /** Starts the response, unless a late response has. */
   open(headers: OutgoingHttpHeaders): void {
     if (!this.#isGone && !this.#res.headersSent) this.#res.writeHead(200, headers);
   }
 
   /** Sets how the response starts if its first event is late. */
-  startLateBy(late: LateAnswer | undefined): void {
+  startLateBy(late: LateResponse | undefined): void {
     this.#late = late;
     if (this.#isOverdue) this.#onSilence();
   }
 
-  /** Returns the late answer that has started the response. */
-  startedLateBy(): LateAnswer | undefined {
+  /** Returns the late response that has started it. */
+  startedLateBy(): LateResponse | undefined {
     return this.#startedLateBy;
   }
 
@@ -214,7 +214,7 @@ const joined = (pieces: readonly (Buffer | string)[]): Buffer | string => {
 };
 
 /** Start and end of a stream that has to begin before its first event, so that no proxy takes the silence for a failure. */
-export interface LateAnswer {
+export interface LateResponse {
   /** Returns the headers, or undefined while something that they must name is unknown. */
   readonly headers: () => OutgoingHttpHeaders | undefined;
   /** Returns the last bytes of a stream that fails before its first event. */

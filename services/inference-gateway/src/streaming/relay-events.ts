@@ -1,14 +1,12 @@
 import type { TextOwner } from '../large-json/index.ts';
-import type { UpstreamAnswer } from '../providers/index.ts';
+import type { UpstreamResponse } from '../providers/index.ts';
 import { UpstreamFailure } from '../upstream-failure.ts';
 import type { ClientWriter, Edited } from './client-writer.ts';
-import { completeEvent, eventData, isDone, isLargeEvent } from './event-data.ts';
-import { EventRoom } from './event-room.ts';
-import { createEventSplitter, EventTooLongError } from './event-splitter.ts';
+import { completeEvent, createEventSplitter, EventTooLongError, eventData, isDone, isLargeEvent } from './events.ts';
 import type { LargeEvent, StreamEditor } from './stream-editor.ts';
-import { drainUpstream, PAUSE, UpstreamFlow } from './upstream-flow.ts';
+import { drainUpstream, EventRoom, PAUSE, UpstreamFlow } from './upstream-flow.ts';
 
-/** End of a stream whose answer had started. */
+/** End of a stream whose response had started. */
 export interface StreamEnd {
   /** Milliseconds since the epoch. */
   readonly firstEventAtMs: number;
@@ -27,13 +25,13 @@ export interface StreamLimits {
 }
 
 export interface RelayOptions {
-  readonly answer: UpstreamAnswer;
+  readonly response: UpstreamResponse;
   readonly client: ClientWriter;
   readonly editor: StreamEditor;
   readonly limits: StreamLimits;
   /** Memory of large events, and the account whose share they count against. */
   readonly owner: TextOwner;
-  /** Called when the first event is accepted and the answer starts. */
+  /** Called when the first event is accepted and the response starts. */
   readonly onOpen?: () => void;
   /** Awaited before the last bytes are sent. Must not reject. */
   readonly beforeEnd: (end: StreamEnd) => Promise<void>;
@@ -41,7 +39,7 @@ export interface RelayOptions {
   readonly clock: () => number;
 }
 
-/** Limit of the bytes before the event that starts the answer. */
+/** Limit of the bytes before the event that starts the response. */
 const PREFACE_BYTES_MAX = 64 * 1024;
 
 /**
@@ -61,7 +59,7 @@ interface StreamEvent {
   readonly large: LargeEvent | undefined;
 }
 
-/** `unopened` until the event that starts the answer; `ended` once its last bytes are decided. */
+/** `unopened` until the event that starts the response; `ended` once its last bytes are decided. */
 type RelayState = 'unopened' | 'open' | 'ended';
 
 class Relay {
@@ -74,7 +72,7 @@ class Relay {
   /** Blocks after a large event that is being read. */
   #waiting: Buffer[] | undefined;
   #state: RelayState = 'unopened';
-  /** Blocks before the event that starts the answer. */
+  /** Blocks before the event that starts the response. */
   #preface: StreamEvent[] = [];
   #prefaceBytes = 0;
   #firstEventAtMs = 0;
@@ -86,7 +84,7 @@ class Relay {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#splitter = createEventSplitter(options.limits.eventBytesMax);
-    this.#flow = new UpstreamFlow(options.answer);
+    this.#flow = new UpstreamFlow(options.response);
     this.#room = new EventRoom({ owner: options.owner, eventBytesMax: options.limits.eventBytesMax });
     options.client.watch({
       onFull: () => this.#flow.pause(PAUSE.slowClient),
@@ -95,7 +93,7 @@ class Relay {
   }
 
   start(): void {
-    this.#options.answer.read({
+    this.#options.response.read({
       onData: (chunk) => this.#guard(() => this.#take(chunk)),
       onEnd: () => this.#guard(() => this.#takeEnd()),
       onFailure: (failure) => this.#fail(failure),
@@ -107,7 +105,7 @@ class Relay {
     try {
       work();
     } catch (error) {
-      this.#options.answer.abort();
+      this.#options.response.abort();
       if (error instanceof UpstreamFailure) this.#fail(error);
       else if (error instanceof EventTooLongError) this.#fail(new UpstreamFailure('garbled', { cause: error }));
       else this.#fail(new UpstreamFailure('garbled', { cause: error }), error);
@@ -179,7 +177,7 @@ class Relay {
     if (this.#state === 'ended') return;
     if (this.#state === 'unopened' && !this.#open(event)) return;
     if (data !== undefined && isDone(data)) {
-      drainUpstream(this.#options.answer);
+      drainUpstream(this.#options.response);
       this.#end(undefined, () => this.#options.editor.close(block));
       return;
     }
@@ -190,7 +188,7 @@ class Relay {
     return large === undefined ? this.#options.editor.edit(block, data) : large.edit(block);
   }
 
-  /** Returns true if the answer has started. Keeps the blocks before its first event until then. */
+  /** Returns true if the response has started. Keeps the blocks before its first event until then. */
   #open(event: StreamEvent): boolean {
     const { block, data, large } = event;
     const { editor, clock } = this.#options;
@@ -227,7 +225,7 @@ class Relay {
   }
 
   /**
-   * Ends the answer with a failure, unless nothing but its formal end is missing. Rejects with `error` before the first
+   * Ends the response with a failure, unless nothing but its formal end is missing. Rejects with `error` before the first
    * event.
    */
   #fail(failure: UpstreamFailure, error: unknown = failure): void {

@@ -1,22 +1,12 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { Metrics } from '@svc/service-kit';
-import type { RouteService } from '../routes/index.ts';
+import { operationName } from '../provider-routes/index.ts';
 import type { RequestEnd, UsageRecord } from './usage-record.ts';
 
 /** Seconds, from the OpenTelemetry semantic conventions for generative AI, as are the other buckets. */
 const OPERATION_SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
 const CHUNK_SECONDS = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 const TOKENS = Array.from({ length: 12 }, (_, exponent) => 4 ** exponent);
-
-const OPERATIONS: Readonly<Record<RouteService, string>> = {
-  chat: 'chat',
-  completions: 'text_completion',
-  embeddings: 'embeddings',
-  audio_transcription: 'transcription',
-};
-
-/** Returns `gen_ai.operation.name` of a kind of inference. */
-export const operationName = (service: RouteService): string => OPERATIONS[service];
 
 /** Returns what the end of a request adds to the span of its exchange with the provider. */
 export const usageAttributes = (end: RequestEnd): Attributes => ({
@@ -35,7 +25,7 @@ const LABELS = ['gen_ai_operation_name', 'gen_ai_provider_name', 'gen_ai_request
 export const createInferenceMeters = (metrics: Metrics): ((record: UsageRecord) => void) => {
   const seconds = metrics.histogram({
     name: 'gen_ai_client_operation_duration_seconds',
-    help: 'Seconds from the request of the caller to the end of the answer.',
+    help: 'Seconds from the request of the caller to the end of the response.',
     labelNames: [...LABELS, 'error_type'],
     buckets: OPERATION_SECONDS,
   });

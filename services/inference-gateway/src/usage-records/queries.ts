@@ -50,7 +50,7 @@ export interface GatewayUsageFilter {
   readonly userId: string;
   readonly keyId: string | undefined;
   readonly model: string | undefined;
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   readonly status: number | undefined;
   /** Inclusive. */
   readonly from: string | undefined;

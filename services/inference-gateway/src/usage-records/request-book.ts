@@ -3,7 +3,7 @@ import { costOfTokens } from '@svc/contracts';
 import { endSpan, HANDLED, STATUS_CALLER_GONE, withinSpan } from '@svc/service-kit';
 import type { Settlement } from '../billing-client.ts';
 import type { Spending } from '../leases/index.ts';
-import type { TokenRoute } from '../routes/index.ts';
+import type { TokenRoute } from '../provider-routes/index.ts';
 import type { TokenUsage } from '../wire/index.ts';
 import { usageAttributes } from './gen-ai.ts';
 import { type RequestEnd, type RequestIdentity, releasedEnd, type ServedBy, toSettlement } from './usage-record.ts';
@@ -68,7 +68,7 @@ export interface RequestBook {
   /** Notes the route whose provider received the request, for the record of a request that no provider serves. */
   readonly noteAttempt: (route: AttemptedRoute) => void;
   /** Takes over the span of the exchange with a provider, which ends with the request and carries its usage. */
-  readonly keepSpan: (exchange: Span) => void;
+  readonly keepSpan: (span: Span) => void;
   /** Ends a failed request. If it is uncertain, the provider may have generated something. */
   readonly finishFailed: (failed: { readonly isUncertain: boolean; readonly status: number }) => Promise<void>;
 }
@@ -98,19 +98,19 @@ export const openRequestBook = (options: RequestBookOptions): RequestBook => {
   let isFinished = false;
   let estimateMicros = (): number => options.estimateMicros;
   let lastAttempt: ServedBy | null = null;
-  let exchange: Span | undefined;
+  let upstreamSpan: Span | undefined;
   const finish = async (end: RequestEnd): Promise<void> => {
     if (isFinished) return;
     isFinished = true;
     spending?.end(toUse(end));
-    exchange?.setAttributes(usageAttributes(end));
-    endSpan(exchange, end.outcome === 'settled' ? undefined : end.outcome);
-    exchange = undefined;
+    upstreamSpan?.setAttributes(usageAttributes(end));
+    endSpan(upstreamSpan, end.outcome === 'settled' ? undefined : end.outcome);
+    upstreamSpan = undefined;
     const record = { ...identity, ...end, lease: spending?.lease ?? null };
     const isJournaled = usage.add(record, span);
     const report = () => settle?.(toSettlement(record)) ?? Promise.resolve(false);
     const isReported = await (span === undefined ? report() : withinSpan(span, report));
-    // Otherwise a crash would lose the usage of an answer that the caller already has.
+    // Otherwise a crash would lose the usage of a response that the caller already has.
     if (!isReported && !isJournaled) await usage.written(RECORD_TIMEOUT_MS);
   };
   return {
@@ -126,8 +126,8 @@ export const openRequestBook = (options: RequestBookOptions): RequestBook => {
     },
     keepSpan: (kept) => {
       // The last exchange counts. One that answers after the request has ended counts for nothing.
-      endSpan(exchange, 'unused');
-      exchange = isFinished ? undefined : kept;
+      endSpan(upstreamSpan, 'unused');
+      upstreamSpan = isFinished ? undefined : kept;
       if (isFinished) endSpan(kept, 'unused');
     },
     finishFailed: ({ isUncertain, status }) => {
@@ -143,7 +143,7 @@ const toUse = ({ outcome, costMicros, inputTokens, outputTokens }: RequestEnd) =
   return { micros: costMicros, tokens: outcome === 'released' ? 0 : outcome === 'settled' ? tokens : null };
 };
 
-/** Ends a request whose caller disconnected during admission. Nothing was forwarded, and no answer is needed. */
+/** Ends a request whose caller disconnected during admission. Nothing was forwarded, and no response is needed. */
 export const endUnsent = async (book: RequestBook): Promise<typeof HANDLED> => {
   await book.finishFailed({ isUncertain: false, status: STATUS_CALLER_GONE });
   return HANDLED;

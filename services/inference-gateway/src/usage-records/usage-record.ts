@@ -1,6 +1,6 @@
 import type { RequestOutcome, SpentLease, UsageFact } from '@svc/contracts';
 import type { Settlement } from '../billing-client.ts';
-import type { RouteService } from '../routes/index.ts';
+import type { RouteService } from '../provider-routes/index.ts';
 
 /** Properties of a request that are known before it is forwarded. */
 export interface RequestIdentity {
@@ -31,7 +31,7 @@ export interface ServedBy {
 /** Outcome of a request, with its usage and cost. */
 export interface RequestEnd {
   readonly servedBy: ServedBy | null;
-  /** Model named by the answer. */
+  /** Model named by the response. */
   readonly upstreamModel: string | null;
   readonly upstreamRequestId: string | null;
   readonly inputTokens: number | null;
@@ -46,7 +46,7 @@ export interface RequestEnd {
   readonly outcome: RequestOutcome['outcome'];
   /** Cost if settled. If uncertain, the cost that will be charged unless the actual outcome becomes known. */
   readonly costMicros: number;
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   readonly status: number;
   readonly firstEventMs: number | null;
   readonly finishedAtMs: number;

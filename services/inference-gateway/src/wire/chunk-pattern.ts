@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isRecord } from './json-value.ts';
-import { outputBytesOf } from './output-bytes.ts';
 import { type Chunk, parseChunk } from './stream-tally.ts';
+import { outputBytesOf } from './token-usage.ts';
 
 /** Recognizes chunks of one stream that differ only in their text. */
 export interface ChunkPattern {

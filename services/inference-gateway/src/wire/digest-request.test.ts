@@ -37,7 +37,7 @@ describe('digestRequest', () => {
   });
 
   test.each(['1e400', '1e308', '"9e99"'])('reads n of %s as the maximum number of answers', (value) => {
-    expect(read(`"n":${value}`).answersCount).toBe(2_048);
+    expect(read(`"n":${value}`).choicesWanted).toBe(2_048);
   });
 
   test.each(['0', '-1', '-1e400', 'null', '"many"', '{}', '1e-400'])('reads max_tokens of %s as no limit', (value) => {

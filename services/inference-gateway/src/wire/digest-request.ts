@@ -10,10 +10,16 @@ import {
 } from '@svc/contracts';
 import { check } from '@svc/service-kit/validation';
 import type { z } from 'zod';
-import { cutFaultyLists } from './cut-faulty-lists.ts';
-import { chatSize, type InputSize, textSize } from './input-size.ts';
 import { findDuplicateKey, narrowSpan, scanObject } from './json-members.ts';
-import { chatBounds, completionBounds, type OutputBounds } from './output-bounds.ts';
+import { cutFaultyLists } from './json-value.ts';
+import {
+  chatBounds,
+  chatSize,
+  completionBounds,
+  type InputSize,
+  type OutputBounds,
+  textSize,
+} from './request-bounds.ts';
 import { type RequestBody, readStreamOptions, type StreamOptions, wantsUsage } from './upstream-body.ts';
 
 /** Kinds of JSON requests. Each has its schema. */
@@ -100,7 +106,7 @@ interface Reader {
 const READERS: Readonly<Record<RequestKind, Reader>> = {
   delegated_chat: {
     schema: chatRequestSchema,
-    read: (body, bodyBytes) => ({ ...readChat(body, bodyBytes), model: PUBLIC_MODEL, answersCount: 1 }),
+    read: (body, bodyBytes) => ({ ...readChat(body, bodyBytes), model: PUBLIC_MODEL, choicesWanted: 1 }),
   },
   chat: { schema: gatewayChatRequestSchema, read: (body, bodyBytes) => readChat(body, bodyBytes) },
   completions: {
@@ -129,7 +135,7 @@ const NO_OUTPUT: OutputBounds = {
   outputTokensMax: undefined,
   outputTokensMin: 0,
   outputTokensExtra: 0,
-  answersCount: 0,
+  choicesWanted: 0,
 };
 
 /** Truncates names that are too long for any model. No route matches them either way. */

@@ -1,25 +1,18 @@
 export { createChunkPattern, SAMPLE_TEXT } from './chunk-pattern.ts';
-export { cutFaultyLists } from './cut-faulty-lists.ts';
 export { digestRequest, type RequestDigest, type RequestKind, type RequestReading } from './digest-request.ts';
-export {
-  boundInputTokens,
-  estimateInputTokens,
-  estimateUsage,
-  IMAGE_TOKENS_MAX,
-  type MediaRule,
-} from './estimate-tokens.ts';
 export {
   type ByteEdit,
   editPieces,
   findDuplicateKey,
   findMember,
+  findStringEnd,
   insertFirst,
   insertLast,
   type JsonMember,
   type JsonObjectSpan,
+  UNENDED_IN_ESCAPE,
 } from './json-members.ts';
-export { findStringEnd, UNENDED_IN_ESCAPE } from './json-string.ts';
-export { isRecord, isSet, parseRecord, recordableName } from './json-value.ts';
+export { cutFaultyLists, isRecord, isSet, parseRecord, recordableName } from './json-value.ts';
 export { type CallIndexes, MessageDigest, placeCall } from './message-digest.ts';
 export {
   contentText,
@@ -33,18 +26,16 @@ export {
   rootStart,
   textOfValue,
 } from './message-piece.ts';
-export type { OutputBounds } from './output-bounds.ts';
-export { outputBytesOf } from './output-bytes.ts';
+export type { OutputBounds } from './request-bounds.ts';
 export {
-  ANSWER_KEYS,
-  type AnswerSpan,
-  isAmbiguousAnswer,
+  isAmbiguousResponse,
   isEmpty,
   isOurs,
-  scanAnswer,
+  RESPONSE_KEYS,
+  type ResponseSpan,
   scanMember,
-} from './scan-answer.ts';
-export { sendJsonText } from './send-json.ts';
+  scanResponse,
+} from './scan-response.ts';
 export {
   type Chunk,
   type ChunkDigest,
@@ -58,5 +49,15 @@ export {
   reportsError,
   type StreamTally,
 } from './stream-tally.ts';
-export { type ReportedUsage, readUsage, type TokenUsage } from './token-usage.ts';
+export {
+  boundInputTokens,
+  estimateInputTokens,
+  estimateUsage,
+  IMAGE_TOKENS_MAX,
+  type MediaRule,
+  outputBytesOf,
+  type ReportedUsage,
+  readUsage,
+  type TokenUsage,
+} from './token-usage.ts';
 export { type OutputLimitMember, REWRITTEN_MEMBERS, type RequestBody, toUpstreamBody } from './upstream-body.ts';

@@ -22,7 +22,7 @@ export const parseJson = (text: Buffer): unknown => {
   try {
     return JSON.parse(text.toString());
   } catch {
-    // The error is not kept as the cause: its message would quote the answer.
+    // The error is not kept as the cause: its message would quote the response.
     throw new UpstreamFailure('garbled');
   }
 };
@@ -30,3 +30,25 @@ export const parseJson = (text: Buffer): unknown => {
 /** Returns a name or id from a provider if it is short and printable, else null. */
 export const recordableName = (value: unknown): string | null =>
   typeof value === 'string' && /^[\x20-\x7e]{1,256}$/.test(value) ? value : null;
+
+/** Limit of invalid items. The issue for each takes a thousand times its memory, and a body may have half a million. */
+const FAULTY_MAX = 100;
+
+const isText = (item: unknown): boolean => typeof item === 'string';
+/** Lists whose items the contract checks. */
+const ITEMS = Object.entries({ messages: isRecord, tools: isRecord, stop: isText });
+
+/** Truncates lists after their hundredth invalid item, to limit the cost of validating a request that is refused anyway. */
+export const cutFaultyLists = (body: unknown): void => {
+  if (!isRecord(body)) return;
+  for (const [name, fits] of ITEMS) {
+    const list = body[name];
+    if (!Array.isArray(list)) continue;
+    let faulty = 0;
+    const last = list.findIndex((item: unknown) => {
+      if (!fits(item)) faulty += 1;
+      return faulty === FAULTY_MAX;
+    });
+    if (last !== -1) list.length = last + 1;
+  }
+};

@@ -70,7 +70,7 @@ const HIGH_SURROGATE_MIN = 0xd800;
 const HIGH_SURROGATE_MAX = 0xdbff;
 
 /**
- * Digests the messages of an answer while they arrive: the SHA-256 of `[{"content", "index", "refusal", "tool_calls":
+ * Digests the messages of a response while they arrive: the SHA-256 of `[{"content", "index", "refusal", "tool_calls":
  * [{"arguments", "name"}]}]` in the form of RFC 8785. The content of the choice with index 0, with which that form begins,
  * is not kept.
  */
@@ -104,7 +104,7 @@ export class MessageDigest {
     }
   }
 
-  /** Returns the digest in lowercase hexadecimal, once; undefined if the answer exceeds the limit of what is kept. */
+  /** Returns the digest in lowercase hexadecimal, once; undefined if the response exceeds the limit of what is kept. */
   value(): string | undefined {
     if (this.#keptCharacters > KEPT_CHARACTERS_MAX) return undefined;
     const messages = [...this.#messages].sort(([one], [other]) => one - other);

@@ -46,7 +46,7 @@ export const contentText = (content: unknown): string | null => {
     .join('');
 };
 
-/** Place of a call in an answer: the choice, and the call within its message. */
+/** Place of a call in a response: the choice, and the call within its message. */
 interface CallPlace {
   readonly choice: number;
   /** Undefined for the only call of the legacy member `function_call`. */
@@ -57,7 +57,7 @@ interface CallPlace {
 export type ReadArguments = (value: unknown, place: CallPlace) => string | undefined;
 
 /**
- * Creates a reader of arguments. Some providers send an object instead of its text. The text is taken from the answer, as
+ * Creates a reader of arguments. Some providers send an object instead of its text. The text is taken from the response, as
  * parsing and printing it would change numbers and order.
  */
 export const createArgumentsReader = (bytes: Buffer, part: 'message' | 'delta'): ReadArguments => {
@@ -103,7 +103,7 @@ export interface MessagePiece {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Reads the messages of an answer, whose calls are in order. */
+/** Reads the messages of a response, whose calls are in order. */
 export const readMessages = (choices: readonly unknown[]): MessagePiece[] =>
   readPieces(choices, 'message', (call, index) => ({ ...readCall(call), index }));
 

@@ -1,10 +1,9 @@
 import { UpstreamFailure } from '../upstream-failure.ts';
 import { isRecord, isSet, parseJson, recordableName } from './json-value.ts';
-import { outputBytesOf } from './output-bytes.ts';
-import { type ReportedUsage, readUsage } from './token-usage.ts';
+import { outputBytesOf, type ReportedUsage, readUsage } from './token-usage.ts';
 
 /**
- * Returns true for an error in an answer with status 200: nested as most providers send it, or flat as older vLLM and its
+ * Returns true for an error in a response with status 200: nested as most providers send it, or flat as older vLLM and its
  * derivatives do.
  */
 export const reportsError = ({ error, object }: { readonly error?: unknown; readonly object?: unknown }): boolean =>
@@ -38,7 +37,7 @@ export interface ChunkDigest {
 /** Counts of a stream so far. */
 export interface StreamTally {
   usage: ReportedUsage;
-  /** True if the usage is that of the whole answer. Some providers report a running count with every chunk. */
+  /** True if the usage is that of the whole response. Some providers report a running count with every chunk. */
   isUsageFinal: boolean;
   outputBytes: number;
   /** The first model that a chunk names. */
@@ -62,7 +61,7 @@ export const emptyTally = (): StreamTally => ({
   finishedChoices: new Set(),
 });
 
-/** Returns true if nothing is missing from an answer but its formal end. */
+/** Returns true if nothing is missing from a response but its formal end. */
 export const isComplete = ({ isFinished, isUsageFinal, usage }: StreamTally): boolean =>
   isFinished && isUsageFinal && typeof usage === 'object';
 
@@ -105,7 +104,7 @@ export const digestChunk = ({ choices, usage, ...names }: Chunk, tokensMax: numb
   usage: readUsage(usage, tokensMax),
 });
 
-/** Limit of the indexes that a digest lists. No provider generates this many answers at once. */
+/** Limit of the indexes that a digest lists. No provider generates this many choices at once. */
 const CHOICES_MAX = 2_048;
 
 /** Returns the indexes of the choices that `fits` accepts; the place of a choice without an index. */

@@ -1,8 +1,8 @@
 import { BOUND, damaged, damages } from '@svc/testing/fuzz';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createChunkRewriter } from '../../src/delegated/create-chunk-rewriter.ts';
-import { rewriteLargeEvent } from '../../src/delegated/rewrite-event.ts';
+import { createChunkRewriter } from '../../src/delegated-requests/create-chunk-rewriter.ts';
+import { rewriteLargeEvent } from '../../src/delegated-requests/rewrite-completion.ts';
 import { type Chunk, createChunkPattern, parseChunk } from '../../src/wire/index.ts';
 
 const text = fc.oneof(

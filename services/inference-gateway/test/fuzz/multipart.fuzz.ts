@@ -1,7 +1,11 @@
 import { BOUND, damaged, damages, inPieces, sizes } from '@svc/testing/fuzz';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createMultipartParser, MultipartError, type PartHeaders } from '../../src/multipart.ts';
+import {
+  createMultipartParser,
+  MultipartError,
+  type PartHeaders,
+} from '../../src/delegated-requests/transcription/multipart.ts';
 
 const text = (max: number, ...of: string[]) =>
   fc

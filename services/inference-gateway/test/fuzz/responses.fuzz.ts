@@ -1,8 +1,8 @@
 import { BOUND, damaged, damages, inPieces, sizes } from '@svc/testing/fuzz';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createBodyDecoder } from '../../src/http-client/body-decoder.ts';
-import { BadResponseError, parseResponseHead } from '../../src/http-client/response-head.ts';
+import { createBodyDecoder } from '../../src/providers/http-client/body-decoder.ts';
+import { BadResponseError, parseResponseHead } from '../../src/providers/http-client/response-head.ts';
 
 const chunkOf = (bytes: Uint8Array): Buffer =>
   Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);

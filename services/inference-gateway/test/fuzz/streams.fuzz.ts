@@ -5,13 +5,13 @@ import { AppError } from '@svc/service-kit';
 import { BOUND, damaged, damages, inPieces, sizes } from '@svc/testing/fuzz';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createChunkRewriter } from '../../src/delegated/create-chunk-rewriter.ts';
-import { rewriteLargeEvent } from '../../src/delegated/rewrite-event.ts';
-import { createChunkStamper } from '../../src/gateway/create-chunk-stamper.ts';
-import { readLargeEvent } from '../../src/gateway/read-event.ts';
-import { createAttribution } from '../../src/gateway/stream-attribution.ts';
-import { openAnswerMemory } from '../../src/large-json/index.ts';
-import type { UpstreamAnswer } from '../../src/providers/index.ts';
+import { createAttribution } from '../../src/api-key-requests/attribution.ts';
+import { createChunkStamper } from '../../src/api-key-requests/create-chunk-stamper.ts';
+import { readLargeEvent } from '../../src/api-key-requests/read-response.ts';
+import { createChunkRewriter } from '../../src/delegated-requests/create-chunk-rewriter.ts';
+import { rewriteLargeEvent } from '../../src/delegated-requests/rewrite-completion.ts';
+import { openResponseMemory } from '../../src/large-json/index.ts';
+import type { UpstreamResponse } from '../../src/providers/index.ts';
 import { ClientWriter, relayEvents, type StreamEditor } from '../../src/streaming/index.ts';
 import { UpstreamFailure } from '../../src/upstream-failure.ts';
 
@@ -84,7 +84,7 @@ const REWRITE = { id: 'chatcmpl-1', created: 1, showsUsage: false, tokensMax: TO
 const relay = async (pieces: readonly Buffer[], editor: StreamEditor) => {
   const caller = new Caller();
   let isAborted = false;
-  const answer: UpstreamAnswer = {
+  const answer: UpstreamResponse = {
     status: 200,
     headers: {},
     pause: () => {},
@@ -108,11 +108,11 @@ const relay = async (pieces: readonly Buffer[], editor: StreamEditor) => {
     sendsComments: true,
   });
   const ended = await relayEvents({
-    answer,
+    response: answer,
     editor,
     limits: { eventBytesMax: 1_000_000, clientIdleTimeoutMs: 1_000, keepAliveMs: 15_000 },
     client,
-    owner: { memory: openAnswerMemory(), account: 'usr_1' },
+    owner: { memory: openResponseMemory(), account: 'usr_1' },
     beforeEnd: () => Promise.resolve(),
     clock: () => 0,
   }).catch((error: unknown) => ({ failure: error }));

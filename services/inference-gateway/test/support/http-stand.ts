@@ -1,5 +1,6 @@
 import { afterEach, expect } from 'vitest';
-import { createHttpClient, type HttpClient, type HttpRequest } from '../../src/http-client/index.ts';
+import { createHttpClient, type HttpClient } from '../../src/providers/http-client/http-client.ts';
+import type { HttpRequest } from '../../src/providers/http-client/http-exchange.ts';
 import { type RawHttpBehavior, type RawHttpServer, startRawHttpServer } from './raw-http-server.ts';
 import { type HandlerChoices, type RecordedExchange, recordExchange } from './recorded-exchange.ts';
 

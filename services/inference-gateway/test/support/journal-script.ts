@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { openJournal } from '../../src/usage-journal/open-journal.ts';
+import { openJournal } from '../../src/usage-records/journal/open-journal.ts';
 
 // Lets a write beyond the file size limit fail instead of ending the process.
 process.on('SIGXFSZ', () => {});

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { HttpClient, HttpControl, HttpHandler, HttpRequest } from '../../src/http-client/index.ts';
+import type { HttpClient } from '../../src/providers/http-client/http-client.ts';
+import type { HttpControl, HttpHandler, HttpRequest } from '../../src/providers/http-client/http-exchange.ts';
 
 /** Recorded calls of an exchange. */
 export interface RecordedExchange {

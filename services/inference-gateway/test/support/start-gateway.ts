@@ -10,7 +10,7 @@ import { createLifecycle, createLogger, loadConfig } from '@svc/service-kit';
 import { internalCredentials, type TestTokens, testTokens } from '@svc/testing';
 import { startApp } from '../../src/app.ts';
 import { configSchema } from '../../src/config.ts';
-import { providerKeysFrom } from '../../src/routes/index.ts';
+import { providerKeysFrom } from '../../src/provider-routes/index.ts';
 import { type BillingStandIn, startBilling, TOKEN } from './billing-stand-in.ts';
 import { type Door, openDoor } from './door.ts';
 

@@ -1,5 +1,5 @@
 import { type JobDeps, putBack, UnreadableObject, type Work } from '../../jobs.ts';
-import { findCheckoutSession, updateProviderSession } from '../queries.ts';
+import { findCheckoutSession, updateProviderSession } from '../checkout-sessions.ts';
 import { refreshReversals } from '../refresh-reversals.ts';
 import { refreshSubscription } from '../refresh-subscription.ts';
 import { type SettleCheckoutDeps, settleCheckout } from '../settle-checkout.ts';

@@ -1,7 +1,8 @@
-import { AppError, invalidRequest, parseOrThrow } from '@svc/service-kit';
+import { routes } from '@svc/contracts';
+import { AppError, type Binding, bind, invalidRequest, parseOrThrow, readBodyBytes } from '@svc/service-kit';
 import { Stripe } from 'stripe';
 import { z } from 'zod';
-import { CHARGE_KEY } from '../stripe/index.ts';
+import { CHARGE_KEY, type ProviderMeters } from '../stripe/index.ts';
 
 /** Event types that billing handles. All others are acknowledged and ignored. */
 export const HANDLED_EVENTS = [
@@ -76,7 +77,7 @@ const invoiceSchema = objectOf({
  * Verifies the signature of an event over its raw bytes, then parses them. Throws `invalid_signature`, or 422 if a
  * signed body is not JSON.
  */
-export const verifyEvent = (
+const verifyEvent = (
   stripe: Stripe,
   body: Buffer,
   signed: { readonly signature: string | undefined; readonly secrets: readonly string[] },
@@ -172,3 +173,21 @@ const subjectOf = (event: unknown): EventSubject | undefined => {
       return undefined;
   }
 };
+
+/** Binds the route to which Stripe delivers events. Stripe redelivers unless the response is 2xx. */
+export const eventRoutes = (deps: {
+  readonly stripe: Stripe;
+  readonly secrets: readonly string[];
+  readonly listener: StripeListener;
+  readonly providerMeters: Pick<ProviderMeters, 'eventHandled'>;
+}): Binding[] => [
+  bind(routes.receiveStripeEvent, async ({ req }) => {
+    const body = await readBodyBytes(req, routes.receiveStripeEvent.request.body.bytesMax);
+    const header = req.headers['stripe-signature'];
+    const signature = typeof header === 'string' ? header : undefined;
+    const event = verifyEvent(deps.stripe, body, { signature, secrets: deps.secrets });
+    deps.providerMeters.eventHandled('delivered');
+    await handleEvent(deps.listener, event);
+    return { status: 200, body: { received: true } };
+  }),
+];

@@ -1,10 +1,8 @@
 import type { AutoTopUpFailure } from '@svc/contracts';
 import { Stripe } from 'stripe';
-import { findCustomer, localeOf, TOP_UP_NAMES } from './customers.ts';
-import { idOf } from './id-of.ts';
+import { findCustomer, findCustomerId, localeOf, TOP_UP_NAMES } from './customers.ts';
 import { type Payment, toMinorUnits, toPayment } from './minor-units.ts';
-import { findCustomerId } from './queries.ts';
-import { askForOne, askStripe, isMissing, keySince, type StripeDeps } from './stripe-client.ts';
+import { askForOne, askStripe, idOf, isMissing, keySince, type StripeDeps } from './stripe-client.ts';
 
 /** A charge of the saved payment method, without the customer. `chargeId` is the idempotency key. */
 export interface SavedCharge extends Payment {

@@ -3,10 +3,9 @@ import type { Stripe } from 'stripe';
 import { UnreadableObject } from '../../jobs.ts';
 import type { ProviderSubscription } from '../../subscriptions/index.ts';
 import { TOP_UP_NAMES, withCustomer } from './customers.ts';
-import { idOf } from './id-of.ts';
 import { type Payment, toMinorUnits, toPayment } from './minor-units.ts';
 import type { ProviderMeters } from './provider-meters.ts';
-import { askForOne, askForPerson, keySince, type StripeDeps } from './stripe-client.ts';
+import { askForOne, askForPerson, idOf, keySince, type StripeDeps } from './stripe-client.ts';
 import { SEATS_KEY, SESSION_KEY, SUBSCRIPTION_KEY, toSubscriptionState } from './subscription-state.ts';
 
 export type Purchase =

@@ -2,9 +2,8 @@ import type { Invoice } from '@svc/contracts';
 import type { Stripe } from 'stripe';
 import { z } from 'zod';
 import { CHARGE_KEY, type SavedCharge, secondsBefore } from './charges.ts';
-import { findCustomer, localeOf, TOP_UP_NAMES } from './customers.ts';
+import { findCustomer, findCustomerId, localeOf, TOP_UP_NAMES } from './customers.ts';
 import { toMinorUnits, toPayment } from './minor-units.ts';
-import { findCustomerId } from './queries.ts';
 import { askForOne, askStripe, keySince, type StripeDeps } from './stripe-client.ts';
 
 /** A page of an account's invoices to list. `after` is the last id of the previous page. */

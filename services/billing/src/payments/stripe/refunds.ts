@@ -1,7 +1,6 @@
 import { Stripe } from 'stripe';
-import { idOf } from './id-of.ts';
 import { type Payment, toMinorUnits } from './minor-units.ts';
-import { askForOne, askStripe, keySince, type StripeDeps } from './stripe-client.ts';
+import { askForOne, askStripe, idOf, keySince, type StripeDeps } from './stripe-client.ts';
 
 /** A partial or full refund of one payment. */
 export interface ProviderRefund extends Payment {

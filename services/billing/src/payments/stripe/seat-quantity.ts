@@ -1,5 +1,5 @@
 import { Stripe } from 'stripe';
-import { deleteCustomer, findCustomerId } from './queries.ts';
+import { deleteCustomer, findCustomerId } from './customers.ts';
 import { askForOne, askStripe, keySince, type StripeDeps } from './stripe-client.ts';
 
 /** Returns true for a subscription that nothing can bring back. */

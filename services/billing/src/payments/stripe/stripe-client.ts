@@ -1,6 +1,7 @@
 import { AppError, type Clock, invalidField } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { Stripe } from 'stripe';
+import { z } from 'zod';
 import type { ProviderMeters } from './provider-meters.ts';
 
 /** Shorter than the age at which an interrupted charge is dropped, and far shorter than the life of a key. */
@@ -142,3 +143,38 @@ const isOutage = (error: unknown): boolean =>
   error instanceof Stripe.errors.StripeRateLimitError ||
   error instanceof Stripe.errors.StripeAuthenticationError ||
   error instanceof Stripe.errors.StripePermissionError;
+
+/** A reference of Stripe: an id, or the object itself where it is expanded. */
+export const referenceSchema = z.union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)]);
+
+/** Returns the id of a Stripe reference, expanded or not. */
+export const idOf = (reference: string | { readonly id: string }): string =>
+  typeof reference === 'string' ? reference : reference.id;
+
+/** A request that a dry run did not send. */
+export interface WithheldRequest {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** Sends only requests that read. Notes the others and answers them with an empty object. */
+export const withoutWrites = (
+  note: (request: WithheldRequest) => void,
+  transport: StripeTransport = Stripe.createNodeHttpClient(),
+): StripeTransport => ({
+  getClientName: () => transport.getClientName(),
+  makeRequest: async (...request) => {
+    const [, , path, method] = request;
+    if (method === 'GET') return await transport.makeRequest(...request);
+    note({ method, path });
+    return EMPTY;
+  },
+});
+
+const EMPTY = {
+  getStatusCode: () => 200,
+  getHeaders: () => ({}),
+  getRawResponse: () => ({}),
+  toStream: () => undefined,
+  toJSON: async () => ({}),
+};

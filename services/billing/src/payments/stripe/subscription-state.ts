@@ -3,11 +3,10 @@ import type { Knex } from 'knex';
 import type { Stripe } from 'stripe';
 import { z } from 'zod';
 import { UnreadableObject } from '../../jobs.ts';
-import { findPlanById, findPlanIdByStripe, upsertStripeProduct } from '../../plans/index.ts';
+import { findPlanById, findPlanIdByStripe, upsertStripeProduct } from '../../plans.ts';
 import { findSubscriptionByProvider, type ProviderSubscription } from '../../subscriptions/index.ts';
-import { referenceSchema } from './id-of.ts';
-import { findUserByCustomer } from './queries.ts';
-import { askForOne, type StripeDeps } from './stripe-client.ts';
+import { findUserByCustomer } from './customers.ts';
+import { askForOne, referenceSchema, type StripeDeps } from './stripe-client.ts';
 
 /** Paid states, which require a known plan. In any other state the previous plan is good enough. */
 const PAID: ReadonlySet<SubscriptionStatus> = new Set(['active', 'trialing']);

@@ -1,1 +1,0 @@
-export { usageInternalRoutes, usageRoutes } from './routes.ts';

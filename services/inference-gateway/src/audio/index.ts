@@ -1,1 +1,0 @@
-export { type AudioLength, type AudioMeter, createAudioMeter } from './create-audio-meter.ts';

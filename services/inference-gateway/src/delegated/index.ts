@@ -1,2 +1,0 @@
-export { createActivityCounter } from './activity-counter.ts';
-export { delegatedRoutes } from './routes.ts';
