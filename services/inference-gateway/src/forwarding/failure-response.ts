@@ -5,7 +5,7 @@ import type { RequestIdentity } from '../usage-records/index.ts';
 
 type CallerKind = RequestIdentity['kind'];
 
-/** Codes of failures. An API key is told more of its provider than an app, which must not know it. */
+/** Codes of failures. An API key learns more of its provider than an app, which must not know it. */
 const CODES: Readonly<Record<FailureReason, ErrorCode | Readonly<Record<CallerKind, ErrorCode>>>> = {
   held_back: 'upstream_unavailable',
   unreachable: 'upstream_unavailable',
