@@ -14,6 +14,23 @@ export interface ChartData {
   readonly before: readonly number[] | undefined;
 }
 
+/** Everything that a chart is drawn from. */
+export interface ChartProps {
+  /** Name of the chart for screen readers and in its picture. */
+  readonly label: string;
+  readonly data: ChartData;
+  /** Formats a value for people. */
+  readonly say: (value: number) => string;
+  /** Formats a sum for people, rounded. */
+  readonly sayRounded: (value: number) => string;
+  /** Formats a value for the axis, as short as possible. */
+  readonly sayShort: (value: number) => string;
+  /** Formats a value for other programs. */
+  readonly sayExact: (value: number) => string;
+  /** Prefix of the names of saved files. */
+  readonly fileName: string;
+}
+
 /** More colors would be hard to distinguish. */
 const SERIES_MAX = 5;
 

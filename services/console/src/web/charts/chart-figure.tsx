@@ -1,8 +1,16 @@
 import { type ReactElement, useRef, useState } from 'react';
 import { useCoreI18n } from '../i18n/index.ts';
 import { Button, type Column, saveFile, Table } from '../ui/index.ts';
-import type { ChartProps } from './chart.tsx';
-import { type DayRun, isoDay, joinEmptyDays, percentChange, sum, toCsv, totalsOf } from './chart-data.ts';
+import {
+  type ChartProps,
+  type DayRun,
+  isoDay,
+  joinEmptyDays,
+  percentChange,
+  sum,
+  toCsv,
+  totalsOf,
+} from './chart-data.ts';
 import { Plot } from './plot.tsx';
 
 const SCALE = 2;

@@ -2,23 +2,7 @@ import { type ReactElement, useEffect } from 'react';
 import { useIsOnline } from '../api/index.ts';
 import { useCoreI18n } from '../i18n/index.ts';
 import { useOnDemand } from '../ui/index.ts';
-import type { ChartData } from './chart-data.ts';
-
-export interface ChartProps {
-  /** Name of the chart for screen readers and in its picture. */
-  readonly label: string;
-  readonly data: ChartData;
-  /** Formats a value for people. */
-  readonly say: (value: number) => string;
-  /** Formats a sum for people, rounded. */
-  readonly sayRounded: (value: number) => string;
-  /** Formats a value for the axis, as short as possible. */
-  readonly sayShort: (value: number) => string;
-  /** Formats a value for other programs. */
-  readonly sayExact: (value: number) => string;
-  /** Prefix of the names of saved files. */
-  readonly fileName: string;
-}
+import type { ChartProps } from './chart-data.ts';
 
 const loadFigure = async () => (await import('./chart-figure.tsx')).ChartFigure;
 

@@ -1,7 +1,6 @@
 import { type KeyboardEvent, type PointerEvent, type ReactElement, useEffect, useId, useRef, useState } from 'react';
 import { useCoreI18n } from '../i18n/index.ts';
-import type { ChartProps } from './chart.tsx';
-import { type ChartData, moveCursor, totalsOf } from './chart-data.ts';
+import { type ChartData, type ChartProps, moveCursor, totalsOf } from './chart-data.ts';
 import { type Frame, layOut } from './lay-out.ts';
 
 const DISTANCE = 10;

@@ -19,7 +19,7 @@ import {
 } from '../ui/index.ts';
 import type { UsageRecord } from './daily-usage.ts';
 import type { UsageFilter } from './usage-filter.ts';
-import { useUsagePages } from './usage-filter.ts';
+import { useUsagePages } from './use-usage.ts';
 
 const FALLBACK_CURRENCY = 'EUR';
 

@@ -21,16 +21,8 @@ import {
 } from '../ui/index.ts';
 import { stackByDay, type UsageRead, type UsageRecord, type UsageView } from './daily-usage.ts';
 import { RequestsCard } from './requests-card.tsx';
-import {
-  CHART_RECORDS_MAX,
-  RANGES,
-  readFilter,
-  STATUSES,
-  toQuery,
-  type UsageFilter,
-  useUsageRecords,
-  writeFilter,
-} from './usage-filter.ts';
+import { RANGES, readFilter, STATUSES, toQuery, type UsageFilter, writeFilter } from './usage-filter.ts';
+import { CHART_RECORDS_MAX, useUsageRecords } from './use-usage.ts';
 
 type Grouping = 'model' | 'key';
 
