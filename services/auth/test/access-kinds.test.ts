@@ -97,6 +97,8 @@ const newFullAccount = async (addedAt: Date): Promise<Person> => {
   await db('recovery_codes').insert({ user_id: userId, digest: digest(), created_at: addedAt });
   await db('sso_identities').insert({ issuer: 'https://id.example', subject: id, user_id: userId, linked_at: addedAt });
   await db('pushed_requests').insert({ digest: digest(), client_id: own.clientId, parameters: {}, expires_at: later });
+  // Signing up has mailed one already.
+  await db('mailed_tokens').where({ user_id: userId }).delete();
   for (const purpose of PURPOSES) {
     const identity = purpose === 'link_identity' ? { issuer: 'https://id.example', subject: id } : {};
     const link = { purpose, email: person.email, created_at: addedAt, expires_at: later, ...identity };

@@ -123,7 +123,7 @@ describe('GET /v1/console/sso/callback', () => {
     const asked = await call(`${service.url}/v1/console/account/email`, { token: stranger.token, json: change });
     expect(asked.status).toBe(202);
     const links = () => service.database('mailed_tokens').where({ user_id: stranger.userId }).pluck('purpose');
-    expect((await links()).toSorted()).toEqual(['confirm_email', 'undo_email']);
+    expect((await links()).toSorted()).toEqual(['confirm_email', 'undo_email', 'verify_email']);
     upstream.person = { ...newUpstreamPerson(), email: stranger.email };
     await signIn();
     expect(await links()).toEqual([]);
