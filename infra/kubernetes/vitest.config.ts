@@ -1,4 +1,5 @@
 import { configDefaults } from 'vitest/config';
+// @boundaries-ignore All packages share one configuration, which is of the workspace.
 import { defineTests } from '../../vitest.base.ts';
 
 export default defineTests({
