@@ -15,6 +15,7 @@ import {
 } from './kept-lease.ts';
 import { Lease } from './lease.ts';
 import { LeaseCalls, type LeaseCallsOptions } from './lease-calls.ts';
+import { createLeaseMeters } from './lease-meters.ts';
 
 export interface LeaseBookOptions extends Pick<LeaseCallsOptions, 'askLeases' | 'monotonicMs'> {
   /** Longest wait of a request. */
@@ -290,14 +291,3 @@ export class LeaseBook {
 
 /** Maps a failure of billing to a retryable error. The request is refused rather than served for free. */
 const unavailable = (cause: unknown): AppError => new AppError('service_unavailable', undefined, { cause });
-
-const createLeaseMeters = (metrics: Metrics, count: () => number): ((by: 'memory' | 'billing') => void) => {
-  metrics.gauge({ name: 'gateway_leases', help: 'Leases of API keys that this process has.', read: count });
-  const decisions = metrics.counter({
-    name: 'gateway_lease_decisions_total',
-    help: 'Decisions on API-key requests: in memory from a lease, or by a call to billing.',
-    labelNames: ['by'],
-  });
-  for (const by of ['memory', 'billing'] as const) decisions.inc({ by }, 0);
-  return (by) => decisions.inc({ by });
-};
