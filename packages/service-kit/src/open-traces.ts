@@ -180,7 +180,7 @@ const ALLOWED: ReadonlySet<string> = new Set([
   'svc.upstream_route',
 ]);
 
-/** Returns a view of a span without other attributes, events or messages. */
+/** Returns a view of a span without other attributes, events, links or messages. Events and links have attributes too. */
 export const allowListed = (span: ReadableSpan): ReadableSpan => {
   const attributes = Object.fromEntries(
     Object.entries(span.attributes).filter(
@@ -190,6 +190,7 @@ export const allowListed = (span: ReadableSpan): ReadableSpan => {
   return Object.create(span, {
     attributes: { value: attributes },
     events: { value: [] },
+    links: { value: [] },
     status: { value: { code: span.status.code } },
   });
 };
