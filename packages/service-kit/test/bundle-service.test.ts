@@ -86,3 +86,10 @@ test('throws for a module that would resolve files beside the bundle', async () 
   );
   await expect(bundleService(DIRECTORY)).rejects.toThrow(/reads import.meta/);
 });
+
+test('throws for code that is for tests', async () => {
+  mkdirSync(join(DIRECTORY, 'src/testing'));
+  writeFileSync(join(DIRECTORY, 'src/greeting.ts'), "export { greeting } from './testing/greeting.ts';\n");
+  writeFileSync(join(DIRECTORY, 'src/testing/greeting.ts'), "export const greeting = 'stand-in';\n");
+  await expect(bundleService(DIRECTORY)).rejects.toThrow('src/testing/greeting.ts');
+});

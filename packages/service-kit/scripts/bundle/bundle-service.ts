@@ -6,6 +6,8 @@ import { thirdPartyPackages } from './third-party-packages.ts';
 
 const NODE_TARGET = 'node24';
 const SERVICE_ENTRIES = ['src/main.ts', 'src/migrate.ts', 'src/worker.ts'];
+/** Tests, the package for them, and the `testing` folders of others. */
+const FOR_TESTS = /(^|\/)testing\/|\.test\.ts$/;
 
 export interface Bundle {
   readonly files: string[];
@@ -16,7 +18,7 @@ export interface Bundle {
  * Bundles a service for production into `dist/`: the given entries (by default all) and each migration. Workspace
  * packages go into the bundle; third-party packages stay in `node_modules`. The folder layout is kept, so
  * `src/migrate.js` still finds `../migrations`. `*.yaml` files beside them and the SQL functions in `migrations` are copied. `dist/package.json` lists the third-party packages with exact versions. Throws if a module would resolve files
- * relative to itself and miss them.
+ * relative to itself and miss them, or if code for tests would be in the bundle.
  */
 export const bundleService = async (directory: string, named: readonly string[] = []): Promise<Bundle> => {
   const outputDirectory = join(directory, 'dist');
@@ -42,6 +44,8 @@ export const bundleService = async (directory: string, named: readonly string[] 
     logLevel: 'silent',
     plugins: [packages.plugin, entryAddresses(entries.map((entry) => join(directory, entry)))],
   });
+  const forTests = Object.keys(metafile.inputs).filter((file) => FOR_TESTS.test(file));
+  if (forTests.length > 0) throw new Error(`code for tests would reach production: ${forTests.join(', ')}`);
   copyDataFiles(directory, outputDirectory);
   const manifest = { private: true, type: 'module', dependencies: packages.versions() };
   writeFileSync(join(outputDirectory, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
