@@ -2,8 +2,11 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
 type TestOptions = NonNullable<ViteUserConfig['test']>;
 
-/** A stalled machine, which says nothing about the product: deadlines of tests, of waits in them and of requests to NATS. */
-const STALLED = /timed out in|timed out after|^TIMEOUT$|did not succeed in time/i;
+/**
+ * A stalled machine, which says nothing about the product: whole messages of deadlines of tests, of waits in them and of
+ * requests to NATS. The message of an assertion may quote any text, but begins otherwise.
+ */
+const STALLED = /^(Test|Hook) timed out in \d+ms|^Timed out after \d+ ms waiting for|^Timed out in wait|^TIMEOUT$/;
 
 /**
  * Options that all test suites share. In CI a test that ran into a deadline gets a second try, which the report shows as
