@@ -132,6 +132,31 @@ test('a view follows a bucket that was deleted and recreated without a reconnect
   });
 });
 
+test('a view gets revocations that NATS records after it has lost the view’s consumer', async () => {
+  const relay = stage.relay(await stage.connect());
+  const watcher = await view(await stage.connect());
+  await revoke({ key: 'grant.grt_1' }, relay);
+  await waitFor(() => watcher.isRevoked({ grantId: 'grt_1' }));
+  const { manager } = await stage.connect();
+  const consumers = await manager.consumers.list('KV_revocations').next();
+  expect(consumers.length).toBe(1);
+  for (const { name } of consumers) await manager.consumers.delete('KV_revocations', name);
+  await revoke({ key: 'grant.grt_2' }, relay);
+  await waitFor(() => watcher.isRevoked({ grantId: 'grt_2' }));
+  await waitFor(() => !watcher.isStale());
+  expect(watcher.isRevoked({ grantId: 'grt_1' })).toBe(true);
+});
+
+test('a view loads while revocations are recorded, and misses none', async () => {
+  const messaging = await stage.connect();
+  const bucket = await messaging.jetstream.views.kv('revocations', { bindOnly: true });
+  const grants = Array.from({ length: 600 }, () => newId('grt'));
+  const record = (some: readonly string[]) => Promise.all(some.map((grantId) => bucket.put(`grant.${grantId}`, '{}')));
+  await record(grants.slice(0, 300));
+  const [watcher] = await Promise.all([view(await stage.connect()), record(grants.slice(300))]);
+  await waitFor(() => grants.every((grantId) => watcher.isRevoked({ grantId })));
+});
+
 test('entries expire with the longest life of a token', async () => {
   const messaging = await stage.connect();
   const clock = testClock(new Date());
