@@ -33,7 +33,7 @@ export const traceHeaders = (traceparent: string | null | undefined): { readonly
 };
 
 /** Returns the trace of a message's publication. */
-export const traceparentOf = (message: { readonly headers?: MsgHdrs | undefined }): string | undefined =>
+export const traceparentIn = (message: { readonly headers?: MsgHdrs | undefined }): string | undefined =>
   message.headers?.get(TRACE_HEADER) || undefined;
 
 /**

@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 import type { JsMsg } from 'nats';
 import type { Messaging } from '../connection/connect-messaging.ts';
 import { findEvent, type ReceivedEvent } from '../connection/event-types.ts';
-import { traceparentOf } from '../connection/trace-messages.ts';
+import { traceparentIn } from '../connection/trace-messages.ts';
 
 interface Failure {
   readonly retriable: boolean;
@@ -131,7 +131,7 @@ export const parseFact = (subject: string, text: string): ReceivedEvent | undefi
 export const toDelivery = (event: ReceivedEvent, message: JsMsg): Delivery => ({
   event,
   meta: metaOf(message),
-  traceparent: traceparentOf(message),
+  traceparent: traceparentIn(message),
 });
 
 const metaOf = ({ info, seq }: JsMsg): DeliveryMeta => ({
