@@ -1,5 +1,4 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { access, constants } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
 import { readFonts } from '@svc/pages/read-fonts';
@@ -7,6 +6,7 @@ import pixelmatch from 'pixelmatch';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { PNG } from 'pngjs';
 import { afterAll, beforeAll } from 'vitest';
+import { CHROMIUM_ARGS } from './find-chromium.ts';
 
 /** Pixels of a picture as RGBA, row by row. */
 interface Pixels {
@@ -154,30 +154,6 @@ const readIfPresent = (path: string): Buffer | undefined => {
 const write = (path: string, bytes: Uint8Array): void => {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, bytes);
-};
-
-/** The headless shell first: it is the same engine without a user interface, and takes little more than half of the time. */
-const CANDIDATES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'].map(
-  (name) => `/usr/bin/${name}`,
-);
-
-/** Command-line arguments for tests: without a user namespace or large shared memory, and with the same letters in both. */
-export const CHROMIUM_ARGS = ['--no-sandbox', '--disable-dev-shm-usage', '--font-render-hinting=slight'];
-
-/** Finds a Chromium: `CHROMIUM_PATH` or the usual paths. Prints a warning and returns undefined if there is none. */
-export const findChromium = async (): Promise<string | undefined> => {
-  for (const path of [process.env['CHROMIUM_PATH'], ...CANDIDATES]) {
-    if (!path) continue;
-    const isRunnable = await access(path, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (isRunnable) return path;
-  }
-  process.stderr.write(
-    '\n*** BROWSER TESTS SKIPPED: no Chromium found. Install one (apt-get install chromium-headless-shell) or set CHROMIUM_PATH. ***\n\n',
-  );
-  return undefined;
 };
 
 /** The two looks of a page: between them, both languages, both themes and both widths. */
