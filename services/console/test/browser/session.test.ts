@@ -149,7 +149,11 @@ describe.skipIf(!hasChromium())('the session of the console', () => {
     await page.getByRole('button', { name: 'Save the new password' }).click();
     await page.getByText('Choose one.').first().waitFor();
     await page.getByRole('radio', { name: /Keep them/ }).check();
+    expect(await page.evaluate('JSON.stringify(history.state)')).toContain(person.account.email);
     await page.getByRole('button', { name: 'Save the new password' }).click();
+    await page.getByRole('link', { name: 'Sign in' }).waitFor();
+    // Browsers store the history, so the used token is not kept there.
+    expect(await page.evaluate('history.state')).toBeNull();
     await page.getByRole('link', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect(console.state.accounts.get(person.account.email)?.password).toBe('a fresh set of four words');
@@ -168,6 +172,7 @@ describe.skipIf(!hasChromium())('the session of the console', () => {
     await page.goto(`${console.url}/undo-email?token=unknown`);
     await page.getByRole('button', { name: 'Undo the change' }).click();
     await page.getByText('Try the one in our latest email.').waitFor();
+    expect(await page.evaluate('history.state')).toBeNull();
   });
 
   test('signs out everywhere', async () => {
