@@ -198,5 +198,38 @@ describe.skipIf(!hasChromium())('the session of the console', () => {
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
     // Mails follow.
     await expect.poll(() => person.account.locale).toBe('en');
+    // A form that was open before does not bring the former language back.
+    await page.goto(`${console.url}/account`);
+    const profile = page.getByRole('form', { name: 'Profile' });
+    await profile.getByLabel('Name').fill('Ada');
+    await page.getByRole('button', { name: /Account/ }).click();
+    await page.getByRole('menuitemradio', { name: 'Italiano' }).click();
+    await expect.poll(() => person.account.locale).toBe('it');
+    await page.keyboard.press('Escape');
+    await page.getByRole('form', { name: 'Profilo' }).getByRole('button').click();
+    await expect.poll(() => person.account.display_name).toBe('Ada');
+    expect(person.account.locale).toBe('it');
+    expect(await page.locator('html').getAttribute('lang')).toBe('it');
+  });
+
+  test('stores the last of two languages that are chosen at once', async () => {
+    const person = addPerson(console, 'personal', 'it');
+    const page = await openAs({ browser, console, person });
+    const chosen = Promise.withResolvers<void>();
+    await page.route('**/v1/console/account', async (route) => {
+      if (route.request().postData()?.includes('"en"')) await chosen.promise;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: /Account/ }).click();
+    await page.getByRole('menuitemradio', { name: 'English' }).click();
+    await page.locator('html[lang=en]').waitFor();
+    await page.getByRole('menuitemradio', { name: 'Italiano' }).click();
+    await page.locator('html[lang=it]').waitFor();
+    const stored = ['en', 'it'].map((locale) =>
+      page.waitForResponse((response) => response.request().postData() === JSON.stringify({ locale })),
+    );
+    chosen.resolve();
+    await Promise.all(stored);
+    expect(person.account.locale).toBe('it');
   });
 });
