@@ -1,9 +1,12 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
+/** Zone of a link-local address, such as the name of an interface. The library reads few of those that Node writes. */
+const ZONE = /%.*$/;
+
 /** Parses an address; one that carries an IPv4 address (RFC 4291 section 2.5.5.2) becomes that. */
 const parse = (address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined =>
-  isIP(address) === 0 ? undefined : ipaddr.process(address);
+  isIP(address) === 0 ? undefined : ipaddr.process(address.replace(ZONE, ''));
 
 const leadingGroups = (address: ipaddr.IPv6, count: number): string =>
   address.parts

@@ -51,7 +51,8 @@ const createInbox = (): Inbox => {
 
 const keyOf = ({ to, id }: Pick<InboxMail, 'to' | 'id'>): string => `${to} ${id}`;
 
-const LINK = /https?:\/\/[^\s<>"]+/g;
+/** Splits a text at its addresses: every second part is one. */
+const splitAtLinks = (text: string): string[] => text.split(/(https?:\/\/[^\s<>"]+)/);
 
 const MAIL_BYTES_MAX = 5 * 1024 ** 2;
 const CLIENTS_MAX = 50;
@@ -105,7 +106,7 @@ const readMail = async (
     subject: mail.subject ?? '',
     text,
     html: mail.html ?? '',
-    links: [...new Set(text.match(LINK))],
+    links: [...new Set(splitAtLinks(text).filter((_, index) => index % 2 === 1))],
     created_at: envelope.now.toISOString(),
   }));
 };
@@ -131,7 +132,6 @@ const MAIL_POLICY =
 
 const MAILS_PER_ANSWER = 100;
 const PARAMETER_CHARACTERS_MAX = 254;
-const URL_IN_TEXT = /(https?:\/\/[^\s<>"]+)/;
 /** Separates the signature of a mail from its text (RFC 3676 section 4.3). */
 const SIGNATURE = /\n-- ?\n/;
 
@@ -206,7 +206,7 @@ ${mail.html !== '' && html`<p><a href="/sandbox/mail/html?${String(query)}">As a
 
 /** Turns the addresses in a text into links. */
 const withLinks = (text: string): Html[] =>
-  text.split(URL_IN_TEXT).map((part, index) => (index % 2 === 0 ? html`${part}` : html`<a href="${part}">${part}</a>`));
+  splitAtLinks(text).map((part, index) => (index % 2 === 0 ? html`${part}` : html`<a href="${part}">${part}</a>`));
 
 const formatTime = (instant: string): string =>
   `${new Date(instant).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })} UTC`;

@@ -90,8 +90,8 @@ interface AskedChange {
 
 /**
  * Changes budget and pause of a connection: first in billing, which enforces them from the next request on, then here.
- * No transaction waits for billing. Records what has changed in the history of the connection. Throws `not_found` if there is no connection, and `service_unavailable` if billing
- * does not respond.
+ * No transaction waits for billing. Records what has changed in the history of the connection. Throws `not_found` if
+ * there is no connection, and `service_unavailable` if billing does not respond.
  */
 export const changeTerms = async (
   deps: ChangeTermsDeps,

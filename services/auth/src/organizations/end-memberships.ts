@@ -18,7 +18,8 @@ import type { Transaction } from '../transact.ts';
 
 /**
  * Ends a membership of a locked organization, with the sessions in which the person acts for it and the management keys
- * that the person has created for it. Other services ask for the present role of tokens that name the membership, and find none.
+ * that the person has created for it. Other services ask for the present role of tokens that name the membership, and
+ * find none.
  */
 export const endMembership = async (trx: Transaction, membership: MembershipRecord): Promise<void> => {
   const { id, organizationId, userId } = membership;

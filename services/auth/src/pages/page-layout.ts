@@ -159,7 +159,9 @@ export const field = (options: Field): Html => {
     options.value === undefined ? undefined : html` value="${options.value}"`,
     options.isOptional === true ? undefined : html` required`,
     options.lengthMin === undefined ? undefined : html` minlength="${options.lengthMin}" maxlength="128"`,
-    options.type === 'email' ? html` maxlength="254" spellcheck="false" autocapitalize="none"` : undefined,
+    options.type === 'email' ? html` maxlength="254"` : undefined,
+    // Some browsers send the text that they check to a service, also that of a password which is shown.
+    options.type === 'text' ? undefined : html` spellcheck="false" autocapitalize="none"`,
     isInvalid ? html` aria-invalid="true"` : undefined,
     described.length > 0 ? html` aria-describedby="${described.join(' ')}"` : undefined,
     options.isFirst === true ? html` autofocus` : undefined,

@@ -266,6 +266,8 @@ describe.skipIf(chromiumPath === undefined)('the authorize pages in a browser', 
     await password.fill(PASSWORD);
     await page.getByRole('button', { name: 'Show' }).click();
     expect(await password.getAttribute('type')).toBe('text');
+    // A browser may send what it checks to a service.
+    expect(await password.getAttribute('spellcheck')).toBe('false');
     await page.getByRole('button', { name: 'Hide' }).click();
     expect(await password.getAttribute('type')).toBe('password');
     await page.getByRole('button', { name: 'Show' }).click();

@@ -75,6 +75,20 @@ const tokenOfHistory = (): string | undefined => {
   return typeof token === 'string' ? token : undefined;
 };
 
+const isRefusal = (error: unknown): boolean => error instanceof ApiError && error.code === 'token_invalid';
+
+/** Awaits the answer to a token. Clears it from the history, which browsers store, once it is of no more use. */
+const redeem = async (sent: Promise<unknown>): Promise<void> => {
+  const clear = (): void => window.history.replaceState(null, '');
+  try {
+    await sent;
+  } catch (error) {
+    if (isRefusal(error)) clear();
+    throw error;
+  }
+  clear();
+};
+
 type LinkOperation = 'confirmVerification' | 'confirmEmailChange' | 'undoEmailChange' | 'cancelDeletion';
 
 /** Performs the action of a mailed link when its button is pressed: mail scanners open links too. */
@@ -89,12 +103,12 @@ export const LinkPage = ({ operation }: { operation: LinkOperation }): ReactElem
   const form = useForm({
     initial: {},
     submit: async () => {
-      await call(operation, { body: { token: token ?? '' } });
+      await redeem(call(operation, { body: { token: token ?? '' } }));
       setDone(true);
       await renewIfSignedIn(session);
     },
   });
-  const isRefused = token === undefined || (form.error instanceof ApiError && form.error.code === 'token_invalid');
+  const isRefused = token === undefined || isRefusal(form.error);
   return (
     <Page title={texts.title} lead={isDone || isRefused ? undefined : texts.lead}>
       {isDone && <Notice tone="good">{texts.done}</Notice>}
@@ -139,7 +153,7 @@ export const SetPassword = ({ token }: { token: string }): ReactElement => {
       ...(access === undefined ? [fault('access', texts.accessNeeded)] : []),
     ],
     submit: async ({ password, access }) => {
-      await call('confirmPasswordReset', { body: { token, password, keep_access: access === 'keep' } });
+      await redeem(call('confirmPasswordReset', { body: { token, password, keep_access: access === 'keep' } }));
       setDone(true);
       await renewIfSignedIn(session);
     },
@@ -154,7 +168,7 @@ export const SetPassword = ({ token }: { token: string }): ReactElement => {
       </Page>
     );
   }
-  if (form.error instanceof ApiError && form.error.code === 'token_invalid') {
+  if (isRefusal(form.error)) {
     return (
       <Page title={texts.title}>
         <Notice tone="warn">{links.refused}</Notice>

@@ -149,7 +149,11 @@ describe.skipIf(!hasChromium())('the session of the console', () => {
     await page.getByRole('button', { name: 'Save the new password' }).click();
     await page.getByText('Choose one.').first().waitFor();
     await page.getByRole('radio', { name: /Keep them/ }).check();
+    expect(await page.evaluate('JSON.stringify(history.state)')).toContain(person.account.email);
     await page.getByRole('button', { name: 'Save the new password' }).click();
+    await page.getByRole('link', { name: 'Sign in' }).waitFor();
+    // Browsers store the history, so the used token is not kept there.
+    expect(await page.evaluate('history.state')).toBeNull();
     await page.getByRole('link', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect(console.state.accounts.get(person.account.email)?.password).toBe('a fresh set of four words');
@@ -168,6 +172,7 @@ describe.skipIf(!hasChromium())('the session of the console', () => {
     await page.goto(`${console.url}/undo-email?token=unknown`);
     await page.getByRole('button', { name: 'Undo the change' }).click();
     await page.getByText('Try the one in our latest email.').waitFor();
+    expect(await page.evaluate('history.state')).toBeNull();
   });
 
   test('signs out everywhere', async () => {
@@ -193,5 +198,38 @@ describe.skipIf(!hasChromium())('the session of the console', () => {
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
     // Mails follow.
     await expect.poll(() => person.account.locale).toBe('en');
+    // A form that was open before does not bring the former language back.
+    await page.goto(`${console.url}/account`);
+    const profile = page.getByRole('form', { name: 'Profile' });
+    await profile.getByLabel('Name').fill('Ada');
+    await page.getByRole('button', { name: /Account/ }).click();
+    await page.getByRole('menuitemradio', { name: 'Italiano' }).click();
+    await expect.poll(() => person.account.locale).toBe('it');
+    await page.keyboard.press('Escape');
+    await page.getByRole('form', { name: 'Profilo' }).getByRole('button').click();
+    await expect.poll(() => person.account.display_name).toBe('Ada');
+    expect(person.account.locale).toBe('it');
+    expect(await page.locator('html').getAttribute('lang')).toBe('it');
+  });
+
+  test('stores the last of two languages that are chosen at once', async () => {
+    const person = addPerson(console, 'personal', 'it');
+    const page = await openAs({ browser, console, person });
+    const chosen = Promise.withResolvers<void>();
+    await page.route('**/v1/console/account', async (route) => {
+      if (route.request().postData()?.includes('"en"')) await chosen.promise;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: /Account/ }).click();
+    await page.getByRole('menuitemradio', { name: 'English' }).click();
+    await page.locator('html[lang=en]').waitFor();
+    await page.getByRole('menuitemradio', { name: 'Italiano' }).click();
+    await page.locator('html[lang=it]').waitFor();
+    const stored = ['en', 'it'].map((locale) =>
+      page.waitForResponse((response) => response.request().postData() === JSON.stringify({ locale })),
+    );
+    chosen.resolve();
+    await Promise.all(stored);
+    expect(person.account.locale).toBe('it');
   });
 });

@@ -21,7 +21,10 @@ const ROLES = {
 export const english: MailTexts = {
   verify_email: ({ token }) => ({
     subject: 'Confirm your email address',
-    paragraphs: ['Confirm that this address is yours, and your account is ready.', 'The link works for three days.'],
+    paragraphs: [
+      'Confirm your address. The link works for three days.',
+      'If you have not signed up, ignore this mail.',
+    ],
     link: { label: 'Confirm address', page: 'verify-email', token },
   }),
   deletion_requested: ({ token, erasedOn }) => ({

@@ -21,7 +21,7 @@ const ROLES = {
 export const italian: MailTexts = {
   verify_email: ({ token }) => ({
     subject: 'Conferma il tuo indirizzo email',
-    paragraphs: ['Conferma che questo indirizzo è tuo e l’account è pronto.', 'Il link vale tre giorni.'],
+    paragraphs: ['Conferma il tuo indirizzo. Il link vale tre giorni.', 'Se non ti sei iscritto, ignora questa email.'],
     link: { label: 'Conferma indirizzo', page: 'verify-email', token },
   }),
   deletion_requested: ({ token, erasedOn }) => ({

@@ -31,7 +31,7 @@ export const ProfileForm = (): ReactElement => {
       const changed = await call('updateAccount', { body: toProfileChange(values, account.account_type) });
       session.updateAccount(changed.account);
       // A language chosen earlier in this browser must not hide the change.
-      if (values.locale !== account.locale) setLocale(values.locale);
+      if (values.locale !== '') setLocale(values.locale);
       form.reset(valuesOf(changed.account));
       toast(common.saved);
     },
@@ -58,7 +58,7 @@ export const ProfileForm = (): ReactElement => {
       <SelectField
         label={texts.language}
         hint={texts.languageHint}
-        value={form.values.locale}
+        value={form.values.locale || account.locale}
         onChange={(locale) => form.set('locale', locale)}
         fault={form.faultOf('locale')}
         options={LOCALES.map((value) => ({ value, label: shell.locales[value] }))}

@@ -5,14 +5,15 @@ import type { Input } from '../api/index.ts';
 export interface ProfileValues {
   readonly display_name: string;
   readonly business_name: string;
-  readonly locale: Locale;
+  /** Empty until a language is chosen here: meanwhile, the menu may change that of the account. */
+  readonly locale: Locale | '';
 }
 
 /** Returns the form's initial values for an account. */
-export const valuesOf = ({ display_name, business_name, locale }: Account): ProfileValues => ({
+export const valuesOf = ({ display_name, business_name }: Account): ProfileValues => ({
   display_name: display_name ?? '',
   business_name: business_name ?? '',
-  locale,
+  locale: '',
 });
 
 /** Converts the form to a change. Only a business has a business name. */
@@ -21,7 +22,7 @@ export const toProfileChange = (
   type: Account['account_type'],
 ): Input<'updateAccount'>['body'] => ({
   display_name: display_name.trim() || null,
-  locale,
+  ...(locale === '' ? {} : { locale }),
   ...(type === 'business' ? { business_name: business_name.trim() } : {}),
 });
 

@@ -109,6 +109,7 @@ export const PasswordField = ({
               type={isShown ? 'text' : 'password'}
               autoComplete={autoComplete}
               spellCheck={false}
+              autoCapitalize="none"
               value={value}
               onChange={(event) => onChange(event.currentTarget.value)}
             />

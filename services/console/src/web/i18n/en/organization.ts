@@ -43,7 +43,7 @@ export const members = {
   remove: 'Remove',
   removeTitle: (name: string) => `Remove ${name}?`,
   removeText:
-    'Within a second they can no longer act for the organization. Their seat ends at once. Their API keys keep working, marked, until an admin deletes or keeps them.',
+    'Within a second they can no longer act for the organization. Their seat ends at once. So do the management keys that they created. Their API keys keep working, marked, until an admin deletes or keeps them.',
   removed: (name: string) => `${name} removed`,
   leave: 'Leave the organization',
   leaveTitle: (name: string) => `Leave ${name}?`,

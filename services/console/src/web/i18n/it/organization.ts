@@ -44,7 +44,7 @@ export const members: PageMessages['members'] = {
   remove: 'Rimuovi',
   removeTitle: (name) => `Rimuovere ${name}?`,
   removeText:
-    'Entro un secondo non può più operare per l’organizzazione. Il suo posto finisce subito. Le sue chiavi API restano attive, segnalate, finché un amministratore non le elimina o le conserva.',
+    'Entro un secondo non può più operare per l’organizzazione. Il suo posto finisce subito, come le chiavi di gestione che ha creato. Le sue chiavi API restano attive, segnalate, finché un amministratore non le elimina o le conserva.',
   removed: (name) => `${name} rimosso dai membri`,
   leave: 'Lascia l’organizzazione',
   leaveTitle: (name) => `Lasciare ${name}?`,
