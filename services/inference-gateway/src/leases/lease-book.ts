@@ -14,8 +14,7 @@ import {
   type WaitingRequest,
 } from './kept-lease.ts';
 import { Lease } from './lease.ts';
-import { LeaseCalls, type LeaseCallsOptions } from './lease-calls.ts';
-import { createLeaseMeters } from './lease-meters.ts';
+import { createLeaseMeters, LeaseCalls, type LeaseCallsOptions } from './lease-calls.ts';
 
 export interface LeaseBookOptions extends Pick<LeaseCallsOptions, 'askLeases' | 'monotonicMs'> {
   /** Longest wait of a request. */

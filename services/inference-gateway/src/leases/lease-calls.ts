@@ -1,5 +1,5 @@
 import { LEASE_NEEDS_MAX, LEASES_MAX, type LeaseAnswer, type LeaseAsk } from '@svc/contracts';
-import { isSampled, withinSpan } from '@svc/service-kit';
+import { isSampled, type Metrics, withinSpan } from '@svc/service-kit';
 import { type KeptLease, toAsk } from './kept-lease.ts';
 
 export interface LeaseCallsOptions {
@@ -101,3 +101,15 @@ export class LeaseCalls {
     return batch;
   }
 }
+
+/** Metrics of leases. Returns the count of decisions; `count` reads how many leases there are. */
+export const createLeaseMeters = (metrics: Metrics, count: () => number): ((by: 'memory' | 'billing') => void) => {
+  metrics.gauge({ name: 'gateway_leases', help: 'Leases of API keys that this process has.', read: count });
+  const decisions = metrics.counter({
+    name: 'gateway_lease_decisions_total',
+    help: 'Decisions on API-key requests: in memory from a lease, or by a call to billing.',
+    labelNames: ['by'],
+  });
+  for (const by of ['memory', 'billing'] as const) decisions.inc({ by }, 0);
+  return (by) => decisions.inc({ by });
+};
