@@ -42,10 +42,11 @@ const CHECKS: Readonly<Record<string, string>> = {
   extra_used: `
     SELECT e.svc_user_id, e.used_micros, coalesce(sum(x.paid), 0)
     FROM extra_usage e LEFT JOIN extra_requests x ON x.svc_user_id = e.svc_user_id AND x.extra_month = e.month_start
-    GROUP BY e.svc_user_id`,
+    WHERE e.month_start >= (SELECT least(since, date_trunc('month', billing_now(), 'UTC')) FROM kept) GROUP BY e.svc_user_id`,
   extra_usage_day: `
     SELECT coalesce(d.subject, s.subject), coalesce(d.extra_micros, 0), coalesce(s.paid, 0)
-    FROM (SELECT concat_ws(' ', svc_user_id, day) AS subject, extra_micros FROM wallet_usage_days) d
+    FROM (SELECT concat_ws(' ', svc_user_id, day) AS subject, extra_micros FROM wallet_usage_days
+      WHERE day > (SELECT (posted_since AT TIME ZONE 'UTC')::date FROM kept)) d
     FULL JOIN extra_days s USING (subject)`,
   booked_cost: `
     SELECT subject, cost, income FROM booked_requests`,
@@ -100,14 +101,20 @@ const CHECKS: Readonly<Record<string, string>> = {
     WHERE k.month_start >= date_trunc('month', billing_now(), 'UTC') GROUP BY k.key_id`,
 };
 
-/** Sums of requests are proven since the oldest month that is kept, but for its first day, whose first requests may be older. */
+/**
+ * Sums of requests are proven since the oldest month that is kept, but for its first day, whose first requests may be older.
+ * A posting may be up to a month younger than its requests, so those of the oldest month are left out once they are a month old.
+ */
 const SOURCES = `
   WITH kept AS (
-    SELECT coalesce(min(to_date(right(c.relname, 7), 'YYYY_MM')), '-infinity')::timestamp AT TIME ZONE 'UTC' AS since
-    FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid
-    WHERE i.inhparent = 'ended_reservations'::regclass AND c.relname ~ '_\\d{4}_\\d{2}$'
+    SELECT since, least(since + interval '31 days', billing_now() - interval '31 days') AS posted_since
+    FROM (SELECT coalesce(max(oldest), '-infinity') AS since FROM (
+      SELECT min(to_date(right(c.relname, 7), 'YYYY_MM'))::timestamp AT TIME ZONE 'UTC' AS oldest
+      FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = i.inhrelid
+      WHERE i.inhparent IN ('ended_reservations'::regclass, 'ended_key_requests'::regclass) AND c.relname ~ '_\\d{4}_\\d{2}$'
+      GROUP BY i.inhparent) AS of_tables) AS oldest_kept
   ), booked_postings AS (
-    SELECT id, kind, reference, coalesce(income_micros, 0) AS income, coalesce(write_offs_micros, 0) AS write_offs
+    SELECT id, kind, reference, posted_at, coalesce(income_micros, 0) AS income, coalesce(write_offs_micros, 0) AS write_offs
     FROM ledger_postings WHERE kind IN ('settlement', 'adjustment')
   ), books AS (
     SELECT p.svc_user_id, e.book, sum(e.amount_micros) AS total
@@ -123,7 +130,8 @@ const SOURCES = `
   ), extra_days AS (
     SELECT concat_ws(' ', p.svc_user_id, (p.posted_at AT TIME ZONE 'UTC')::date) AS subject, -sum(p.wallet_available_micros) AS paid
     FROM ledger_postings p JOIN extra_requests x ON x.request_id = p.reference
-    WHERE p.wallet_available_micros IS NOT NULL AND p.kind IN ('settlement', 'adjustment') GROUP BY 1
+    WHERE p.wallet_available_micros IS NOT NULL AND p.kind IN ('settlement', 'adjustment')
+      AND (p.posted_at AT TIME ZONE 'UTC')::date > (SELECT (posted_since AT TIME ZONE 'UTC')::date FROM kept) GROUP BY 1
   ), counted_of_keys AS (
     SELECT key_id, month_start, cost_micros - written_off_micros AS counted FROM key_requests
       -- An operator's charge of an unadmitted request does not count for the key.
@@ -137,13 +145,13 @@ const SOURCES = `
       coalesce(min(b.write_offs), 0) + coalesce(sum(a.write_offs), 0) AS write_offs
     FROM key_requests r LEFT JOIN booked_postings b ON b.id = r.posting_id
     LEFT JOIN booked_postings a ON a.reference = r.request_id AND a.kind = 'adjustment'
-    WHERE r.posting_id IS NOT NULL GROUP BY r.posting_id
+    WHERE r.posting_id IS NOT NULL AND (b.posted_at IS NULL OR b.posted_at >= (SELECT posted_since FROM kept)) GROUP BY r.posting_id
     UNION ALL
     SELECT x.request_id, x.cost, x.cost - x.paid, coalesce(sum(b.income), 0), coalesce(sum(b.write_offs), 0)
     FROM extra_requests x LEFT JOIN booked_postings b ON b.reference = x.request_id
     GROUP BY x.request_id, x.cost, x.paid
     UNION ALL SELECT concat('without a request ', b.id), 0, 0, b.income, b.write_offs FROM booked_postings b
-    WHERE b.kind = 'settlement' AND coalesce(b.reference, '') NOT LIKE 'lease:%'
+    WHERE b.kind = 'settlement' AND coalesce(b.reference, '') NOT LIKE 'lease:%' AND b.posted_at >= (SELECT posted_since FROM kept)
       AND NOT EXISTS (SELECT FROM key_requests r WHERE r.posting_id = b.id)
       AND NOT EXISTS (SELECT FROM extra_requests x WHERE x.request_id = b.reference)
   ), recorded_days AS (

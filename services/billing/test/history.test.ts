@@ -1,8 +1,10 @@
 import { idOf, newId } from '@svc/contracts';
 import type { Knex } from 'knex';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { checkBalances } from '../src/balances.ts';
 import { keepRequestPartitions } from '../src/reservations/keep-request-partitions.ts';
 import { APP, type TestBilling, testBilling } from './support/billing.ts';
+import { gatewayAccounts } from './support/gateway-accounts.ts';
 
 const AT = Date.UTC(2026, 9, 15);
 const MONTH = '2026_10';
@@ -57,4 +59,28 @@ test('an admission and a settlement read no earlier month than that of their req
   });
   expect(scanned).not.toEqual([]);
   expect(scanned.filter((name) => name.slice(-MONTH.length) < MONTH)).toEqual([]);
+});
+
+test('the books stay proven once the months of their requests are dropped', async () => {
+  const accounts = gatewayAccounts(billing);
+  const owner = await accounts.fund();
+  const { requestId } = await accounts.ask(owner);
+  await accounts.settle(requestId, { outcome: 'settled', cost_micros: 1_000 });
+  await billing.subscribe('basic', owner.userId);
+  const json = { enabled: true, monthly_max_micros: 1_000_000 };
+  await billing.call('PUT', '/v1/subscriptions/extra-usage', { token: owner.token, json });
+  for (const cost_micros of [1_000, 500]) {
+    const { requestId: ofApp, answer } = await billing.admit(owner.userId, { estimate_micros: cost_micros });
+    expect(answer.body.verdict).toBe('admitted');
+    await billing.settle(ofApp, { outcome: 'settled', cost_micros });
+  }
+  const [paid] = await billing.db('wallet_usage_days').where({ svc_user_id: owner.userId });
+  expect([paid.paid_micros, paid.extra_micros]).toEqual([1_500, 500]);
+  const before = await checkBalances(billing.db);
+  expect(before.filter(({ subject }) => subject.includes(owner.userId))).toEqual([]);
+  const later = AT + 500 * 86_400_000;
+  await billing.setClock(new Date(later));
+  await keepRequestPartitions(billing.db, { nowMs: later, daysKept: 400 });
+  expect(await billing.db('key_requests')).toEqual([]);
+  expect(await checkBalances(billing.db)).toEqual(before);
 });
