@@ -98,3 +98,18 @@ test('discards usage received since a moment, and leaves older usage', async () 
   expect(answer.body).toMatchObject({ charged: 0, discarded: 1 });
   expect((await billing.internal('GET', PATH)).body.data).toMatchObject([{ request_id: old, svc_user_id: userId }]);
 });
+
+test('charges nothing for a request that names no key, since nothing would tell that it was charged', async () => {
+  const userId = newId('usr');
+  await billing.db.raw("SELECT wallet_credit(?, 1000, 'EUR', ?)", [userId, `test:${userId}`]);
+  const outcome = {
+    request_id: newId('req'),
+    svc_user_id: userId,
+    key_id: null,
+    outcome: 'settled',
+    cost_micros: 300,
+  } as const;
+  const charge = settleKeyRequests(billing.db, [{ ...outcome, is_unadmitted: true }], 'EUR');
+  await expect(charge).rejects.toThrow('names no API key');
+  expect(await billing.db('ledger_postings').where({ svc_user_id: userId }).pluck('kind')).toEqual(['top_up']);
+});

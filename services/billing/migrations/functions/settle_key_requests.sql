@@ -138,6 +138,9 @@ BEGIN
           CASE WHEN coalesce(u.lease_id, l.lease_id) IS NOT NULL THEN month_number(month) END,
           CASE WHEN step.state = 'released' THEN 'r' ELSE left(step.settled_by, 1) END
         FROM request_keys AS k WHERE k.svc_user_id = q.svc_user_id AND k.key_id = coalesce(u.key_id, q.key_id);
+      IF NOT FOUND THEN
+        RAISE EXCEPTION 'the request % names no API key', q.request_id USING ERRCODE = 'not_null_violation';
+      END IF;
     ELSE
       written_off_micros := greatest(cost - paid - f.written_off_micros, 0);
       PERFORM book_key_use(f.svc_user_id, f.key_id, NULL, f.month_start, 0, 0, paid - before, paid - before);
