@@ -227,6 +227,20 @@ describe('partitions', () => {
     expect([await numberOf(), await database.knex('usage_names')]).toEqual([undefined, []]);
   });
 
+  test('are created although what has expired cannot be deleted yet', async () => {
+    const userId = newId('usr');
+    const caller = { svc_user_id: userId, kind: 'api_key', caller_id: newId('key'), last_month: '2026-10-01' };
+    await database.knex('usage_callers').insert(caller);
+    const holding = await database.knex.transaction();
+    await holding('usage_callers').where({ svc_user_id: userId }).forUpdate();
+    const later = { nowMs: Date.parse('2027-09-01T00:00:00Z'), monthsKept: 2 };
+    await expect(keepUsagePartitions(database.knex, later)).rejects.toThrow('lock timeout');
+    expect(await names()).toContain('usage_rows_2027_11');
+    await holding.rollback();
+    await keepUsagePartitions(database.knex, later);
+    expect(await database.knex('usage_callers').where({ svc_user_id: userId })).toEqual([]);
+  });
+
   test('wait shortly for a long read, so that records do not queue behind them', async () => {
     const reading = await database.knex.transaction();
     await reading.raw('SELECT count(*) FROM usage_records');

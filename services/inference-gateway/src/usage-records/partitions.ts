@@ -22,9 +22,7 @@ export const keepUsagePartitions = async (
   options: { readonly nowMs: number; readonly monthsKept: number },
 ): Promise<void> => {
   const now = new Date(options.nowMs);
-  await database.transaction(async (trx) => {
-    await trx.raw('SELECT pg_advisory_xact_lock(?)', [ADVISORY_LOCK]);
-    await trx.raw("SELECT set_config('lock_timeout', ?, true)", [LOCK_TIMEOUT]);
+  await oneAtATime(database, async (trx) => {
     const existing = await listPartitions(trx);
     for (let ahead = 0; ahead <= MONTHS_AHEAD; ahead += 1) {
       const month = monthOf(now, ahead);
@@ -32,11 +30,22 @@ export const keepUsagePartitions = async (
     }
     const oldestKept = monthOf(now, -options.monthsKept).name;
     for (const name of existing) if (PARTITION.test(name) && name < oldestKept) await trx.raw('DROP TABLE ??', [name]);
-    // A request may have started in the month before that of its id.
-    const oldest = monthOf(now, -options.monthsKept - 1).firstDay;
+  });
+  // A request may have started in the month before that of its id.
+  const oldest = monthOf(now, -options.monthsKept - 1).firstDay;
+  // By then records no longer wait for the new partitions: both tables are read whole.
+  await oneAtATime(database, async (trx) => {
     for (const table of ['usage_callers', 'usage_names']) await trx(table).where('last_month', '<', oldest).delete();
   });
 };
+
+/** Runs maintenance in a transaction, on one replica at a time. */
+const oneAtATime = async (database: Knex, run: (trx: Knex.Transaction) => Promise<void>): Promise<void> =>
+  await database.transaction(async (trx) => {
+    await trx.raw('SELECT pg_advisory_xact_lock(?)', [ADVISORY_LOCK]);
+    await trx.raw("SELECT set_config('lock_timeout', ?, true)", [LOCK_TIMEOUT]);
+    await run(trx);
+  });
 
 interface Month {
   readonly name: string;
