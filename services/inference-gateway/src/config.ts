@@ -125,7 +125,8 @@ export const configSchema = z.object({
     optional: true,
   }),
   USAGE_RETENTION_MONTHS: setting.integer({
-    description: 'Retention of usage records, in whole months.',
+    description:
+      'Retention of usage records, in whole months. Receipts need them, so keep it above REQUEST_RETENTION_DAYS of billing.',
     min: 1,
     max: 120,
     default: 24,
