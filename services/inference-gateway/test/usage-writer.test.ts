@@ -126,6 +126,41 @@ describe('batches', () => {
     expect(await factsOf()).toEqual(expect.arrayContaining(good.map(({ requestId }) => requestId)));
   });
 
+  test('of several replicas give a new caller the same number', async () => {
+    const replicas = await Promise.all([1, 2, 3, 4].map(async () => createDatabase(database.url, { poolMax: 1 })));
+    const callers = Array.from({ length: 20 }, () => ({ userId: newId('usr'), clientId: newId('app') }));
+    const written = replicas.map((knex) => ({ knex, writer: writerOn(knex), records: callers.map(record) }));
+    await Promise.all(
+      written.map(async ({ writer: replica, records }) => {
+        for (const each of records) replica.add(each);
+        await replica.drain(10_000);
+      }),
+    );
+    const numbered = await database.knex('usage_callers').whereIn(
+      'svc_user_id',
+      callers.map(({ userId }) => userId),
+    );
+    expect(numbered).toHaveLength(callers.length);
+    const stored = await database
+      .knex('usage_records')
+      .whereIn(
+        'svc_user_id',
+        callers.map(({ userId }) => userId),
+      )
+      .select('request_id', 'svc_user_id', 'client_id');
+    const expected = written.flatMap(({ records }) =>
+      records.map(({ requestId, userId, clientId }) => ({
+        request_id: requestId,
+        svc_user_id: userId,
+        client_id: clientId,
+      })),
+    );
+    expect(new Set(stored.map((row) => JSON.stringify(row)))).toEqual(
+      new Set(expected.map((row) => JSON.stringify(row))),
+    );
+    await Promise.all(replicas.map((knex) => knex.destroy()));
+  });
+
   test('write a repeated record once', async () => {
     const one = record();
     writer.add(one);

@@ -5,6 +5,8 @@ import {
   type DelegatedAdmissionRequest,
   holderRenewalSchema,
   internalRoutes,
+  type KeyReceiptRequest,
+  keyReceiptRequestSchema,
   type LeaseAnswer,
   type LeaseAsk,
   type LeaseDecision,
@@ -59,6 +61,8 @@ export interface BillingStandIn {
   /** Lease renewals, and below the holders that ended their lease. */
   readonly renewals: { readonly holderId: string; readonly internalUrl: string }[];
   readonly endedHolders: string[];
+  /** Receipts that were asked for. */
+  readonly receipts: KeyReceiptRequest[];
   /** Final states of uncertain requests, known only to billing. */
   readonly ended: Map<string, RequestState>;
   /** Decides the next admissions. Default: admits all. */
@@ -95,6 +99,7 @@ export const startBilling = async (): Promise<BillingStandIn> => {
     states: new Map(),
     renewals: [],
     endedHolders: [],
+    receipts: [],
     ended: new Map(),
     decide: () => ({ verdict: 'admitted' }),
     undecidedCount: 0,
@@ -146,6 +151,10 @@ const answer = async (billing: BillingStandIn, req: IncomingMessage, res: Server
     return send(res, 200, settle(billing, settlementsRequestSchema.parse(JSON.parse(text))));
   }
   if (path === internalRoutes.readRequestStates.path) return send(res, 200, statesOf(billing, JSON.parse(text)));
+  if (path === internalRoutes.signKeyReceipt.path) {
+    billing.receipts.push(keyReceiptRequestSchema.parse(JSON.parse(text)));
+    return send(res, 200, { receipt: 'signed' });
+  }
   const holderId = /^\/internal\/holders\/([\w-]+)$/.exec(path)?.[1];
   if (holderId !== undefined && req.method === 'DELETE') {
     billing.endedHolders.push(holderId);
