@@ -25,8 +25,15 @@ test('finds every guarantee kept with a fresh seed', async () => {
   expect(code, output).toBe(0);
 });
 
-test.each(Object.entries(PLANTS))('notices the planted fault %s', async (name, { breaks }) => {
-  const { code, output } = await run('--seed', '2', '--operations', '400', '--plant', name);
-  expect({ breaks, code }, output).toEqual({ breaks, code: 1 });
-  expect(output).toContain('VIOLATION');
+/** One seed meets a rare fault or doesn't, and which one does changes with the code. */
+const SEEDS = ['2', '3', '4', '5', '6', '7', '8', '9'];
+
+test.each(Object.entries(PLANTS))('notices the planted fault %s within eight seeds', async (name, { breaks }) => {
+  for (const seed of SEEDS) {
+    const { code, output } = await run('--seed', seed, '--operations', '400', '--plant', name);
+    if (code === 0) continue;
+    expect({ code, output }).toEqual({ code: 1, output: expect.stringContaining('VIOLATION') });
+    return;
+  }
+  expect.fail(`no seed noticed that this breaks: ${breaks}`);
 });
