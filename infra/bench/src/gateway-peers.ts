@@ -4,8 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { testTokens } from '@svc/testing';
-import { freePort } from '@svc/testing/servers';
-import { CHAT_MODEL, createKeys, startGateway } from './gateway-under-test.ts';
+import { CHAT_MODEL, createKeys, startAdmissionFloor, startGateway } from './gateway-under-test.ts';
 import { type Stack, startStack } from './harness/stack.ts';
 
 const AGAINST = '--against';
@@ -17,8 +16,6 @@ const PROVIDER_MODEL = 'bench-model-1';
 const MEASURED_CORE = 1;
 const PINNED = availableParallelism() > 1 ? { core: MEASURED_CORE } : {};
 const PROVIDER_KEY = 'sk-bench';
-const FLOOR_GATEWAY = new URL('./admission-floor/gateway.ts', import.meta.url).pathname;
-const FLOOR_BILLING = new URL('./admission-floor/billing.ts', import.meta.url).pathname;
 const COMPLIANCE_HEADERS = ['provider', 'model', 'data-zone', 'upstream-request-id'].map(
   (name) => `x-svc-compliance-${name}`,
 );
@@ -59,8 +56,7 @@ export const measureGatewayPeers = async (options: readonly string[]): Promise<v
       expectBodyPath: 'extensions.compliance_metadata',
     };
     const extra = stack.scratchFile('targets.json');
-    const floors = process.env['BENCH_ADMISSION_FLOOR'] === '1' ? [await startAdmissionFloor(stack, providerUrl)] : [];
-    writeFileSync(extra, JSON.stringify([...floors, target]));
+    writeFileSync(extra, JSON.stringify([...(await startFloors(stack, providerUrl)), target]));
     const args = [join(folder, 'run.mjs'), '--extra', extra, ...passedOn];
     const child = spawn(process.execPath, args, {
       env: { NODE_BIN: process.execPath, ...process.env },
@@ -74,15 +70,8 @@ export const measureGatewayPeers = async (options: readonly string[]): Promise<v
   }
 };
 
-/** Starts the lower bound of admission before forwarding, with as many processes and commits as ours. */
-const startAdmissionFloor = async (stack: Stack, providerUrl: string): Promise<object> => {
-  const billingPort = String(await freePort());
-  const port = String(await freePort());
-  const billingUrl = `http://127.0.0.1:${billingPort}`;
-  const baseUrl = `http://127.0.0.1:${port}`;
-  const billing = await stack.startScript(FLOOR_BILLING, { PORT: billingPort, DATABASE_URL: stack.postgresUrl });
-  const settings = { PORT: port, BILLING_URL: billingUrl, PROVIDER_URL: providerUrl, PROVIDER_KEY };
-  const gateway = await stack.startScript(FLOOR_GATEWAY, settings, PINNED);
-  await Promise.all([billing.ready(billingUrl), gateway.ready(baseUrl)]);
-  return { name: 'admission-floor', baseUrl, pid: gateway.pid, model: PROVIDER_MODEL };
+const startFloors = async (stack: Stack, providerUrl: string): Promise<object[]> => {
+  if (process.env['BENCH_ADMISSION_FLOOR'] !== '1') return [];
+  const { baseUrl, pid } = await startAdmissionFloor(stack, { providerUrl, providerKey: PROVIDER_KEY, launch: PINNED });
+  return [{ name: 'admission-floor', baseUrl, pid, model: PROVIDER_MODEL }];
 };

@@ -5,10 +5,14 @@ import type { TestTokens } from '@svc/testing';
 import { freePort } from '@svc/testing/servers';
 import pg from 'pg';
 import { openClient } from './harness/http.ts';
+import type { Launch } from './harness/node-process.ts';
 import type { RunningService, ServiceLaunch, Stack } from './harness/stack.ts';
 
 const WALLET_MICROS = 1_000_000_000_000;
 const EXAMPLE_PROVIDER = 'http://127.0.0.1:9100/v1';
+
+const FLOOR_GATEWAY = new URL('./admission-floor/gateway.ts', import.meta.url).pathname;
+const FLOOR_BILLING = new URL('./admission-floor/billing.ts', import.meta.url).pathname;
 
 /** Model name of the chat route. */
 export const CHAT_MODEL = 'svc-chat';
@@ -66,6 +70,22 @@ export const startGateway = async (stack: Stack, options: GatewayUnderTestOption
     ...env,
   };
   return { billing, gateway: await stack.start('inference-gateway', settings, launch) };
+};
+
+/** Starts the lower bound of admission before forwarding, with as many processes and commits as ours. */
+export const startAdmissionFloor = async (
+  stack: Stack,
+  { providerUrl, providerKey, launch }: { providerUrl: string; providerKey: string; launch?: Launch },
+): Promise<{ baseUrl: string; pid: number }> => {
+  const billingPort = String(await freePort());
+  const port = String(await freePort());
+  const billingUrl = `http://127.0.0.1:${billingPort}`;
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const billing = await stack.startScript(FLOOR_BILLING, { PORT: billingPort, DATABASE_URL: stack.postgresUrl });
+  const settings = { PORT: port, BILLING_URL: billingUrl, PROVIDER_URL: providerUrl, PROVIDER_KEY: providerKey };
+  const gateway = await stack.startScript(FLOOR_GATEWAY, settings, launch);
+  await Promise.all([billing.ready(billingUrl), gateway.ready(baseUrl)]);
+  return { baseUrl, pid: gateway.pid };
 };
 
 /** Creates API keys without limits, each of an account whose wallet holds `walletMicros`. */

@@ -1,15 +1,21 @@
-import { randomBytes } from 'node:crypto';
 import { type TestTokens, testTokens } from '@svc/testing';
-import { freePort } from '@svc/testing/servers';
 import { Pool } from 'undici';
-import { CHAT_MODEL, createKeys, type GatewayUnderTest, startGateway } from './gateway-under-test.ts';
+import {
+  CHAT_MODEL,
+  createKeys,
+  createSubscribers,
+  type GatewayUnderTest,
+  startAdmissionFloor,
+  startGateway,
+  startProvider,
+} from './gateway-under-test.ts';
 import { closedLoop, interleave, type Measured, metered, type Round } from './harness/load.ts';
 import { loadText, printTable, say } from './harness/report.ts';
-import { foreignShare, processorMicroseconds } from './harness/resources.ts';
+import { foreignShare } from './harness/resources.ts';
 import { type Stack, startStack } from './harness/stack.ts';
 import { median, summarize } from './harness/statistics.ts';
 
-const PAIRS = Number(process.env['BENCH_SAMPLES'] ?? 300);
+const TURNS = Number(process.env['BENCH_SAMPLES'] ?? 300);
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 3);
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const CALLERS = 16;
@@ -19,25 +25,30 @@ const PROMPT = 'Say something about Lake Como. [[chunks=20]]';
 /** Address and credentials of one side. */
 interface Target {
   readonly pool: Pool;
+  readonly path: string;
   /** One per caller, each of an account with a separate wallet; direct calls share the provider's key. */
   readonly keys: readonly string[];
-  readonly model: string;
+  /** Undefined for delegated requests, whose callers name none. */
+  readonly model: string | undefined;
 }
 
 interface World extends GatewayUnderTest {
   readonly direct: Target;
+  /** A bare gateway that asks a bare billing before it forwards. */
+  readonly floor: Target;
   readonly ours: Target;
+  readonly delegated: Target;
 }
 
-/** Compares the API-key route, with real billing and a funded wallet, against direct calls of the provider. */
+/** Compares both kinds of requests, with real billing, against direct calls of the provider and the asking floor. */
 export const measureGateway = async (): Promise<void> => {
   const stack = await startStack();
   const tokens = await testTokens();
   try {
     const world = await prepare(stack, tokens);
-    await comparePairs(world);
+    await compareLone(world);
     await compareThroughput(world);
-    await Promise.all([world.direct.pool.close(), world.ours.pool.close()]);
+    await Promise.all([world.direct, world.floor, world.ours].map(({ pool }) => pool.close()));
   } finally {
     await tokens.stop();
     await stack.stop();
@@ -45,32 +56,41 @@ export const measureGateway = async (): Promise<void> => {
 };
 
 const prepare = async (stack: Stack, tokens: TestTokens): Promise<World> => {
-  const providerPort = await freePort();
-  const providerKey = randomBytes(16).toString('hex');
-  const providerUrl = `http://127.0.0.1:${providerPort}`;
-  const script = new URL(import.meta.resolve('@svc/sandbox/provider/main')).pathname;
-  const provider = await stack.startScript(script, { PORT: String(providerPort), SANDBOX_PROVIDER_KEY: providerKey });
-  await provider.ready(`${providerUrl}/healthz`);
-  const services = await startGateway(stack, { tokens, providerUrl, providerKey });
+  const { providerUrl, providerKey } = await startProvider(stack);
+  const services = await startGateway(stack, { tokens, providerUrl, providerKey, launch: { isBundled: true } });
+  const { baseUrl } = await startAdmissionFloor(stack, { providerUrl, providerKey });
   const keys = await createKeys(services, tokens, CALLERS);
-  const pool = (url: string) => new Pool(url, { connections: CALLERS, pipelining: 1 });
+  const path = '/v1/chat/completions';
+  const at = (url: string) => ({ pool: new Pool(url, { connections: CALLERS, pipelining: 1 }), path });
+  const atProvider = { keys: [providerKey], model: 'sandbox-chat-1' };
+  const ours = { ...at(services.gateway.url), keys, model: CHAT_MODEL };
+  const delegated = {
+    pool: ours.pool,
+    path: '/v1/integrations/inference/chat/completions',
+    keys: await createSubscribers(services, tokens, 1),
+    model: undefined,
+  };
   return {
     ...services,
-    direct: { pool: pool(providerUrl), keys: [providerKey], model: 'sandbox-chat-1' },
-    ours: { pool: pool(services.gateway.url), keys, model: CHAT_MODEL },
+    direct: { ...at(providerUrl), ...atProvider },
+    floor: { ...at(baseUrl), ...atProvider },
+    ours,
+    delegated,
   };
 };
 
-/** Measures the milliseconds to the first body bytes and to the end. Throws for an incomplete response. */
-const ask = async (
-  { pool, keys, model }: Target,
-  isStream: boolean,
-  caller = 0,
-): Promise<{ first: number; whole: number }> => {
+/** Milliseconds to the first body bytes and to the end. */
+interface Asked {
+  readonly first: number;
+  readonly whole: number;
+}
+
+/** Sends one request. Throws for an incomplete response. */
+const ask = async ({ pool, path, keys, model }: Target, isStream: boolean, caller = 0): Promise<Asked> => {
   const startedAt = performance.now();
   const { statusCode, body } = await pool.request({
     method: 'POST',
-    path: '/v1/chat/completions',
+    path,
     headers: { authorization: `Bearer ${keys[caller % keys.length]}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model, stream: isStream, messages: [{ role: 'user', content: PROMPT }] }),
   });
@@ -84,44 +104,39 @@ const ask = async (
   const isWhole = isStream ? text.trimEnd().endsWith('data: [DONE]') : text.trimEnd().endsWith('}');
   // Compliance metadata is part of the work: a gateway without it must not look fast.
   const isComplete = isWhole && (model !== CHAT_MODEL || text.includes('"compliance_metadata"'));
-  if (statusCode !== 200 || !isComplete) throw new Error(`${model}: ${statusCode} ${text.slice(-300)}`);
+  if (statusCode !== 200 || !isComplete) throw new Error(`${path}: ${statusCode} ${text.slice(-300)}`);
   return { first, whole };
 };
 
 /**
  * Sends one request to each side in turn on one connection, so that other load hardly affects the difference within a
- * pair.
+ * turn.
  */
-const comparePairs = async ({ direct, ours, gateway, billing }: World): Promise<void> => {
+const compareLone = async ({ direct, floor, ours, delegated }: World): Promise<void> => {
+  const targets = { direct, 'asking floor': floor, 'API key': ours, delegated };
   const rows: (string | number)[][] = [];
   const foreign = await foreignShare();
   for (const isStream of [false, true]) {
-    for (let count = 0; count < WARM_UP; count += 1) await Promise.all([ask(direct, isStream), ask(ours, isStream)]);
-    const before = [gateway, billing].map(({ process }) => processorMicroseconds(process.pid));
-    const plain: { first: number; whole: number }[] = [];
-    const through: { first: number; whole: number }[] = [];
-    for (let pair = 0; pair < PAIRS; pair += 1) {
-      plain?.push(await ask(direct, isStream));
-      through?.push(await ask(ours, isStream));
+    const turns: Asked[][] = [];
+    for (let turn = -WARM_UP; turn < TURNS; turn += 1) {
+      const asked: Asked[] = [];
+      for (const target of Object.values(targets)) asked.push(await ask(target, isStream));
+      if (turn >= 0) turns.push(asked);
     }
-    const used = [gateway, billing].map(
-      ({ process }, place) => (processorMicroseconds(process.pid) - (before[place] ?? 0)) / PAIRS,
-    );
-    const added = (of: 'first' | 'whole') =>
-      median((through ?? []).map((each, pair) => each[of] - (plain?.[pair]?.[of] ?? Number.NaN)));
-    const wholeOf = (series: readonly { whole: number }[] = []) => summarize(series.map(({ whole }) => whole)).p50;
-    rows.push([
-      isStream ? 'SSE, 20 chunks' : 'JSON',
-      wholeOf(plain),
-      wholeOf(through),
-      added('whole'),
-      added('first'),
-      ...used,
-    ]);
+    const added = (place: number, of: keyof Asked) =>
+      median(turns.map((asked) => (asked[place]?.[of] ?? Number.NaN) - (asked[0]?.[of] ?? Number.NaN)));
+    const ofFloor = (place: number, of: keyof Asked) => added(place, of) / added(1, of);
+    for (const [place, name] of Object.keys(targets).entries()) {
+      const { p50 } = summarize(turns.map((asked) => asked[place]?.whole ?? Number.NaN));
+      const comparison =
+        place === 0
+          ? ['-', '-', '-', '-']
+          : [added(place, 'whole'), ofFloor(place, 'whole'), added(place, 'first'), ofFloor(place, 'first')];
+      rows.push([isStream ? 'SSE, 20 chunks' : 'JSON', name, p50, ...comparison]);
+    }
   }
-  say(`One connection, ${PAIRS} pairs each; foreign CPU share ${foreign.toFixed(2)}:\n`);
-  const head = ['', 'direct p50 ms', 'gateway p50 ms', 'added p50 ms', 'added to first event p50 ms'];
-  printTable([...head, 'gateway CPU us/request', 'billing CPU us/request'], rows);
+  say(`One connection, ${TURNS} turns each; foreign CPU share ${foreign.toFixed(2)}:\n`);
+  printTable(['', '', 'p50 ms', 'added p50 ms', 'of the floor', 'added to first event p50 ms', 'of the floor'], rows);
 };
 
 const compareThroughput = async ({ direct, ours, gateway, billing }: World): Promise<void> => {

@@ -67,7 +67,7 @@ const drivers: Readonly<Record<string, { about: string; load: () => Promise<Meas
     load: async () => (await import('./isolation.ts')).measureIsolation,
   },
   gateway: {
-    about: 'the API-key route against calling the provider directly',
+    about: 'requests of API keys and apps against direct calls and a bare gateway that asks before it forwards',
     load: async () => (await import('./gateway.ts')).measureGateway,
   },
   memory: {
