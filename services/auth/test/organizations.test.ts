@@ -301,20 +301,30 @@ describe('an invitation', () => {
   });
 });
 
-test('a removed member keeps no management key of the organization', async () => {
-  const founder = await newPerson(service, 'business');
-  const admin = await newMember(service, mailbox, { organization: founder, role: 'admin' });
-  const path = `${service.url}/v1/console/management-keys`;
-  const json = { name: 'CI', scopes: ['apps:read'] };
-  const own = await call(path, { method: 'POST', token: founder.token, json });
-  const theirs = await call(path, { method: 'POST', token: admin.acting, json });
-  const apps = (key: typeof own) => call(`${service.url}/v1/integrations/apps`, { token: textAt(key, 'key') });
-  expect([(await apps(own)).status, (await apps(theirs)).status]).toEqual([200, 200]);
-  const member = organizationPath(service, `/members/${admin.userId}`);
-  expect((await call(member, { method: 'DELETE', token: founder.token })).status).toBe(204);
-  expect([(await apps(own)).status, (await apps(theirs)).status]).toEqual([200, 401]);
-  expect(await service.outbox(`revocation:management_key.${textAt(theirs, 'id')}`)).toHaveLength(1);
-});
+const lossesOfAuthority = {
+  'a removed member': { method: 'DELETE', expected: 204 },
+  'an admin who becomes a developer': { method: 'PATCH', json: { role: 'developer' }, expected: 200 },
+};
+
+test.each(Object.entries(lossesOfAuthority))(
+  '%s keeps no management key of the organization',
+  async (_, { expected, ...change }) => {
+    const founder = await newPerson(service, 'business');
+    const admin = await newMember(service, mailbox, { organization: founder, role: 'admin' });
+    const path = `${service.url}/v1/console/management-keys`;
+    const json = { name: 'CI', scopes: ['apps:read'] };
+    const own = await call(path, { method: 'POST', token: founder.token, json });
+    const theirs = await call(path, { method: 'POST', token: admin.acting, json });
+    const apps = (key: typeof own) => call(`${service.url}/v1/integrations/apps`, { token: textAt(key, 'key') });
+    expect([(await apps(own)).status, (await apps(theirs)).status]).toEqual([200, 200]);
+    const member = organizationPath(service, `/members/${admin.userId}`);
+    const toOwner = await call(member, { method: 'PATCH', token: founder.token, json: { role: 'owner' } });
+    expect([toOwner.status, (await apps(theirs)).status]).toEqual([200, 200]);
+    expect((await call(member, { ...change, token: founder.token })).status).toBe(expected);
+    expect([(await apps(own)).status, (await apps(theirs)).status]).toEqual([200, 401]);
+    expect(await service.outbox(`revocation:management_key.${textAt(theirs, 'id')}`)).toHaveLength(1);
+  },
+);
 
 describe('a required second factor', () => {
   test('keeps members without one from acting', async () => {

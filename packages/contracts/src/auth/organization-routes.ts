@@ -92,7 +92,7 @@ const memberRoutes = {
     path: '/v1/console/organization/members/{svc_user_id}',
     summary: 'Change the role of a member',
     description:
-      'Holds within a second in tokens already issued. Only an owner makes owners, or changes the role of one. The last owner keeps the role.',
+      'Holds within a second in tokens already issued; below `admin`, management keys that the member has created end with it. Only an owner makes owners, or changes the role of one. The last owner keeps the role.',
     request: { params: memberParams, body: jsonBody(updateMemberRequestSchema) },
     responses: { 200: json('The member.', memberSchema) },
     errors: ['not_found', 'role_not_allowed', 'last_owner'],

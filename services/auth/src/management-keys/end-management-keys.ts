@@ -50,7 +50,7 @@ export const endManagementKeys = async (
   await updateSessionOfManagementKeys(trx, account.id, newSessionId(deps, now, revokedThrough));
 };
 
-/** Ends the keys that a person has created for an organization, and still knows after leaving it. */
+/** Ends the keys that a person has created for an organization, and still knows when no longer allowed to. */
 export const endManagementKeysOfCreator = async (
   trx: Transaction,
   membership: { readonly organizationId: string; readonly userId: string },

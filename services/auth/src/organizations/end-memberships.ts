@@ -1,4 +1,4 @@
-import { authEvents, keyVersionText, type newId, type Role } from '@svc/contracts';
+import { authEvents, isRoleEnough, keyVersionText, type newId, type Role } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
 import { AppError } from '@svc/service-kit';
 import { lockAccount } from '../accounts/index.ts';
@@ -36,7 +36,7 @@ export const endMembership = async (trx: Transaction, membership: MembershipReco
 
 /**
  * Changes the role of a member of a locked organization: here at once, in other services within a second, because they ask
- * for the present role of tokens that name an earlier version.
+ * for the present role of tokens that name an earlier version. A role that may not create management keys keeps none.
  */
 export const changeRole = async (trx: Transaction, membership: MembershipRecord, role: Role): Promise<void> => {
   await updateRole(trx, { id: membership.id, role });
@@ -44,6 +44,7 @@ export const changeRole = async (trx: Transaction, membership: MembershipRecord,
   // Tokens from before the upgrade of a personal account name no membership.
   const isFounder = membership.organizationId === membership.userId;
   if (isFounder) await endActingSessions(trx, membership, membership.joinedAt);
+  if (!isRoleEnough(role, 'admin')) await endManagementKeysOfCreator(trx, membership);
 };
 
 const supersededBy = ({ id, version }: MembershipRecord) => ({
