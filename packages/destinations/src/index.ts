@@ -7,6 +7,6 @@ export {
   parseDestination,
 } from './destination.ts';
 export { createPinnedAgent, type PinnedAgent } from './pinned-agent.ts';
-export { AnswerUnfinished } from './pinned-connection.ts';
+export { AnswerUnfinished, type CachingHeaders } from './pinned-connection.ts';
 export { isPublicAddress } from './public-address.ts';
 export { createSystemLookup } from './system-lookup.ts';

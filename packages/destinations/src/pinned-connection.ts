@@ -31,10 +31,18 @@ export interface BoundedGet {
   readonly bodyBytesMax: number;
 }
 
+/** Headers that say how long an answer may be kept (RFC 9111). */
+export interface CachingHeaders {
+  readonly cacheControl: string | undefined;
+  readonly expires: string | undefined;
+  readonly date: string | undefined;
+  readonly age: string | undefined;
+}
+
 /** An answer with the beginning of its body. */
 export interface ReadAnswer {
   readonly statusCode: number;
-  readonly cacheControl: string | undefined;
+  readonly caching: CachingHeaders;
   readonly body: Buffer;
 }
 
@@ -111,9 +119,9 @@ export const openPinnedConnection = async (
     },
     get: async (path, { headers, bodyBytesMax }) => {
       const limits = { readBytesMax: bodyBytesMax, keptBytesMax: bodyBytesMax, destroy };
-      const { statusCode, cacheControl, body } = await send(client, { method: 'GET', path, headers }, limits);
+      const { statusCode, caching, body } = await send(client, { method: 'GET', path, headers }, limits);
       hasServed = true;
-      return { statusCode, cacheControl, body };
+      return { statusCode, caching, body };
     },
     isOpen: () => !socket.destroyed && !socket.readableEnded && socket.writable,
     hasServed: () => hasServed,
@@ -186,7 +194,7 @@ const send = (
   { readBytesMax, keptBytesMax, destroy }: SendLimits,
 ): Promise<Answer & ReadAnswer> => {
   return new Promise((resolve, reject) => {
-    let answer: Answer & Omit<ReadAnswer, 'body'> = { statusCode: 0, retryAfter: undefined, cacheControl: undefined };
+    let answer: Answer & Omit<ReadAnswer, 'body'> = { statusCode: 0, retryAfter: undefined, caching: cachingOf({}) };
     const kept: Buffer[] = [];
     let bytes = 0;
     const finish = () => resolve({ ...answer, body: Buffer.concat(kept).subarray(0, keptBytesMax) });
@@ -198,7 +206,7 @@ const send = (
           return typeof value === 'string' ? value : undefined;
         };
         if (statusCode >= FINAL_STATUS_MIN) {
-          answer = { statusCode, retryAfter: fieldOf('retry-after'), cacheControl: fieldOf('cache-control') };
+          answer = { statusCode, retryAfter: fieldOf('retry-after'), caching: cachingOf(fields) };
         }
       },
       onResponseData(_controller, chunk) {
@@ -215,5 +223,15 @@ const send = (
     });
   });
 };
+
+type Fields = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Repeated `Cache-Control` lines are one list (RFC 9110 section 5.3). The others have one value. */
+const cachingOf = (fields: Fields): CachingHeaders => ({
+  cacheControl: [fields['cache-control'] ?? []].flat().join(', ') || undefined,
+  expires: [fields['expires']].flat()[0],
+  date: [fields['date']].flat()[0],
+  age: [fields['age']].flat()[0],
+});
 
 const toError = (reason: unknown): Error => (reason instanceof Error ? reason : new Error('aborted'));

@@ -254,11 +254,16 @@ describe('a document is kept', () => {
     expect(fetchesOf(app)).toBe(2);
   });
 
-  test.each([
-    ['max-age=7200', 2],
-    ['public, max-age=604800', 24],
-  ])('as long as %s says, at most a day: %d hours', async (header, hours) => {
-    const app = newClient({}, { headers: { 'cache-control': header } });
+  test.each<[Record<string, string>, number]>([
+    [{ 'cache-control': 'max-age=7200' }, 2],
+    [{ 'cache-control': 'public, max-age=604800' }, 24],
+    [{ 'cache-control': 'max-age=10800', age: '3600' }, 2],
+    [{ 'cache-control': 'no-store, max-age=7200' }, 1],
+    [{ date: 'Sat, 28 Nov 2026 10:00:00 GMT', expires: 'Sat, 28 Nov 2026 13:00:00 GMT' }, 3],
+    [{ 'cache-control': 'max-age=7200', expires: '0' }, 2],
+    [{ expires: '0' }, 1],
+  ])('as long as %j say, at least an hour and at most a day: %d hours', async (headers, hours) => {
+    const app = newClient({}, { headers });
     await openPage(app);
     service.clock.advanceMs(hours * HOUR_MS - 60_000);
     await openPage(app);

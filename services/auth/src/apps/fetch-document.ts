@@ -1,6 +1,7 @@
 import { appFieldsSchema, linkSchema } from '@svc/contracts';
 import {
   type AllowTargets,
+  type CachingHeaders,
   checkDestination,
   type Lookup,
   type PinnedAgent,
@@ -113,10 +114,10 @@ export const createFetchDocument =
       headers: { accept: 'application/json', 'user-agent': 'svc-client-metadata/1' },
       bodyBytesMax: DOCUMENT_BYTES_MAX + 1,
     };
-    const { statusCode, body, cacheControl } = await agent.get(checked, request, signal);
+    const { statusCode, body, caching } = await agent.get(checked, request, signal);
     if (statusCode !== HTTP_OK) throw new DocumentFault('the status is not 200');
     if (body.length > DOCUMENT_BYTES_MAX) throw new DocumentFault('longer than 5 KiB');
-    return { app: readDocument(clientId, decode(body)), keptMs: keptMsOf(cacheControl) };
+    return { app: readDocument(clientId, decode(body)), keptMs: keptMsOf(caching) };
   };
 
 const decode = (body: Buffer): string => {
@@ -127,8 +128,15 @@ const decode = (body: Buffer): string => {
   }
 };
 
-/** Returns the time of `max-age` (RFC 9111 section 5.2.2.1) within our bounds. */
-const keptMsOf = (cacheControl: string | undefined): number => {
-  const seconds = /(?:^|[\s,])max-age="?(\d{1,10})/i.exec(cacheControl ?? '')?.[1];
-  return Math.min(KEPT_MS_MAX, Math.max(KEPT_MS_MIN, Number(seconds ?? 0) * SECOND_MS));
+/** Returns the time for which an answer is fresh (RFC 9111 section 4.2) within our bounds. */
+const keptMsOf = (caching: CachingHeaders): number =>
+  Math.min(KEPT_MS_MAX, Math.max(KEPT_MS_MIN, freshSecondsOf(caching) * SECOND_MS));
+
+/** Returns the seconds for which an answer stays fresh. Unreadable headers count as stale. */
+const freshSecondsOf = ({ cacheControl = '', expires = '', date = '', age = '' }: CachingHeaders): number => {
+  if (/(?:^|[\s,])(?:no-store|no-cache)(?:$|[\s,=])/i.test(cacheControl)) return 0;
+  const maxAge = /(?:^|[\s,])max-age="?(\d{1,10})/i.exec(cacheControl)?.[1];
+  const seconds = maxAge === undefined ? (Date.parse(expires) - Date.parse(date)) / SECOND_MS : Number(maxAge);
+  const elapsed = /^\d{1,10}$/.test(age) ? Number(age) : 0;
+  return Number.isNaN(seconds) ? 0 : seconds - elapsed;
 };
