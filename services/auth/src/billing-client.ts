@@ -87,8 +87,8 @@ export const createBillingClient = (options: { readonly baseUrl: string; readonl
   };
 };
 
-/** A subscription that will not pay again. */
-const ENDED: readonly Usage['status'][] = ['canceled', 'incomplete', 'incomplete_expired'];
+/** States of a subscription that has ended, or that was never paid. */
+const ENDED: readonly Usage['status'][] = ['canceled', 'unpaid', 'incomplete', 'incomplete_expired'];
 
 const toPlan = ({ plan, status, services, weekly, monthly, extra }: AccountUsage): PaidPlan | null => {
   if (plan === null || status === null || weekly === null || monthly === null || ENDED.includes(status)) return null;

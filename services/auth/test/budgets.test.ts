@@ -360,7 +360,10 @@ describe('the consent page', () => {
     expect(extraText).not.toContain('never pay extra');
     const none = { chat: false, audio_transcription: false };
     expect(await textOf({ status: 'past_due' })).toContain('payment for your plan is overdue');
-    expect(await textOf({ status: 'unpaid', services: none })).toContain('payment for your plan is overdue');
+    const late = await textOf({ status: 'past_due', services: none });
+    expect(late).toContain('payment for your plan is overdue');
+    expect(late).toContain('the app cannot use it for now');
+    expect(await textOf({ status: 'unpaid', services: none })).toContain('You have no active plan');
     expect(await textOf({ status: 'paused', services: none })).toContain('Your plan is suspended');
     const noAudio = await textOf({ services: { chat: true, audio_transcription: false } });
     expect(noAudio).toContain('does not include audio transcription');

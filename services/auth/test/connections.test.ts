@@ -89,10 +89,12 @@ describe('GET consent', () => {
   test('the plan is null without a live subscription, and unknown is 503, never null', async () => {
     billing.usage = usageOf(NO_PLAN);
     expect((await consent()).body).toMatchObject({ plan: null });
-    billing.usage = usageOf({ status: 'canceled' });
-    expect((await consent()).body).toMatchObject({ plan: null });
-    billing.usage = usageOf({ status: 'unpaid' });
-    expect((await consent()).body).toMatchObject({ plan: { status: 'unpaid' } });
+    for (const status of ['canceled', 'unpaid', 'incomplete_expired'] as const) {
+      billing.usage = usageOf({ status });
+      expect((await consent()).body).toMatchObject({ plan: null });
+    }
+    billing.usage = usageOf({ status: 'past_due' });
+    expect((await consent()).body).toMatchObject({ plan: { status: 'past_due' } });
     billing.isDown = true;
     expect((await consent()).status).toBe(503);
     billing.isDown = false;

@@ -46,8 +46,6 @@ const choosePlan = ({ text, path }: Surroundings): Html => {
   return html`<a class="second" href="/plans${next}">${text.choosePlan}</a>`;
 };
 
-/** States in which a payment is missing (`past_due` still admits requests for some days). */
-const OVERDUE: readonly ConsentPlan['status'][] = ['past_due', 'unpaid'];
 const PERCENT_MAX = 100;
 
 const warningsOf = (
@@ -63,8 +61,9 @@ const warningsOf = (
     isUsable: !isReached && isServed,
     lines: [
       ...(isReached ? [capReached(formatWeekday(reached.resets_at, locale))] : []),
-      ...(OVERDUE.includes(status) ? [text.paymentOverdue] : []),
-      ...(!isServed && !OVERDUE.includes(status) ? [text.planPaused] : []),
+      // An overdue plan still admits requests for some days.
+      ...(status === 'past_due' ? [text.paymentOverdue] : []),
+      ...(isServed ? [] : [text.planPaused]),
       ...(isServed && !services.audio_transcription ? [text.noAudio] : []),
       ...(isServed && !services.chat ? [text.noChat] : []),
     ],
