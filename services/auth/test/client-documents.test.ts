@@ -240,6 +240,33 @@ describe('fetches', () => {
   });
 });
 
+describe('hosts that answer slowly', () => {
+  const openFrom = (source: string, app: RegisteredApp) =>
+    newBrowser(service).open(pageOf(app), { 'x-forwarded-for': source });
+
+  test('hold up the source that asks for them, and no other', async () => {
+    const slow = Array.from({ length: 20 }, () => newClient({}, { isSlow: true }));
+    let answered = 0;
+    const pages = slow.map(async (app) => {
+      const { status } = await openFrom('192.0.2.1', app);
+      answered += 1;
+      return status;
+    });
+    await waitFor(() => slow.filter((app) => fetchesOf(app) === 1).length === 4);
+    const page = await openFrom('192.0.2.2', newClient());
+    expect([page.status, answered]).toEqual([200, 0]);
+    for (const { clientId } of slow) host.serve(new URL(clientId).pathname, { status: 404 });
+    host.hangUp();
+    expect(new Set(await Promise.all(pages))).toEqual(new Set([400]));
+  });
+
+  test('are asked once for callers that wait in turn, also if that fails', async () => {
+    const app = newClient({}, { status: 500 });
+    const pages = await Promise.all(Array.from({ length: 12 }, () => openPage(app)));
+    expect([new Set(pages.map(({ status }) => status)), fetchesOf(app)]).toEqual([new Set([400]), 1]);
+  });
+});
+
 describe('a document is kept', () => {
   test('for an hour although its host forbids it, then fetched again with its changes', async () => {
     const app = newClient({}, { headers: { 'cache-control': 'no-store' } });

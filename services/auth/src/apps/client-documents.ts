@@ -1,7 +1,8 @@
 import { documentOperations, isMetadataUrl } from '@svc/contracts';
 import { camelKeys, type SnakeKeys, snakeKeys } from '@svc/database';
 import { type Binding, bind, type Clock, type Logger } from '@svc/service-kit';
-import { createBoundedQueue } from '../bounded-queue.ts';
+import { createBoundedQueue, createKeyedQueues } from '../bounded-queue.ts';
+import { subscriberOf } from '../network-address.ts';
 import type { SourceLimit } from '../throttling.ts';
 import { later, MINUTE_MS } from '../time.ts';
 import type { Executor, Transact, Transaction } from '../transact.ts';
@@ -108,6 +109,8 @@ export const deleteUnusedDocumentedApps = async (executor: Executor, before: Dat
 
 /** Strangers choose the addresses, so few fetches run and wait at one time. */
 const FETCHES = { runningMax: 16, waitingMax: 128, refusal: 'Too many clients are being looked up. Try again.' };
+/** One source, with hosts that answer slowly, does not hold up the others. */
+const FETCHES_PER_SOURCE = { ...FETCHES, runningMax: 4 };
 
 /** Time for which a failure is remembered. */
 const FAILURE_MS = MINUTE_MS;
@@ -145,31 +148,49 @@ export interface ClientDocuments {
 
 export const createClientDocuments = (deps: ClientDocumentsDeps): ClientDocuments => {
   const queue = createBoundedQueue(FETCHES);
+  const inTurnOfSource = createKeyedQueues(FETCHES_PER_SOURCE);
   const running = new Map<string, Promise<boolean>>();
-  const failures = new Map<string, number>();
-  const fetchOnce = (clientId: string): Promise<boolean> => {
-    const known = running.get(clientId) ?? queue(() => renew(deps, clientId)).finally(() => running.delete(clientId));
-    running.set(clientId, known);
-    return known;
+  const failures = createFailures(deps.clock);
+  const fetchNow = async (clientId: string): Promise<boolean> => {
+    try {
+      const isKnown = await queue(() => renew(deps, clientId));
+      if (!isKnown) failures.remember(clientId);
+      return isKnown;
+    } finally {
+      running.delete(clientId);
+    }
   };
-  const rememberFailure = (clientId: string, untilMs: number): void => {
-    failures.delete(clientId);
-    failures.set(clientId, untilMs);
-    const [oldest] = failures.keys();
-    if (failures.size > REMEMBERED_MAX && oldest !== undefined) failures.delete(oldest);
+  const fetchOnce = async (clientId: string): Promise<boolean> => {
+    // It may have failed for another caller meanwhile.
+    if (failures.has(clientId)) return false;
+    const known = running.get(clientId) ?? fetchNow(clientId);
+    running.set(clientId, known);
+    return await known;
   };
   return {
     isEnabled: deps.isEnabled,
     resolve: async (clientId, source) => {
       if (!deps.isEnabled || !isMetadataUrl(clientId)) return false;
-      const now = deps.clock();
       const expiry = await findDocumentExpiry(deps.database, clientId);
-      if (expiry !== undefined && expiry > now) return true;
-      if ((failures.get(clientId) ?? 0) > now.getTime()) return false;
-      if (source !== null && !running.has(clientId)) await deps.fetchLimit.take(source);
-      if (await fetchOnce(clientId)) return true;
-      rememberFailure(clientId, now.getTime() + FAILURE_MS);
-      return false;
+      if (expiry !== undefined && expiry > deps.clock()) return true;
+      if (failures.has(clientId)) return false;
+      if (source === null) return await fetchOnce(clientId);
+      if (!running.has(clientId)) await deps.fetchLimit.take(source);
+      return await inTurnOfSource(subscriberOf(source), () => fetchOnce(clientId));
+    },
+  };
+};
+
+/** Remembers failures for a minute. */
+const createFailures = (clock: Clock) => {
+  const untilMs = new Map<string, number>();
+  return {
+    has: (clientId: string): boolean => (untilMs.get(clientId) ?? 0) > clock().getTime(),
+    remember: (clientId: string): void => {
+      untilMs.delete(clientId);
+      untilMs.set(clientId, clock().getTime() + FAILURE_MS);
+      const [oldest] = untilMs.keys();
+      if (untilMs.size > REMEMBERED_MAX && oldest !== undefined) untilMs.delete(oldest);
     },
   };
 };

@@ -1,6 +1,6 @@
 import type { AppTermsChange, Connection, newId } from '@svc/contracts';
 import { AppError, type Clock } from '@svc/service-kit';
-import { type BoundedQueue, createBoundedQueue } from '../bounded-queue.ts';
+import { createKeyedQueues } from '../bounded-queue.ts';
 import type { Executor, Transact } from '../transact.ts';
 import { auditRecord, type ConnectionAction, insertAuditEntries, type Origin } from './audit.ts';
 import {
@@ -38,28 +38,10 @@ export interface TermsTurns {
 }
 
 export const createTermsTurns = (): TermsTurns => {
-  const queues = new Map<string, { readonly queue: BoundedQueue; users: number }>();
-  const enter = (name: string) => {
-    const refusal = 'This connection is being changed. Try again in a moment.';
-    const entry = queues.get(name) ?? {
-      queue: createBoundedQueue({ runningMax: 1, waitingMax: WAITING_MAX, refusal }),
-      users: 0,
-    };
-    entry.users += 1;
-    queues.set(name, entry);
-    return entry;
-  };
+  const refusal = 'This connection is being changed. Try again in a moment.';
+  const inTurn = createKeyedQueues({ runningMax: 1, waitingMax: WAITING_MAX, refusal });
   return {
-    run: async ({ userId, clientId }, change) => {
-      const name = `${userId} ${clientId}`;
-      const entry = enter(name);
-      try {
-        return await entry.queue(() => repeatWhileMoved(change));
-      } finally {
-        entry.users -= 1;
-        if (entry.users === 0) queues.delete(name);
-      }
-    },
+    run: ({ userId, clientId }, change) => inTurn(`${userId} ${clientId}`, () => repeatWhileMoved(change)),
   };
 };
 

@@ -19,6 +19,8 @@ export interface DocumentHost {
   /** Paths that were fetched. */
   readonly fetched: string[];
   readonly serve: (path: string, document: HostedDocument) => void;
+  /** Closes all connections, also those of answers that have not ended. */
+  readonly hangUp: () => void;
   readonly stop: () => Promise<void>;
 }
 
@@ -43,6 +45,7 @@ export const startDocumentHost = async (): Promise<DocumentHost> => {
     caFile: authority.caFile,
     fetched,
     serve: (path, document) => documents.set(path, document),
+    hangUp: () => server.closeAllConnections(),
     stop: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
