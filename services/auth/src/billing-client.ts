@@ -46,8 +46,8 @@ export interface ErasedPage {
 
 /** The person who opened the page waits for it. */
 const TIMEOUT_MS = 2_000;
-/** The page renders without these answers. */
-const PAGE_TIMEOUT_MS = 300;
+/** The page renders without this answer. */
+const TYPICAL_USE_TIMEOUT_MS = 300;
 
 /** Creates the client of billing's internal routes. */
 export const createBillingClient = (options: { readonly baseUrl: string; readonly token: string }): BillingClient => {
@@ -65,12 +65,11 @@ export const createBillingClient = (options: { readonly baseUrl: string; readonl
     },
     readTypicalUse: async (clientId) => {
       const params = { client_id: clientId };
-      const call = client.call(internalRoutes.readTypicalUse, { params, timeoutMs: PAGE_TIMEOUT_MS });
+      const call = client.call(internalRoutes.readTypicalUse, { params, timeoutMs: TYPICAL_USE_TIMEOUT_MS });
       return (await call.catch(failUnavailable)).body.week_share_percent;
     },
     readPlan: async (userId) => {
-      const params = { svc_user_id: userId };
-      const call = client.call(internalRoutes.readAccountUsage, { params, timeoutMs: PAGE_TIMEOUT_MS });
+      const call = client.call(internalRoutes.readAccountUsage, { params: { svc_user_id: userId } });
       return toPlan((await call.catch(failUnavailable)).body);
     },
     listErasedAccounts: async ({ since, after }) => {

@@ -101,6 +101,13 @@ describe('GET consent', () => {
     billing.usage = usageOf();
   });
 
+  test('the plan is named although billing is slow', async () => {
+    billing.delayMs = 700;
+    const answer = await consent();
+    billing.delayMs = 0;
+    expect([answer.status, answer.body]).toMatchObject([200, { plan: { name: 'Standard' } }]);
+  });
+
   test('success: returns the time of an existing connection', async () => {
     const friend = await newPerson(service);
     await connect(service, { app, person: friend });

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { type AccountUsage, type AppTerms, type AppTermsChange, appTermsChangeSchema } from '@svc/contracts';
 import { listen } from '@svc/service-kit';
 
@@ -15,6 +16,8 @@ export interface BillingStandIn {
   erased: string[];
   /** Answers nothing but 503 while set. */
   isDown: boolean;
+  /** Time until each answer. */
+  delayMs: number;
   readonly stop: () => Promise<void>;
 }
 
@@ -23,6 +26,7 @@ export const startBillingStandIn = async (): Promise<BillingStandIn> => {
     async (req, res) => {
       const chunks: Buffer[] = [];
       for await (const chunk of req) chunks.push(chunk);
+      await setTimeout(billing.delayMs);
       const { status, body } = answer(billing, req.url ?? '', Buffer.concat(chunks).toString());
       res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     },
@@ -36,6 +40,7 @@ export const startBillingStandIn = async (): Promise<BillingStandIn> => {
     usage: usageOf(),
     erased: [],
     isDown: false,
+    delayMs: 0,
     stop: async () => void (await listener.drain(0)),
   };
   return billing;
