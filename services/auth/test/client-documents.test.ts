@@ -9,6 +9,7 @@ import { type BillingStandIn, startBillingStandIn } from './support/billing-stan
 import { newBrowser } from './support/browser.ts';
 import { type DocumentHost, type HostedDocument, startDocumentHost } from './support/document-host.ts';
 import { call, textAt } from './support/http.ts';
+import { type Mailbox, startMailbox } from './support/mailbox.ts';
 import { openOperator } from './support/operator.ts';
 import {
   approve,
@@ -28,13 +29,16 @@ const HOUR_MS = 3_600_000;
 
 let host: DocumentHost;
 let billing: BillingStandIn;
+let mailbox: Mailbox;
 let service: AuthService;
 let person: Person;
 
 beforeAll(async () => {
   host = await startDocumentHost();
   billing = await startBillingStandIn();
+  mailbox = await startMailbox();
   service = await startAuthService({
+    MAIL_URL: mailbox.url,
     BILLING_INTERNAL_URL: billing.url,
     WEBHOOK_ALLOW_TARGETS: host.allowTarget,
     WEBHOOK_EXTRA_CA_FILE: host.caFile,
@@ -44,6 +48,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await service?.stop();
   await billing?.stop();
+  await mailbox?.stop();
   await host?.stop();
 });
 
@@ -136,6 +141,14 @@ describe('a client of a metadata document', () => {
       { token: person.token },
     );
     expect(details.body).toMatchObject({ app: { client_id: app.clientId, publisher: new URL(host.origin).host } });
+  });
+
+  test('is named with its host in the mail about the new connection', async () => {
+    const ada = await newPerson(service);
+    await connect(service, { app: newClient(), person: ada });
+    const { email } = await service.database('accounts').where({ id: ada.userId }).first('email');
+    const named = `Agent (${new URL(host.origin).host})`;
+    await waitFor(() => mailbox.mailsTo(email).some(({ text }) => text.includes(named)));
   });
 
   test.each([['svc official'], ['x'.repeat(81)], ['reversed \u202e name'], [42], [undefined]])(

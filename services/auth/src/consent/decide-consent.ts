@@ -2,7 +2,7 @@ import type { BudgetLimit, Scope } from '@svc/contracts';
 import { snakeKeys } from '@svc/database';
 import { AppError } from '@svc/service-kit';
 import { findAccountById } from '../accounts/index.ts';
-import { type AppRecord, addToRedirectUri, findAppById, holdApp } from '../apps/index.ts';
+import { type AppRecord, addToRedirectUri, findAppById, holdApp, isOwned } from '../apps/index.ts';
 import type { BillingClient } from '../billing-client.ts';
 import { addGrant, type Origin, openGrant, planTerms, type TermsTurns } from '../connections/index.ts';
 import { enqueueMail, type MailOutboxDeps } from '../mail/index.ts';
@@ -51,10 +51,14 @@ export const openApprovedGrant = async (deps: OpenApprovedGrantDeps, approval: A
       const given = { scope: scopes.join(' '), now: deps.clock(), deviceName };
       const { grant, isNew } = await openGrant(deps, trx, { ...key, ...given, budget, terms, origin });
       await issue(trx, grant.id);
-      if (isNew) await mailConnectedApp(deps, trx, { userId, appName: app.name });
+      if (isNew) await mailConnectedApp(deps, trx, { userId, appName: nameInMail(app) });
     });
   });
 };
+
+/** Returns the app's name. That of an unregistered one is its own claim, so its host stands beside it. */
+const nameInMail = (app: AppRecord): string =>
+  isOwned(app) ? app.name : `${app.name} (${new URL(app.clientId).host})`;
 
 const mailConnectedApp = async (
   deps: MailOutboxDeps,
