@@ -181,6 +181,14 @@ describe('the journey', () => {
     expect(consent.text).toContain('value="3.00"');
   });
 
+  test('answers a malformed address with a page to a browser, and with JSON to others', async () => {
+    for (const query of ['locale=fr', `user_code=${'x'.repeat(65)}`, 'user_code=a&user_code=b']) {
+      const page = await newBrowser(service).open(`${PAGE}?${query}`, { accept: 'text/html' });
+      expect([page.status, page.headers.get('content-type')]).toEqual([422, 'text/html; charset=utf-8']);
+      expect((await call(`${service.url}${PAGE}?${query}`)).body).toMatchObject({ detail: [{}] });
+    }
+  });
+
   test('speaks Italian, and leads to the same code in the other language', async () => {
     const { userCode } = await newCodes();
     const { browser, consent } = await typeCode(await newPerson(service), userCode);

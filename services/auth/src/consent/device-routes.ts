@@ -16,6 +16,7 @@ import {
   toSignIn,
   wrongCodePage,
 } from './device-page.ts';
+import { invalidQueryPage, prefersHtml } from './fault-pages.ts';
 
 /** Eight letters without vowels, so that they form no words (RFC 8628 section 6.1). */
 const USER_CODE = /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/;
@@ -47,10 +48,14 @@ interface PageRequest {
 
 /** Binds the pages on which people connect a device (RFC 8628 section 3.3). They need no script. */
 export const devicePageRoutes = (deps: DevicePagesDeps & VerificationDeps): Binding[] => [
-  bind(routes.showDevicePage, ({ query, req, res, clientAddress }) => {
-    const locale = query.locale ?? preferredLocale(req);
-    return showDevicePage(deps, { req, res, clientAddress }, { typed: query.user_code, locale });
-  }),
+  bind(
+    routes.showDevicePage,
+    ({ query, req, res, clientAddress }) => {
+      const locale = query.locale ?? preferredLocale(req);
+      return showDevicePage(deps, { req, res, clientAddress }, { typed: query.user_code, locale });
+    },
+    (issues, req) => (prefersHtml(req) ? invalidQueryPage(preferredLocale(req), issues) : undefined),
+  ),
   bind(routes.submitDeviceCode, ({ req, clientAddress }) => submitDeviceCode(deps, { req, source: clientAddress })),
   bind(routes.submitDeviceDecision, ({ req, clientAddress }) =>
     submitDeviceDecision(deps, { req, source: clientAddress }),
