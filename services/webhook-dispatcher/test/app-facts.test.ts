@@ -1,4 +1,4 @@
-import { newId } from '@svc/contracts';
+import { idTimeAt, idTimeOf, newId } from '@svc/contracts';
 import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
@@ -49,6 +49,32 @@ test('a suspended app gets the end of each connection, in order and without a ga
   expect(ended).toEqual(users);
   const { data } = JSON.parse(rows[400]?.body.toString());
   expect(data).toEqual({ reason: 'app_suspended', revoked_at: '2026-11-20T11:00:00.000Z' });
+});
+
+test('ids of ends by suspension tell the time of their fact, as ids of all events do', async () => {
+  const users = [pair.userId, newId('usr')];
+  for (const userId of users) await facts.connect({ ...pair, userId });
+  await facts.untilSent(owner.clientId, ['integration.connected', 'integration.connected']);
+  const at = Date.parse('2026-11-20T11:00:00.123Z');
+  const hex = at.toString(16).padStart(12, '0');
+  await publishFact(world, {
+    id: `${hex.slice(0, 8)}-${hex.slice(8)}-7abc-8def-0123456789ab`,
+    subject: 'auth.app.disconnected.v1',
+    aggregate: `disconnection:${owner.clientId}`,
+    version: 1,
+    data: {
+      client_id: owner.clientId,
+      revoked_at: new Date(at).toISOString(),
+      connections: users.map((svc_user_id) => ({ svc_user_id, version: 2 })),
+    },
+  });
+  await waitFor(async () => (await facts.sentTo(owner.clientId)).length === 4);
+  const ends = await world.database
+    .knex('events')
+    .where({ owner_id: owner.clientId, event: 'integration.revoked' })
+    .pluck('event_id');
+  expect(new Set(ends).size).toBe(2);
+  expect(ends.map(idTimeOf)).toEqual([idTimeAt(at), idTimeAt(at)]);
 });
 
 test('an end by suspension is sent before the reconnection, whose fact arrived first at another consumer', async () => {

@@ -143,6 +143,8 @@ const toDrafts = (fact: ConnectionFact, snapshot: SubscriptionSnapshot | null): 
 };
 
 const DISCONNECTIONS = 'webhook-dispatcher_disconnections';
+/** Characters of a UUID of version 7 up to the end of its time (RFC 9562 section 5.7). */
+const TIME_GROUPS_CHARACTERS = 13;
 const { appDisconnected } = events;
 type DisconnectionFact = EventOf<typeof appDisconnected.subject>;
 
@@ -198,16 +200,13 @@ const applyDisconnections = async (
   await storeEvents(trx, drafts, deps);
 };
 
-/** Derives the id of a fact's part about one user, because a fact may cause one event of a kind and app only. */
+/**
+ * Derives the id of a fact's part about one user, because a fact may cause one event of a kind and app only. It keeps the
+ * time of the fact's id, by which ids of events sort.
+ */
 const partId = (factId: string, userId: string): string => {
+  const time = factId.slice(0, TIME_GROUPS_CHARACTERS);
   const hex = hash('sha256', `${factId} ${userId}`, 'hex');
   // RFC 9562 section 5.8: version 8, in its variant.
-  const groups = [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `8${hex.slice(13, 16)}`,
-    `a${hex.slice(17, 20)}`,
-    hex.slice(20, 32),
-  ];
-  return groups.join('-');
+  return [time, `8${hex.slice(0, 3)}`, `a${hex.slice(3, 6)}`, hex.slice(6, 18)].join('-');
 };
