@@ -83,6 +83,13 @@ describe('success', () => {
     });
   });
 
+  test('bills the begun second that the provider reports for a file that cannot last one', async () => {
+    const answer = await post(audio(10));
+    expect((await json(answer)).usage).toEqual({ type: 'duration', seconds: 1 });
+    const charged = { audio_ms: 1_000, cost_micros: costOfAudio(100, 1_000), is_estimated: false };
+    expect(await recordOf(idOf(answer))).toMatchObject(charged);
+  });
+
   test('verbose_json: returns language, duration and segments', async () => {
     const body = await json(await post(['response_format', 'verbose_json'], ['language', 'it'], audio()));
     expect(body).toMatchObject({ language: 'it', duration: 2, segments: [{ id: 0, text: body.text }] });

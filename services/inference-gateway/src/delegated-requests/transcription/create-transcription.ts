@@ -92,7 +92,7 @@ const admit = (deps: DelegatedDeps, context: Context, candidates: Candidates): P
     service: 'audio_transcription',
     isStreamed: false,
     estimateMicros: costOfAudio(candidates[0].price.micros_per_second, estimateAudioMs(bytes)),
-    holdMicros: costOfAudio(Math.max(...prices), boundAudioMs(bytes)),
+    holdMicros: costOfAudio(Math.max(...prices), boundReportedMs(bytes)),
     idempotencyKey: context.headers['idempotency-key'],
   });
 };
@@ -149,7 +149,7 @@ const billedLength = (
   const { bytes, meter } = running;
   const measured = meter.measure();
   const frames = typeof measured === 'object' ? measured.milliseconds : 0;
-  const isImplausible = reportedMs !== undefined && reportedMs > Math.max(boundAudioMs(bytes), frames);
+  const isImplausible = reportedMs !== undefined && reportedMs > Math.max(boundReportedMs(bytes), frames);
   if (isImplausible) {
     meters.implausibleUsage.inc({ route: route.id });
     log.error({ upstream_route: route.id }, 'the provider reported an implausible usage');
@@ -169,6 +169,9 @@ const rewrite = async (deps: DelegatedDeps, text: HeldText): Promise<RewrittenTr
 
 /** Returns the maximum length of a recording of this size. */
 const boundAudioMs = (bytes: number): number => Math.ceil((bytes * 1000) / BYTES_PER_SECOND_MIN);
+
+/** Returns the maximum that a provider may report for a recording of this size: many count begun seconds. */
+const boundReportedMs = (bytes: number): number => Math.ceil(boundAudioMs(bytes) / 1000) * 1000;
 
 /** Estimates the length of a recording from its size. */
 const estimateAudioMs = (bytes: number): number => Math.ceil((bytes * 1000) / BYTES_PER_SECOND);
