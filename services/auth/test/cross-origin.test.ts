@@ -71,3 +71,13 @@ test.each(['openid-configuration', 'oauth-authorization-server'])('%s announces 
   expect(answer.text).not.toContain('id_token');
   expect(answer.body).not.toHaveProperty('claims_supported');
 });
+
+test.each([
+  '/v1/integrations/oauth/jwks',
+  '/.well-known/openid-configuration',
+  '/.well-known/oauth-authorization-server',
+  '/.well-known/oauth-protected-resource/v1/integrations',
+])('%s, which is no endpoint for tokens, answers errors as `detail`', async (path) => {
+  const answer = await call(`${service.url}${path}`, { method: 'POST' });
+  expect(answer).toMatchObject({ status: 405, body: { detail: { code: 'method_not_allowed' } } });
+});
