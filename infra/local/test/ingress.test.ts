@@ -288,6 +288,20 @@ describe('when one side disconnects', () => {
     expect((await fetch(`${down}/v1/subscriptions/plans`)).status).toBe(503);
   });
 
+  test('lets pages of any origin read its own errors where they may read those of the service', async () => {
+    const down = await startIngress({ auth: 'http://127.0.0.1:1', 'inference-gateway': 'http://127.0.0.1:1' });
+    const originOf = async (path: string) => {
+      const response = await fetch(`${down}${path}`);
+      return [response.status, response.headers.get('access-control-allow-origin')];
+    };
+    expect(await originOf('/v1/integrations/inference/capabilities')).toEqual([503, '*']);
+    expect(await originOf('/v1/integrations/oauth/jwks')).toEqual([503, '*']);
+    expect(await originOf('/v1/integrations/apps')).toEqual([503, null]);
+    expect(await originOf('/v1/chat/completions')).toEqual([503, null]);
+    const { headers } = await fetch(`${down}/v1/integrations/inference/capabilities`);
+    expect(headers.get('access-control-expose-headers')).toBe('X-Request-Id, Retry-After, WWW-Authenticate');
+  });
+
   test('returns a page that reloads while the console is down, and a plain 503 for a file', async () => {
     const down = await startIngress({ console: 'http://127.0.0.1:1' });
     for (const path of ['/', '/docs', '/apps?x=1']) {

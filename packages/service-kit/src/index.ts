@@ -71,6 +71,7 @@ export {
   listUnboundRoutes,
   type ServiceAppOptions,
 } from './http/create-service-app.ts';
+export { CROSS_ORIGIN_HEADERS } from './http/default-headers.ts';
 export { readOauthForm } from './http/parse-body.ts';
 export {
   type BodyReading,

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { type ErrorShape, errorCodes } from '@svc/contracts';
-import { awaitsContinue, type HeadFault } from '@svc/service-kit';
+import { awaitsContinue, CROSS_ORIGIN_HEADERS, type HeadFault } from '@svc/service-kit';
 
 /** Errors of the ingress. All others come from a service. */
 export type IngressErrorCode =
@@ -13,6 +13,7 @@ export type IngressErrorCode =
 export interface IngressError {
   readonly code: IngressErrorCode;
   readonly shape: ErrorShape;
+  readonly isCrossOrigin?: boolean | undefined;
   readonly message?: string;
   readonly retryAfterSeconds?: number;
 }
@@ -37,6 +38,7 @@ export const answerError = (res: ServerResponse, error: IngressError): void => {
     'content-length': body.length,
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
+    ...(error.isCrossOrigin === true ? CROSS_ORIGIN_HEADERS : {}),
   });
   res.end(body);
 };

@@ -148,15 +148,16 @@ const answer = (
 ): void => {
   const { requestId, path, match } = options;
   const shape = match?.errorShape ?? shapeNear(req.url, options.table);
+  const isCrossOrigin = match?.isCrossOrigin;
   res.setHeader('x-request-id', requestId);
   const fault = findHeadFault(req);
   if (fault !== undefined) {
     res.setHeader('connection', 'close');
-    answerError(res, { code: fault, shape });
+    answerError(res, { code: fault, shape, isCrossOrigin });
   } else if (framesBadly(req)) {
     res.writeHead(400, ENDS_CONNECTION).end();
   } else if (req.headers.upgrade?.toLowerCase() === 'websocket') {
-    answerError(res, { code: 'not_implemented', shape, message: 'WebSocket is not supported.' });
+    answerError(res, { code: 'not_implemented', shape, isCrossOrigin, message: 'WebSocket is not supported.' });
   } else if (match !== undefined) {
     const clientAddress = clientAddressOf(req, options.trustProxyHops ?? 0);
     setForwardedHeaders(req.headers, { requestId, clientAddress, scheme: options.scheme });

@@ -17,6 +17,8 @@ export interface IngressMatch {
   readonly template: string;
   /** True if a request that reached the service may have cost something, answered or not. */
   readonly mayCost: boolean;
+  /** True if pages of any origin may read the answers, errors of the ingress included. */
+  readonly isCrossOrigin: boolean;
 }
 
 export interface IngressTable {
@@ -26,6 +28,7 @@ export interface IngressTable {
 export interface IngressRoute extends Omit<IncomingPath, 'service'> {
   readonly service: IngressOwner;
   readonly errors?: RouteDefinition['errors'];
+  readonly crossOrigin?: true;
 }
 
 /** Routes of the sandbox mail server. They are not part of the contract: only the local stack runs it. */
@@ -91,6 +94,7 @@ const insert = (root: PathNode, route: IngressRoute): void => {
     errorShape: route.errorShape,
     template: route.path,
     mayCost: route.errors?.includes('upstream_timeout_uncertain') === true,
+    isCrossOrigin: route.crossOrigin === true,
   };
 };
 
@@ -122,13 +126,20 @@ const findOwner = (root: PathNode, segments: readonly string[]): IngressMatch | 
   }
   const [service] = node.owners;
   if (service === undefined || node.owners.size > 1) return undefined;
-  return { service, errorShape: node.errorShape, template: `${node.template}/*`, mayCost: false };
+  const template = `${node.template}/*`;
+  return { service, errorShape: node.errorShape, template, mayCost: false, isCrossOrigin: false };
 };
 
 /** First segments without pages, so that a mistyped API path is a plain 404. */
 const NO_PAGES = new Set(['v1', 'sandbox', '.well-known', 'internal', 'metrics', 'healthz', 'readyz']);
 
-const PAGES: IngressMatch = { service: 'console', errorShape: 'detail', template: 'pages', mayCost: false };
+const PAGES: IngressMatch = {
+  service: 'console',
+  errorShape: 'detail',
+  template: 'pages',
+  mayCost: false,
+  isCrossOrigin: false,
+};
 
 /** Returns the console as the owner of a path that no route owns, unless it cannot be a page. */
 export const matchPage = (path: string): IngressMatch | undefined =>

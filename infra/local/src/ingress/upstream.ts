@@ -206,14 +206,14 @@ const answerDown = (
     answerWaiting(res);
     return;
   }
-  const shape = match.errorShape;
+  const { errorShape: shape, isCrossOrigin } = match;
   if (isCertain) {
-    answerError(res, { code: 'service_unavailable', shape, retryAfterSeconds: RETRY_AFTER_SECONDS });
+    answerError(res, { code: 'service_unavailable', shape, isCrossOrigin, retryAfterSeconds: RETRY_AFTER_SECONDS });
   } else if (match.mayCost) {
-    answerError(res, { code: 'upstream_timeout_uncertain', shape });
+    answerError(res, { code: 'upstream_timeout_uncertain', shape, isCrossOrigin });
   } else {
     const message = 'The connection to the service was lost before it answered: the request may have been carried out.';
-    answerError(res, { code: 'service_unavailable', shape, message });
+    answerError(res, { code: 'service_unavailable', shape, isCrossOrigin, message });
   }
 };
 

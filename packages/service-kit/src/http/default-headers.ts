@@ -9,7 +9,7 @@ import type { PathEntry } from './route-table.ts';
 const PREFLIGHT_SECONDS = 86_400;
 
 /** Headers that let pages of any origin read a response, without credentials (Fetch standard, section 3.3.3). */
-const CROSS_ORIGIN_HEADERS: Readonly<Record<string, string>> = {
+export const CROSS_ORIGIN_HEADERS: Readonly<Record<string, string>> = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': 'X-Request-Id, Retry-After, WWW-Authenticate',
 };
