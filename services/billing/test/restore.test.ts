@@ -6,7 +6,7 @@ import { organizations } from './support/organizations.ts';
 import { stripeBilling } from './support/stripe-billing.ts';
 
 const { stripe, billing, reset, stop, ...people } = await stripeBilling();
-const { signIn, checkout, confirm, current, pay, subscribe, factsOf } = people;
+const { signIn, checkout, confirm, current, deliver, pay, subscribe, factsOf } = people;
 afterAll(stop);
 beforeEach(reset);
 
@@ -73,6 +73,27 @@ test('credits a top-up paid after the restored moment once, even if the command 
   await afterRestore('2026-11-02T00:00:00Z');
   await afterRestore('2026-11-02T00:00:00Z');
   expect((await confirm(token, body.session_id)).body.wallet.balance_micros).toBe(5_000_000);
+});
+
+test('settles a checkout that the restore has lost and that is paid after the command, once', async () => {
+  const { userId, token } = await signIn();
+  const json = { amount_micros: 5_000_000, ...RETURNS };
+  const { session_id: topUp } = (await billing.call('POST', '/v1/gateway/wallet/top-ups', { token, json })).body;
+  const { session_id: purchase } = (await checkout(token, 'full')).body;
+  await forget(userId);
+  await afterRestore('2026-11-02T00:00:00Z');
+  const paid = pay(topUp);
+  const bought = pay(purchase);
+  const subscriptionId = String(bought['subscription']);
+  const events = [
+    stripe.event('customer.subscription.created', subscriptionId),
+    stripe.event('checkout.session.completed', String(bought['id'])),
+    stripe.event('checkout.session.completed', String(paid['id'])),
+  ];
+  for (const event of [...events, ...events]) expect((await deliver(event)).status).toBe(200);
+  expect((await confirm(token, topUp)).body.wallet.balance_micros).toBe(5_000_000);
+  expect((await confirm(token, purchase)).body.subscription).toMatchObject({ status: 'active', plan: { id: 'full' } });
+  expect(stripe.object(subscriptionId)['status']).toBe('active');
 });
 
 test('takes a refund back again whose event is older than the restored moment and was delivered after it', async () => {

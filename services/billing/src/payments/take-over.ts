@@ -54,6 +54,15 @@ export const settleChargeOf = async (deps: SettleCheckoutDeps, paymentId: string
   if (payment !== undefined) await settleCharge(deps, payment);
 };
 
+/**
+ * Settles a hosted checkout that this database does not have. After a restore to a moment before its start, it may be paid
+ * when all that was paid before has been taken over.
+ */
+export const settleLostSession = async (deps: SettleCheckoutDeps, providerSessionId: string): Promise<void> => {
+  const session = await askForOne(() => deps.stripe.checkout.sessions.retrieve(providerSessionId));
+  if (session?.status === 'complete') await settleSession(deps, session);
+};
+
 /** Settles a hosted checkout. Ignores sessions without our metadata, which belong to other products. */
 export const settleSession = async (deps: SettleCheckoutDeps, session: Stripe.Checkout.Session): Promise<void> => {
   const { database } = deps;

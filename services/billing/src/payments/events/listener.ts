@@ -3,7 +3,7 @@ import { findCheckoutSession, updateProviderSession } from '../checkout-sessions
 import { refreshReversals } from '../refresh-reversals.ts';
 import { refreshSubscription } from '../refresh-subscription.ts';
 import { type SettleCheckoutDeps, settleCheckout } from '../settle-checkout.ts';
-import { settleChargeOf } from '../take-over.ts';
+import { settleChargeOf, settleLostSession } from '../take-over.ts';
 import type { StripeListener } from './receive-event.ts';
 
 /** Dependencies of the listener. */
@@ -19,8 +19,10 @@ export const createStripeListener = (deps: ListenerDeps): StripeListener => ({
     // The event may arrive before the call that created the session returns.
     await updateProviderSession(deps.database, sessionId, providerSessionId);
     const session = await findCheckoutSession(deps.database, sessionId);
+    const place = { work: 'checkouts', item: sessionId } as const;
+    if (session === undefined) await orPutBack(deps, place, () => settleLostSession(deps, providerSessionId));
     if (session?.providerSessionId !== providerSessionId) return;
-    await orPutBack(deps, { work: 'checkouts', item: sessionId }, () => settleCheckout(deps, session));
+    await orPutBack(deps, place, () => settleCheckout(deps, session));
   },
   subscriptionChanged: (id) =>
     orPutBack(deps, { work: 'subscriptions', item: id }, () => refreshSubscription(deps, id)),
