@@ -407,6 +407,9 @@ describe('admission', () => {
       expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(402));
     };
     await refuse('2026-12-01T00:00:00.000Z');
+    // The request before it is settled only now.
+    const { id } = await gateway.database.knex('api_keys').where({ name: 'Nightly' }).first();
+    gateway.billing.spent.set(id, 4_800);
     await waitFor(async () => (await facts()).length === 1);
     await refuse('2026-12-01T00:00:00.000Z');
     await refuse('2027-01-01T00:00:00.000Z');
@@ -415,7 +418,7 @@ describe('admission', () => {
     expect(first.payload).toMatchObject({
       svc_user_id: userId,
       name: 'Nightly',
-      spent_micros: 0,
+      spent_micros: 4_800,
       limit_micros: 5_000,
       resets_at: '2026-12-01T00:00:00.000Z',
     });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { inferenceGatewayEvents } from '@svc/contracts';
 import { appendToOutbox, withOutbox } from '@svc/messaging';
 import type { ApiKeyCaller, Logger } from '@svc/service-kit';
@@ -16,9 +17,12 @@ interface LimitRefusal {
 }
 
 interface LimitReporter {
-  /** Publishes the first refusal of a key in its month. The request does not wait for it. */
+  /**
+   * Publishes the first refusal of a key in its month, with the cost of the requests before it. The request does not wait
+   * for it.
+   */
   readonly refused: (refusal: LimitRefusal) => void;
-  /** Resolves once nothing is being published. */
+  /** Publishes at once what still waits. Resolves once nothing is being published. */
   readonly stop: () => Promise<void>;
 }
 
@@ -26,14 +30,20 @@ interface LimitReporter {
 const KNOWN_MAX = 10_000;
 /** Keys of which a refusal is being published. Later ones are published with a later refusal. */
 const RUNNING_MAX = 100;
+/** Billing knows the cost of a request this long after its end. */
+const SETTLED_AFTER_MS = 2_000;
 
 /** Creates the reporter of this process. If one fails, the next refusal of the key is published instead. */
 export const createLimitReporter = (deps: LimitReporterDeps): LimitReporter => {
   const known = new Map<string, string>();
   const running = new Map<string, Promise<void>>();
+  const stopping = new AbortController();
+  const settlements = (): Promise<void> =>
+    sleep(SETTLED_AFTER_MS, undefined, { signal: stopping.signal }).catch(() => {});
   const publish = async (refusal: LimitRefusal): Promise<void> => {
     const { keyId } = refusal.caller;
     try {
+      await settlements();
       await publishFirst(deps, refusal);
       known.delete(keyId);
       known.set(keyId, refusal.resetsAt);
@@ -52,6 +62,7 @@ export const createLimitReporter = (deps: LimitReporterDeps): LimitReporter => {
       running.set(keyId, publish(refusal));
     },
     async stop() {
+      stopping.abort();
       await Promise.all(running.values());
     },
   };
