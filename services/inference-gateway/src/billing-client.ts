@@ -176,5 +176,5 @@ const keepReceiptRefusal = (error: unknown): never => {
 
 /** Maps a failure between our services to a retryable error. The request is refused rather than served for free. */
 const failUnavailable = (error: unknown): never => {
-  throw new AppError('service_unavailable', undefined, { cause: error });
+  throw new AppError('service_unavailable', undefined, { cause: error, headers: { 'retry-after': '1' } });
 };

@@ -356,6 +356,7 @@ describe('a refusal by billing', () => {
     const answer = await ask('Hello');
     expect(answer.status).toBe(503);
     expect((await json(answer)).detail.code).toBe('service_unavailable');
+    expect(answer.headers.get('retry-after')).toBe('1');
     expect(gateway.provider.counts().requests).toBe(0);
     expect(await recordOf(idOf(answer))).toMatchObject({ outcome: 'released', cost_micros: 0 });
   });

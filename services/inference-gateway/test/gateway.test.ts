@@ -430,6 +430,7 @@ describe('admission', () => {
     gateway.billing.outage = 500;
     const answer = await chat('Hello');
     expect([answer.status, (await json(answer)).error.code]).toEqual([503, 'service_unavailable']);
+    expect(answer.headers.get('retry-after')).toBe('1');
     expect(gateway.provider.counts().requests).toBe(0);
   });
 });

@@ -289,4 +289,5 @@ export class LeaseBook {
 }
 
 /** Maps a failure of billing to a retryable error. The request is refused rather than served for free. */
-const unavailable = (cause: unknown): AppError => new AppError('service_unavailable', undefined, { cause });
+const unavailable = (cause: unknown): AppError =>
+  new AppError('service_unavailable', undefined, { cause, headers: { 'retry-after': '1' } });
