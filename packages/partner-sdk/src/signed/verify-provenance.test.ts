@@ -94,6 +94,8 @@ describe('verifyProvenance rejects', () => {
     const [first] = keys.keys;
     const unknown = verifyProvenance(message, jws, { issuer, keys: { keys: [{ ...first, kid: 'k2' }] } });
     await expect(unknown).rejects.toMatchObject({ fault: 'unknown_key' });
+    const absent: unknown = undefined;
+    expect(await faultOf(message, absent as string)).toBe('malformed');
     for (const nothing of [null, 'text', [], {}, { choices: [1] }]) {
       expect(await faultOf(nothing, jws)).toBeInstanceOf(TypeError);
     }

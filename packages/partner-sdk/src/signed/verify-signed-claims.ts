@@ -30,13 +30,13 @@ export type SignedClaims<T> =
 const ECDSA = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const keyShape = object({ kty: oneOf('EC'), crv: oneOf('P-256'), x: text(), y: text() });
 
-/** Verifies a compact JWS (RFC 7515) with ES256 whose header has this `typ`. Sends no request. */
+/** Verifies a compact JWS (RFC 7515) with ES256 whose header has this `typ`. Sends no request. An absent one is malformed. */
 const verifySignedClaims = async <T extends { readonly iss: string }>(
-  jws: string,
+  jws: unknown,
   { issuer, keys }: Signer,
   { type, shape }: { readonly type: string; readonly shape: Shape<T> },
 ): Promise<SignedClaims<T>> => {
-  const [head = '', body = '', signature = '', ...rest] = jws.trim().split('.');
+  const [head = '', body = '', signature = '', ...rest] = typeof jws === 'string' ? jws.trim().split('.') : [];
   const header = parsePart(head);
   const headerShape = object({ alg: oneOf('ES256'), typ: oneOf(type), kid: text() });
   if (!accepts(headerShape, header) || rest.length > 0) return { ok: false, fault: 'malformed' };
