@@ -28,6 +28,7 @@ afterAll(async () => {
 });
 afterEach(async () => {
   gateway.billing.standing = () => ({ verdict: 'admitted' });
+  gateway.billing.outage = undefined;
   raw.bodies.length = 0;
   await useProviders(gateway, { sandbox: `${gateway.provider.url}/v1` });
 });
@@ -144,6 +145,22 @@ describe('a key without available balance', () => {
     gateway.billing.standing = () => ({ verdict: 'insufficient_balance' });
     await expectRefusal(402);
     gateway.billing.decide = () => ({ verdict: 'admitted' });
+  });
+
+  test.each([
+    ['invalid JSON', '{'],
+    ['no messages', '{"model":"svc-chat"}'],
+    ['an unknown model', '{"model":"none","messages":[{"role":"user","content":"Hi"}]}'],
+  ])('gets 402 before a small body is judged: %s', async (_fault, body) => {
+    const valid = await chat(body);
+    expect([400, 404]).toContain(valid.status);
+    gateway.billing.standing = () => ({ verdict: 'insufficient_balance', available_micros: 0 });
+    const refused = await chat(body);
+    expect(refused.status).toBe(402);
+    const { error } = JSON.parse(await refused.text());
+    expect(error).toMatchObject({ code: 'insufficient_balance', available_micros: 0, needed_micros: null });
+    gateway.billing.outage = 500;
+    expect((await chat(body)).status).toBe(valid.status);
   });
 
   test('is served as soon as it has balance', async () => {

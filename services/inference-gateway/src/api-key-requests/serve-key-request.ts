@@ -45,7 +45,7 @@ type Context = RequestContext<
 
 /**
  * Forwards a request to the first certified route of its model, and proves which provider served it. A key that cannot
- * spend anything is refused before a large body is read.
+ * spend anything is refused before a large body is read, and before a fault in a small one is reported.
  */
 export const serveKeyRequest = async (deps: KeyRequestDeps, endpoint: Endpoint, context: Context): Promise<Reply> => {
   const { caller, requestId, res } = context;
@@ -53,11 +53,8 @@ export const serveKeyRequest = async (deps: KeyRequestDeps, endpoint: Endpoint, 
   const mode = complianceModeOf(context.headers['x-svc-compliance']);
   const isProven = asksForProof(context.headers);
   if (isProven && mode === 'headers') throw new AppError('provenance_needs_body');
-  await refuseUnpaid(deps, context);
-  const { request, shape } = await endpoint.read(deps, { req: context.req, userId: caller.userId });
+  const { request, shape, candidates } = await readPaid(deps, endpoint, context);
   try {
-    const candidates = findRoutes(deps, service, caller, request.model);
-    checkModel(caller, request.model);
     const { book, headers, holdMicros } = await admitKeyRequest(deps, {
       requestId,
       caller,
@@ -85,11 +82,42 @@ export const serveKeyRequest = async (deps: KeyRequestDeps, endpoint: Endpoint, 
 /** Bodies up to this size are read before billing decides: they cost less than a second call. */
 const UNPAID_BODY_BYTES_MAX = 16 * 1024;
 
-const refuseUnpaid = async (deps: KeyRequestDeps, { caller, requestId, req }: Context): Promise<void> => {
+/** Reads a request and finds its routes. The refusal of a key that cannot spend anything precedes faults of the request. */
+const readPaid = async (deps: KeyRequestDeps, endpoint: Endpoint, context: Context): Promise<RoutedRequest> => {
+  const { caller, requestId, req } = context;
   const length = Number(req.headers['content-length'] ?? Number.POSITIVE_INFINITY);
-  if (length <= UNPAID_BODY_BYTES_MAX) return;
-  const refusal = await deps.leases.probe(caller, requestId);
-  if (refusal !== undefined) throw toRefusal(refusal);
+  if (length > UNPAID_BODY_BYTES_MAX) {
+    const refusal = await deps.leases.probe(caller, requestId);
+    if (refusal !== undefined) throw toRefusal(refusal);
+    return await readRouted(deps, endpoint, context);
+  }
+  try {
+    return await readRouted(deps, endpoint, context);
+  } catch (error) {
+    const isFault = error instanceof AppError && error.status < 500;
+    const refusal = isFault ? await deps.leases.probe(caller, requestId).catch(() => undefined) : undefined;
+    throw refusal === undefined ? error : toRefusal(refusal);
+  }
+};
+
+interface RoutedRequest extends ReadRequest {
+  readonly candidates: readonly TokenRoute[];
+}
+
+const readRouted = async (
+  deps: KeyRequestDeps,
+  { service, read }: Endpoint,
+  { caller, req }: Context,
+): Promise<RoutedRequest> => {
+  const { request, shape } = await read(deps, { req, userId: caller.userId });
+  try {
+    const candidates = findRoutes(deps, service, caller, request.model);
+    checkModel(caller, request.model);
+    return { request, shape, candidates };
+  } catch (error) {
+    request.release();
+    throw error;
+  }
 };
 
 /** Only messages have proofs. */
