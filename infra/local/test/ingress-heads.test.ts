@@ -96,6 +96,18 @@ test('RFC 9112 §3.2.2: serves a target in absolute form, whose authority replac
   );
 });
 
+test.each(['Content-Length: 4', 'Transfer-Encoding: chunked'])(
+  'a request whose head the service refuses gets its status before it sends the body: %s',
+  async (framing) => {
+    service = (_req, res) => res.writeHead(402, { connection: 'close' }).end('refused');
+    const socket = connect(Number(new URL(base).port), '127.0.0.1');
+    socket.write(`POST /v1/completions HTTP/1.1\r\nHost: h\r\n${framing}\r\n\r\n`);
+    const [answer] = await once(socket, 'data');
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 402 /);
+    socket.destroy();
+  },
+);
+
 describe('RFC 9110 §10.1.1: a request that waits for 100 Continue', () => {
   const HEAD = 'POST /v1/completions HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n';
   /** Replaces the services by one that invites bodies itself. */

@@ -128,6 +128,7 @@ export const createUpstream = ({ agent, stopping, idleTimeoutMs }: UpstreamOptio
     proxyReq.path = req.url ?? '/';
     endWithAnswer(proxyReq, req, res);
     if (buffer instanceof PassThrough) askBeforeBody(proxyReq, req, buffer);
+    else sendHeadOfLateBody(proxyReq, req);
     proxyReq.once('response', (proxyRes) => leaveStream(proxyReq, proxyRes));
   });
   proxy.on('proxyRes', (proxyRes, _req, res) => passOn(proxyRes, res));
@@ -154,6 +155,15 @@ const askBeforeBody = (proxyReq: ClientRequest, req: IncomingMessage, body: Pass
   proxyReq.setHeader('expect', '100-continue');
   proxyReq.once('continue', () => req.pipe(body));
   proxyReq.flushHeaders();
+};
+
+/** Lets the service decide on a head whose body does not arrive with it. Otherwise Node sends it only with the first byte. */
+const sendHeadOfLateBody = (proxyReq: ClientRequest, { headers }: IncomingMessage): void => {
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = headers;
+  if (length === '0' && encoding === undefined) return;
+  setImmediate(() => {
+    if (!proxyReq.headersSent && !proxyReq.destroyed) proxyReq.flushHeaders();
+  });
 };
 
 /**
