@@ -135,6 +135,7 @@ describe('a key without available balance', () => {
   };
   const expectRefusal = async (status: number): Promise<void> => {
     expect(await sendHead({ 'content-length': String(30 * MEBIBYTE) })).toBe(status);
+    expect(await sendHead({ 'content-length': '100' })).toBe(status);
     expect(await sendHead({ 'transfer-encoding': 'chunked' })).toBe(status);
   };
 
@@ -161,6 +162,16 @@ describe('a key without available balance', () => {
     expect(error).toMatchObject({ code: 'insufficient_balance', available_micros: 0, needed_micros: null });
     gateway.billing.outage = 500;
     expect((await chat(body)).status).toBe(valid.status);
+  });
+
+  test('is probed by no second call if a small body has arrived with its head', async () => {
+    let probes = 0;
+    gateway.billing.standing = () => {
+      probes += 1;
+      return { verdict: 'admitted' };
+    };
+    expect((await chat(messages('{"role":"user","content":"Hi"}'))).status).toBe(200);
+    expect(probes).toBe(0);
   });
 
   test('is served as soon as it has balance', async () => {

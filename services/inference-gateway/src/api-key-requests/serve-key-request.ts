@@ -45,7 +45,7 @@ type Context = RequestContext<
 
 /**
  * Forwards a request to the first certified route of its model, and proves which provider served it. A key that cannot
- * spend anything is refused before a large body is read, and before a fault in a small one is reported.
+ * spend anything is refused before a large or late body is read, and before a fault in another one is reported.
  */
 export const serveKeyRequest = async (deps: KeyRequestDeps, endpoint: Endpoint, context: Context): Promise<Reply> => {
   const { caller, requestId, res } = context;
@@ -79,14 +79,17 @@ export const serveKeyRequest = async (deps: KeyRequestDeps, endpoint: Endpoint, 
   }
 };
 
-/** Bodies up to this size are read before billing decides: they cost less than a second call. */
+/** Bodies up to this size that have arrived are read before billing decides: they cost less than a second call. */
 const UNPAID_BODY_BYTES_MAX = 16 * 1024;
+
+const isAtHand = (req: Context['req']): boolean =>
+  Number(req.headers['content-length'] ?? Number.POSITIVE_INFINITY) <= UNPAID_BODY_BYTES_MAX &&
+  (req.complete || req.readableLength > 0);
 
 /** Reads a request and finds its routes. The refusal of a key that cannot spend anything precedes faults of the request. */
 const readPaid = async (deps: KeyRequestDeps, endpoint: Endpoint, context: Context): Promise<RoutedRequest> => {
   const { caller, requestId, req } = context;
-  const length = Number(req.headers['content-length'] ?? Number.POSITIVE_INFINITY);
-  if (length > UNPAID_BODY_BYTES_MAX) {
+  if (!isAtHand(req)) {
     const refusal = await deps.leases.probe(caller, requestId);
     if (refusal !== undefined) throw toRefusal(refusal);
     return await readRouted(deps, endpoint, context);
