@@ -777,6 +777,7 @@ CREATE TABLE wallets (
   held_micros bigint DEFAULT 0 NOT NULL,
   revision integer DEFAULT 0 NOT NULL,
   created_at timestamp with time zone NOT NULL,
+  recalling_until timestamp with time zone,
   CONSTRAINT wallets_pkey PRIMARY KEY (svc_user_id),
   CONSTRAINT wallets_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text)),
   CONSTRAINT wallets_held_micros_check CHECK ((held_micros >= 0))

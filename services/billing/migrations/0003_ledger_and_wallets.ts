@@ -57,7 +57,9 @@ CREATE TABLE wallets (
   -- Part of the balance that leases, uncertain requests and extra use hold.
   held_micros bigint NOT NULL DEFAULT 0 CHECK (held_micros >= 0),
   revision int NOT NULL DEFAULT 0,
-  created_at timestamptz NOT NULL
+  created_at timestamptz NOT NULL,
+  -- Leases get nothing ahead of need until then: a request waits for what they give back.
+  recalling_until timestamptz
 ) WITH (fillfactor = 50);
 
 -- Paid for requests from a wallet on a UTC day, and the time of the last posting.

@@ -338,6 +338,30 @@ describe('a recall', () => {
     gateway.close();
   });
 
+  test('gets what a key in use has given back, although that key asks for more meanwhile', async () => {
+    const owner = await accounts.fund();
+    const busy = { ...owner, keyId: newId('key') };
+    const { ask, answer } = await open(busy, { hold_micros: 0 }, wanting(100_000));
+    billing.recallLeases = async () => {
+      const report = reportOf({ returned_micros: answer.granted_micros });
+      const next = { ...ask, ...wanting(100_000), needs: [], report };
+      expect(await accounts.sendOne(next)).toMatchObject({ granted_micros: answer.granted_micros });
+      return [{ lease_id: ask.lease_id, report }];
+    };
+    expect((await accounts.ask(owner, { hold_micros: 10_000_000 })).body.verdict).toBe('granted');
+  });
+
+  test('finds nothing granted ahead by its own call', async () => {
+    const owner = await accounts.fund();
+    const busy = { ...owner, keyId: newId('key') };
+    const { ask } = await open(busy, { hold_micros: 0 }, wanting(100_000));
+    const answers = await accounts.send([
+      { ...ask, ...wanting(200_000), needs: [] },
+      leaseAsk(owner, { hold_micros: 9_900_000 }),
+    ]);
+    expect(answers[1]?.decisions).toMatchObject([{ verdict: 'granted' }]);
+  });
+
   test('comes before a request gets less than it asks for', async () => {
     const owner = await accounts.fund();
     const { ask, answer } = await open({ ...owner, keyId: newId('key') }, { hold_micros: 0 }, wanting(100_000, 1));

@@ -39,7 +39,8 @@ BEGIN
         coalesce((t.ask ->> 'has_unanswered')::boolean, false) AS has_unanswered,
         coalesce((t.ask ->> 'has_recalled')::boolean, false) AS has_recalled
       FROM jsonb_array_elements(p_asks) WITH ORDINALITY AS t (ask, place)
-      ORDER BY t.ask ->> 'svc_user_id', t.ask ->> 'key_id', t.place
+      -- What one key gets ahead of need must not be what another is refused.
+      ORDER BY t.ask ->> 'svc_user_id', (t.ask #>> '{wanted,micros}')::bigint, t.ask ->> 'key_id', t.place
   LOOP
     place := q.place;
     recalled := NULL;
@@ -154,7 +155,9 @@ BEGIN
         END IF;
         decisions := decisions || decision;
       END LOOP;
-      IF recalled IS NULL AND w.svc_user_id IS NOT NULL THEN
+      IF cardinality(recalled) > 0 AND NOT q.has_recalled THEN
+        PERFORM pause_grants(q.svc_user_id);
+      ELSIF recalled IS NULL AND w.svc_user_id IS NOT NULL AND coalesce(w.recalling_until <= at, true) THEN
         SELECT * INTO ahead FROM grant_ahead(q.wanted, least(w.balance_micros - w.held_micros, month_left, member_left),
           per_minute - k.minute_count, token_limit - k.minute_tokens);
         l.granted_micros := l.granted_micros + ahead.micros;

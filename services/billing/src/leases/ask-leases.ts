@@ -7,8 +7,8 @@ import {
   type AskedLease,
   askLeases,
   type LeaseHolder,
-  listHoldingLeases,
   listLeaseHolders,
+  pauseHoldingLeases,
   reportLeases,
 } from './queries.ts';
 
@@ -57,7 +57,7 @@ export const grantLeases = async (
 
 /** Recalls what leases hold unspent of a wallet that something else needs. Returns false if there are none. */
 export const recallWallet = async (deps: LeaseDeps, userId: string): Promise<boolean> => {
-  const leaseIds = await listHoldingLeases(deps.database, userId, LEASES_MAX);
+  const leaseIds = await pauseHoldingLeases(deps.database, userId, LEASES_MAX);
   await giveBack(deps, leaseIds);
   return leaseIds.length > 0;
 };

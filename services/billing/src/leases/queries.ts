@@ -53,13 +53,19 @@ const LIST_LEASE_HOLDERS = {
 export const listLeaseHolders = async (database: Knex, leaseIds: readonly string[]): Promise<readonly LeaseHolder[]> =>
   await runPrepared<LeaseHolder>(database, LIST_LEASE_HOLDERS, [leaseIds]);
 
-/** Lists leases of a wallet that hold a part of it, at most `limit`. */
-export const listHoldingLeases = async (database: Knex, userId: string, limit: number): Promise<string[]> =>
-  await database('leases')
+/**
+ * Lists leases of a wallet that hold a part of it, at most `limit`. If there are any, leases of the wallet get nothing ahead
+ * of need until they can be recalled.
+ */
+export const pauseHoldingLeases = async (database: Knex, userId: string, limit: number): Promise<string[]> => {
+  const leaseIds = await database('leases')
     .where({ svc_user_id: userId, ended_at: null })
     .whereRaw('granted_micros - returned_micros > settled_micros')
     .limit(limit)
-    .pluck('lease_id');
+    .pluck<string[]>('lease_id');
+  if (leaseIds.length > 0) await database.raw('SELECT pause_grants(?)', [userId]);
+  return leaseIds;
+};
 
 const SET_MEMBER_LIMIT = { name: 'set_member_limit', text: 'SELECT set_member_limit($1, $2, $3) AS "leaseId"' };
 
