@@ -1,5 +1,5 @@
 import { internalRoutes } from '@svc/contracts';
-import { type ExportSection, streamSections } from '@svc/database';
+import { auditLogSection, type ExportSection, streamSections } from '@svc/database';
 import { type Binding, bind, sendJsonStream } from '@svc/service-kit';
 
 /** Data of billing about a person. */
@@ -82,6 +82,7 @@ export const SECTIONS: readonly ExportSection[] = [
     name: 'payment_provider',
     sql: `SELECT customer_id FROM stripe_customers WHERE svc_user_id = $1`,
   },
+  auditLogSection,
 ];
 
 /** Hands over what the service holds about a person. */
