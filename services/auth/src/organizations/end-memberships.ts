@@ -1,4 +1,5 @@
 import { authEvents, isRoleEnough, keyVersionText, type newId, type Role } from '@svc/contracts';
+import { type RecordableAct, recordAct } from '@svc/database';
 import { appendToOutbox } from '@svc/messaging';
 import { AppError } from '@svc/service-kit';
 import { lockAccount } from '../accounts/index.ts';
@@ -62,6 +63,8 @@ export const requireAnotherOwner = async (
 /** Memberships that end with access to a locked account. */
 interface EndedMemberships {
   readonly account: { readonly id: string };
+  /** Source of the request that ends them. */
+  readonly origin: { readonly clientKind: string };
   /** Undefined if all end, else the time since which people joined. */
   readonly since: Date | undefined;
 }
@@ -70,15 +73,32 @@ interface EndedMemberships {
  * Ends the account's memberships in other organizations. One that ends for distrust stays if the organization has no other
  * owner.
  */
-export const endMembershipsElsewhere = async (
-  trx: Transaction,
-  { account, since }: EndedMemberships,
-): Promise<void> => {
+export const endMembershipsElsewhere = async (trx: Transaction, ended: EndedMemberships): Promise<void> => {
+  const { account, since } = ended;
   for (const membership of await holdMembershipsElsewhere(trx, account.id)) {
     if (!isSince(membership, since)) continue;
     const isOnlyOwner = membership.role === 'owner' && (await countOwners(trx, membership.organizationId)) === 1;
-    if (since === undefined || !isOnlyOwner) await endMembership(trx, membership);
+    if (since === undefined || !isOnlyOwner) await endMembershipWithAccess(trx, membership, ended);
   }
+};
+
+/** Ends a membership with the access to an account. The log of the organization names the account, or the operator. */
+const endMembershipWithAccess = async (
+  trx: Transaction,
+  membership: MembershipRecord,
+  { account, origin }: EndedMemberships,
+): Promise<void> => {
+  const { organizationId, userId } = membership;
+  await endMembership(trx, membership);
+  const isOperator = origin.clientKind === 'service';
+  const act: RecordableAct = {
+    action: 'member.removed',
+    organizationId,
+    actorId: isOperator ? null : account.id,
+    source: isOperator ? 'operator' : 'console',
+    isRecorded: false,
+  };
+  await recordAct(trx, act, { type: 'member', id: userId, name: null });
 };
 
 /** Locks the other organizations of an account, and returns its memberships as they are then. */
@@ -91,15 +111,17 @@ const holdMembershipsElsewhere = async (trx: Transaction, userId: string): Promi
 export const endMembershipsOfOthers = async (
   deps: { readonly newId: typeof newId },
   trx: Transaction,
-  { account, since, now }: EndedMemberships & { readonly now: Date },
+  ended: EndedMemberships & { readonly now: Date },
 ): Promise<void> => {
+  const { account, since, now } = ended;
   const memberships = await listMembershipsOfOrganization(trx, account.id);
   if (memberships.length === 0) return;
   const founder = memberships.find(({ userId }) => userId === account.id);
   if (founder === undefined) await insertMembership(trx, foundersMembership(deps, account.id, now));
   else if (founder.role !== 'owner') await changeRole(trx, founder, 'owner');
   for (const membership of memberships) {
-    if (membership.userId !== account.id && isSince(membership, since)) await endMembership(trx, membership);
+    if (membership.userId === account.id || !isSince(membership, since)) continue;
+    await endMembershipWithAccess(trx, membership, ended);
   }
 };
 
