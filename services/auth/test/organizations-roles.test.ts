@@ -122,6 +122,24 @@ describe('a changed role', () => {
     expect(errorOf(await setRole(admin, { userId: 'usr_x' }, 'viewer'))).toEqual([404, 'not_found']);
   });
 
+  test.each(['viewer', 'billing', 'developer', 'admin'] as const)(
+    'names the owner as the least role that makes, invites or removes owners to a member with the role %s',
+    async (role) => {
+      const token = members[role].acting;
+      for (const answer of [
+        await setRole(token, members.viewer, 'owner'),
+        await remove(token, members.owner),
+        await call(organizationPath(service, '/invitations'), { token, json: { email: 'a@b.co', role: 'owner' } }),
+      ]) {
+        expect([...errorOf(answer), textAt(answer, 'detail', 'required_role')]).toEqual([
+          403,
+          'role_not_allowed',
+          'owner',
+        ]);
+      }
+    },
+  );
+
   test('holds for the account that opened the organization too', async () => {
     const founder = await newPerson(service, 'business');
     const other = await newMember(service, mailbox, { organization: founder, role: 'owner' });
@@ -206,5 +224,12 @@ describe('a removed member', () => {
     expect(status).toBe(202);
     expect((await list(member.acting)).status).toBe(401);
     expect((await list(organization.token)).text).not.toContain(member.userId);
+    const log = await call(organizationPath(service, `/audit?actor=${member.userId}`), { token: organization.token });
+    expect(log.body).toMatchObject({
+      data: [
+        { action: 'member.removed', target: { type: 'member', id: member.userId }, source: 'console' },
+        { action: 'invitation.accepted' },
+      ],
+    });
   });
 });
