@@ -119,6 +119,7 @@ describe('the erasure', () => {
     await connect(service, { app, person: customer });
     const foreign = await newApp(service, await newPerson(service, 'business'));
     await connect(service, { app: foreign, person });
+    await joinOrganization(person);
     await remove(person);
     const token = await mailbox.tokenFor(person.email, 'cancel-deletion');
     service.clock.advanceMs(7 * DAY_MS + 60_000);
@@ -150,6 +151,15 @@ describe('the erasure', () => {
     }
   });
 });
+
+/** Makes a person a member of an organization by a mailed invitation. */
+const joinOrganization = async ({ email, token }: { email: string; token: string }): Promise<void> => {
+  const inviter = await newPerson(service, 'business');
+  const url = `${service.url}/v1/console/organization/invitations`;
+  await call(url, { token: inviter.token, json: { email, role: 'viewer' } });
+  const accepted = { token, json: { token: await mailbox.tokenFor(email, 'invitations') } };
+  expect((await call(`${url}/accept`, accepted)).status).toBe(200);
+};
 
 /** Lists the tables in which any of these texts stands in any column. */
 const tablesThatName = async (texts: readonly string[]): Promise<string[]> => {
