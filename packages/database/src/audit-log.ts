@@ -34,6 +34,8 @@ export const auditLogMigration = async (knex: Knex): Promise<void> => {
     END $$;
     CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR DELETE ON audit_log
       FOR EACH ROW EXECUTE FUNCTION keep_audit_log();
+    CREATE TRIGGER audit_log_not_emptied BEFORE TRUNCATE ON audit_log
+      FOR EACH STATEMENT EXECUTE FUNCTION keep_audit_log();
   `);
 };
 
