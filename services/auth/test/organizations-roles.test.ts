@@ -1,4 +1,5 @@
 import { isRoleEnough, leastRole, type Role, type RoleNeed, roles, routesOf } from '@svc/contracts';
+import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AuthService, startAuthService } from './support/auth-service.ts';
 import { type Answer, call, textAt } from './support/http.ts';
@@ -152,6 +153,43 @@ describe('a changed role', () => {
     const credentials = { email: founder.email, password: 'a long enough passphrase' };
     const signIn = await call(`${service.url}/v1/console/sessions`, { json: credentials });
     expect(errorOf(signIn)).toEqual([401, 'invalid_credentials']);
+  });
+});
+
+describe('the own sign-in of an organization', () => {
+  const confirm = (token: string) =>
+    call(`${service.url}/v1/console/password-resets/confirm`, { json: { token, password: 'yet another passphrase' } });
+  const requestReset = (email: string) => call(`${service.url}/v1/console/password-resets`, { json: { email } });
+  const found = async () => {
+    const founder = await newPerson(service, 'business');
+    await service.database('accounts').where({ id: founder.userId }).update({ email_verified_at: new Date() });
+    const owner = await newMember(service, mailbox, { organization: founder, role: 'owner' });
+    const url = `${service.url}/v1/console/management-keys`;
+    const created = await call(url, { token: owner.acting, json: { name: 'CI', scopes: ['apps:read'] } });
+    const useKey = () => call(`${service.url}/v1/integrations/apps`, { token: textAt(created, 'key') });
+    return { founder, owner, useKey };
+  };
+
+  test('resets its password below admin without ending the keys of the organization', async () => {
+    const { founder, owner, useKey } = await found();
+    expect((await setRole(owner.acting, founder, 'viewer')).status).toBe(200);
+    await requestReset(founder.email);
+    expect((await confirm(await mailbox.tokenFor(founder.email, 'reset-password'))).status).toBe(204);
+    expect((await useKey()).status).toBe(200);
+    expect(await service.outbox(`revocation:keys.${founder.userId}`)).toEqual([]);
+  });
+
+  test('cannot reset its password once it is no member: no mail, and a mailed link is void', async () => {
+    const { founder, owner, useKey } = await found();
+    await requestReset(founder.email);
+    const token = await mailbox.tokenFor(founder.email, 'reset-password');
+    expect((await remove(owner.acting, founder)).status).toBe(204);
+    expect(errorOf(await confirm(token))).toEqual([400, 'token_invalid']);
+    expect((await requestReset(founder.email)).status).toBe(202);
+    const waiting = async () => (await service.database('password_reset_requests')).length;
+    await waitFor(async () => (await waiting()) === 0);
+    expect(await service.database('mailed_tokens').where({ user_id: founder.userId })).toEqual([]);
+    expect((await useKey()).status).toBe(200);
   });
 });
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { authEvents } from '@svc/contracts';
+import { authEvents, isRoleEnough } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
 import { type AccountRecord, findAccountById, updateCredentials } from '../accounts/index.ts';
 import { endSecretsOfOwner, suspendAppsOfOwner } from '../apps/index.ts';
@@ -14,7 +14,7 @@ import {
   endMembershipsElsewhere,
   endMembershipsOfOthers,
 } from '../organizations/index.ts';
-import { endAllSessions, nextRevocation } from '../sessions/index.ts';
+import { endAllSessions, findActing, nextRevocation } from '../sessions/index.ts';
 import { DAY_MS, later } from '../time.ts';
 import type { Transaction } from '../transact.ts';
 
@@ -49,6 +49,8 @@ interface AccessKind {
   /** Tables whose rows are such credentials. None if they are elsewhere, or are signed and not stored. */
   readonly tables: readonly string[];
   readonly endedBy: Readonly<Record<Ending, Extent>>;
+  /** Keys that belong to an organization, not to the person who signs in as it. Only an admin takes them back. */
+  readonly isOfOrganization?: true;
   readonly end: (deps: MailOutboxDeps, trx: Transaction, ended: EndedKind) => Promise<void>;
 }
 
@@ -118,11 +120,13 @@ export const ACCESS_KINDS: readonly AccessKind[] = [
   {
     // API keys, which the inference gateway stores.
     tables: [],
+    isOfOrganization: true,
     endedBy: endedBy(['kept', 'all', 'kept', 'since', 'all', 'all']),
     end: (_deps, trx, ended) => endApiKeys(trx, ended),
   },
   {
     tables: ['management_keys'],
+    isOfOrganization: true,
     endedBy: endedBy(['kept', 'all', 'kept', 'since', 'all', 'all']),
     end: (deps, trx, ended) => endManagementKeys(deps, trx, ended),
   },
@@ -216,8 +220,10 @@ export const endAccess = async (
 ): Promise<AccountRecord> => {
   if (endings.includes('intrusion') && distrustedSince === undefined) throw new Error('an intrusion has no time');
   const revokedThrough = await nextRevocation(deps, trx, { account, now });
+  const withoutRevocation = endings.filter((ending) => ending !== 'revocation');
+  const areKeysRevoked = await mayRevokeKeys(trx, { account, origin, endings });
   for (const kind of ACCESS_KINDS) {
-    const extent = widestExtent(kind, endings);
+    const extent = widestExtent(kind, kind.isOfOrganization && !areKeysRevoked ? withoutRevocation : endings);
     if (extent === 'kept') continue;
     const since = extent === 'since' ? distrustedSince : undefined;
     await kind.end(deps, trx, { account, origin, now, revokedThrough, since });
@@ -225,6 +231,20 @@ export const endAccess = async (
   const after = await findAccountById(trx, account.id);
   if (after === undefined) throw new Error('a locked account vanished');
   return after;
+};
+
+/**
+ * Returns true for a personal account, for an organization whose own sign-in is at least an admin of it or becomes its owner
+ * again, and for an operator.
+ */
+const mayRevokeKeys = async (
+  trx: Transaction,
+  { account, origin, endings }: Pick<EndedAccess, 'account' | 'origin' | 'endings'>,
+): Promise<boolean> => {
+  if (origin.clientKind === 'service') return true;
+  if (endings.includes('unproven_address') || endings.includes('intrusion')) return true;
+  const acting = await findActing(trx, { organizationId: null }, account);
+  return acting === null || (acting !== undefined && isRoleEnough(acting.role, 'admin'));
 };
 
 const widestExtent = ({ endedBy }: AccessKind, endings: readonly Ending[]): Extent => {

@@ -3,6 +3,7 @@ import { type RecordableAct, recordAct } from '@svc/database';
 import { appendToOutbox } from '@svc/messaging';
 import { AppError } from '@svc/service-kit';
 import { lockAccount } from '../accounts/index.ts';
+import { voidMailedTokens } from '../mailed-tokens.ts';
 import { endManagementKeysOfCreator } from '../management-keys/index.ts';
 import {
   countOwners,
@@ -17,6 +18,15 @@ import {
 import { endActingSessions } from '../sessions/index.ts';
 import type { Transaction } from '../transact.ts';
 
+/** Links that lead into an account, mailed to the person of an organization's own sign-in. */
+const LINKS_OF_OWN_SIGN_IN = [
+  'verify_email',
+  'reset_password',
+  'confirm_email',
+  'undo_email',
+  'link_identity',
+] as const;
+
 /**
  * Ends a membership of a locked organization, with the sessions in which the person acts for it and the management keys
  * that the person has created for it. Other services ask for the present role of tokens that name the membership, and
@@ -26,6 +36,7 @@ export const endMembership = async (trx: Transaction, membership: MembershipReco
   const { id, organizationId, userId } = membership;
   await deleteMembership(trx, id);
   await endActingSessions(trx, membership);
+  if (organizationId === userId) await voidMailedTokens(trx, userId, { purposes: LINKS_OF_OWN_SIGN_IN });
   await endManagementKeysOfCreator(trx, membership);
   await appendToOutbox(trx, supersededBy(membership), {
     subject: authEvents.memberRemoved.subject,
