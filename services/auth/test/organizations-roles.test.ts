@@ -15,7 +15,9 @@ import {
   startHolders,
   switchTo,
 } from './support/organization.ts';
-import { claimsOf, newPerson } from './support/partner.ts';
+import { claimsOf, newPerson, PASSWORD } from './support/partner.ts';
+
+const DAY_MS = 24 * 3_600_000;
 
 let service: AuthService;
 let holders: Holders;
@@ -156,43 +158,6 @@ describe('a changed role', () => {
   });
 });
 
-describe('the own sign-in of an organization', () => {
-  const confirm = (token: string) =>
-    call(`${service.url}/v1/console/password-resets/confirm`, { json: { token, password: 'yet another passphrase' } });
-  const requestReset = (email: string) => call(`${service.url}/v1/console/password-resets`, { json: { email } });
-  const found = async () => {
-    const founder = await newPerson(service, 'business');
-    await service.database('accounts').where({ id: founder.userId }).update({ email_verified_at: new Date() });
-    const owner = await newMember(service, mailbox, { organization: founder, role: 'owner' });
-    const url = `${service.url}/v1/console/management-keys`;
-    const created = await call(url, { token: owner.acting, json: { name: 'CI', scopes: ['apps:read'] } });
-    const useKey = () => call(`${service.url}/v1/integrations/apps`, { token: textAt(created, 'key') });
-    return { founder, owner, useKey };
-  };
-
-  test('resets its password below admin without ending the keys of the organization', async () => {
-    const { founder, owner, useKey } = await found();
-    expect((await setRole(owner.acting, founder, 'viewer')).status).toBe(200);
-    await requestReset(founder.email);
-    expect((await confirm(await mailbox.tokenFor(founder.email, 'reset-password'))).status).toBe(204);
-    expect((await useKey()).status).toBe(200);
-    expect(await service.outbox(`revocation:keys.${founder.userId}`)).toEqual([]);
-  });
-
-  test('cannot reset its password once it is no member: no mail, and a mailed link is void', async () => {
-    const { founder, owner, useKey } = await found();
-    await requestReset(founder.email);
-    const token = await mailbox.tokenFor(founder.email, 'reset-password');
-    expect((await remove(owner.acting, founder)).status).toBe(204);
-    expect(errorOf(await confirm(token))).toEqual([400, 'token_invalid']);
-    expect((await requestReset(founder.email)).status).toBe(202);
-    const waiting = async () => (await service.database('password_reset_requests')).length;
-    await waitFor(async () => (await waiting()) === 0);
-    expect(await service.database('mailed_tokens').where({ user_id: founder.userId })).toEqual([]);
-    expect((await useKey()).status).toBe(200);
-  });
-});
-
 describe('the last owner', () => {
   test('can neither step down, be removed nor leave', async () => {
     const founder = await newPerson(service, 'business');
@@ -269,5 +234,65 @@ describe('a removed member', () => {
         { action: 'invitation.accepted' },
       ],
     });
+  });
+});
+
+describe('the own sign-in of an organization', () => {
+  const confirm = (token: string) =>
+    call(`${service.url}/v1/console/password-resets/confirm`, { json: { token, password: 'yet another passphrase' } });
+  const requestReset = (email: string) => call(`${service.url}/v1/console/password-resets`, { json: { email } });
+  const found = async () => {
+    const founder = await newPerson(service, 'business');
+    await service.database('accounts').where({ id: founder.userId }).update({ email_verified_at: new Date() });
+    const owner = await newMember(service, mailbox, { organization: founder, role: 'owner' });
+    const url = `${service.url}/v1/console/management-keys`;
+    const created = await call(url, { token: owner.acting, json: { name: 'CI', scopes: ['apps:read'] } });
+    const useKey = () => call(`${service.url}/v1/integrations/apps`, { token: textAt(created, 'key') });
+    return { founder, owner, useKey };
+  };
+
+  test('resets its password below admin without ending the keys of the organization', async () => {
+    const { founder, owner, useKey } = await found();
+    expect((await setRole(owner.acting, founder, 'viewer')).status).toBe(200);
+    await requestReset(founder.email);
+    expect((await confirm(await mailbox.tokenFor(founder.email, 'reset-password'))).status).toBe(204);
+    expect((await useKey()).status).toBe(200);
+    expect(await service.outbox(`revocation:keys.${founder.userId}`)).toEqual([]);
+  });
+
+  test('cannot reset its password once it is no member: no mail, and a mailed link is void', async () => {
+    const { founder, owner, useKey } = await found();
+    await requestReset(founder.email);
+    const token = await mailbox.tokenFor(founder.email, 'reset-password');
+    expect((await remove(owner.acting, founder)).status).toBe(204);
+    expect(errorOf(await confirm(token))).toEqual([400, 'token_invalid']);
+    expect((await requestReset(founder.email)).status).toBe(202);
+    const waiting = async () => (await service.database('password_reset_requests')).length;
+    await waitFor(async () => (await waiting()) === 0);
+    expect(await service.database('mailed_tokens').where({ user_id: founder.userId })).toEqual([]);
+    expect((await useKey()).status).toBe(200);
+  });
+
+  // Last: they move the clock.
+  test.each([
+    ['become an owner again if it was demoted within the day before', 0, 'owner'],
+    ['not become an owner again if it was demoted more than a day before', 2 * DAY_MS, 'viewer'],
+  ])('by undoing a change of its address can %s', async (_can, passedMs, role) => {
+    const { founder, owner, useKey } = await found();
+    expect((await setRole(owner.acting, founder, 'viewer')).status).toBe(200);
+    service.clock.advanceMs(passedMs);
+    const signIn = await call(`${service.url}/v1/console/sessions`, {
+      json: { email: founder.email, password: PASSWORD },
+    });
+    const token = textAt(signIn, 'session_token');
+    const account = (path: string, json: object) => call(`${service.url}/v1/console/account${path}`, { token, json });
+    const email = `moved-${founder.email}`;
+    expect((await account('/email', { email, current_password: PASSWORD })).status).toBe(202);
+    await account('/email/confirm', { token: await mailbox.tokenFor(email, 'confirm-email') });
+    const undo = await mailbox.tokenFor(founder.email, 'undo-email');
+    expect((await account('/email/undo', { token: undo })).status).toBe(200);
+    const stored = await service.database('memberships').where({ organization_id: founder.userId }).pluck('role');
+    expect(stored.toSorted()).toEqual(role === 'owner' ? ['owner'] : ['owner', 'viewer']);
+    expect((await useKey()).status).toBe(role === 'owner' ? 401 : 200);
   });
 });

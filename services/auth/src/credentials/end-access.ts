@@ -13,6 +13,7 @@ import {
   deleteInvitationsOfOrganization,
   endMembershipsElsewhere,
   endMembershipsOfOthers,
+  hasOwnRoleChangedSince,
 } from '../organizations/index.ts';
 import { endAllSessions, findActing, nextRevocation } from '../sessions/index.ts';
 import { DAY_MS, later } from '../time.ts';
@@ -49,7 +50,7 @@ interface AccessKind {
   /** Tables whose rows are such credentials. None if they are elsewhere, or are signed and not stored. */
   readonly tables: readonly string[];
   readonly endedBy: Readonly<Record<Ending, Extent>>;
-  /** Keys that belong to an organization, not to the person who signs in as it. Only an admin takes them back. */
+  /** Belongs to the organization that the account is, not to the person who signs in as it: a mere member ends none of it. */
   readonly isOfOrganization?: true;
   readonly end: (deps: MailOutboxDeps, trx: Transaction, ended: EndedKind) => Promise<void>;
 }
@@ -151,11 +152,13 @@ export const ACCESS_KINDS: readonly AccessKind[] = [
   {
     // Other people in the organization that the account is. They go with it when it is erased.
     tables: ['memberships'],
+    isOfOrganization: true,
     endedBy: endedBy(['kept', 'kept', 'all', 'since', 'all', 'kept']),
     end: (deps, trx, ended) => endMembershipsOfOthers(deps, trx, ended),
   },
   {
     tables: ['invitations'],
+    isOfOrganization: true,
     endedBy: endedBy(['kept', 'kept', 'all', 'since', 'all', 'all']),
     end: (_deps, trx, { account, since }) => deleteInvitationsOfOrganization(trx, account.id, since),
   },
@@ -220,11 +223,10 @@ export const endAccess = async (
 ): Promise<AccountRecord> => {
   if (endings.includes('intrusion') && distrustedSince === undefined) throw new Error('an intrusion has no time');
   const revokedThrough = await nextRevocation(deps, trx, { account, now });
-  const withoutRevocation = endings.filter((ending) => ending !== 'revocation');
-  const areKeysRevoked = await mayRevokeKeys(trx, { account, origin, endings });
+  const isOrganizationAffected = await mayEndOfOrganization(trx, { account, origin, endings, distrustedSince });
   for (const kind of ACCESS_KINDS) {
-    const extent = widestExtent(kind, kind.isOfOrganization && !areKeysRevoked ? withoutRevocation : endings);
-    if (extent === 'kept') continue;
+    const extent = widestExtent(kind, endings);
+    if (extent === 'kept' || (kind.isOfOrganization && !isOrganizationAffected)) continue;
     const since = extent === 'since' ? distrustedSince : undefined;
     await kind.end(deps, trx, { account, origin, now, revokedThrough, since });
   }
@@ -233,18 +235,28 @@ export const endAccess = async (
   return after;
 };
 
+/** Endings for which the account returns to its owner, or ends, no matter what others have made of it. */
+const OVERRIDING: readonly Ending[] = ['unproven_address', 'take_over', 'deletion'];
+
 /**
- * Returns true for a personal account, for an organization whose own sign-in is at least an admin of it or becomes its owner
- * again, and for an operator.
+ * Returns false if the person who signs in as an organization is less than an admin of it, and did not lose that role to a
+ * possible intruder. An operator may end everything.
  */
-const mayRevokeKeys = async (
+const mayEndOfOrganization = async (
   trx: Transaction,
-  { account, origin, endings }: Pick<EndedAccess, 'account' | 'origin' | 'endings'>,
+  {
+    account,
+    origin,
+    endings,
+    distrustedSince,
+  }: Pick<EndedAccess, 'account' | 'origin' | 'endings'> & {
+    readonly distrustedSince: Date | undefined;
+  },
 ): Promise<boolean> => {
-  if (origin.clientKind === 'service') return true;
-  if (endings.includes('unproven_address') || endings.includes('intrusion')) return true;
+  if (origin.clientKind === 'service' || endings.some((ending) => OVERRIDING.includes(ending))) return true;
   const acting = await findActing(trx, { organizationId: null }, account);
-  return acting === null || (acting !== undefined && isRoleEnough(acting.role, 'admin'));
+  if (acting === null || (acting !== undefined && isRoleEnough(acting.role, 'admin'))) return true;
+  return distrustedSince !== undefined && (await hasOwnRoleChangedSince(trx, account.id, distrustedSince));
 };
 
 const widestExtent = ({ endedBy }: AccessKind, endings: readonly Ending[]): Extent => {

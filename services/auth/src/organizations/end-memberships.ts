@@ -1,5 +1,5 @@
 import { authEvents, isRoleEnough, keyVersionText, type newId, type Role } from '@svc/contracts';
-import { type RecordableAct, recordAct } from '@svc/database';
+import { listActs, type RecordableAct, recordAct } from '@svc/database';
 import { appendToOutbox } from '@svc/messaging';
 import { AppError } from '@svc/service-kit';
 import { lockAccount } from '../accounts/index.ts';
@@ -118,7 +118,23 @@ const holdMembershipsElsewhere = async (trx: Transaction, userId: string): Promi
   return await listMembershipsElsewhere(trx, userId);
 };
 
-/** Ends the memberships of other people in the organization that the account is, which owns itself again. */
+/** Acts that are searched for a change of one role. */
+const ROLE_CHANGES_MAX = 1_000;
+
+/** Returns true if the role of the account that opened an organization was changed since a time. */
+export const hasOwnRoleChangedSince = async (
+  trx: Transaction,
+  organizationId: string,
+  since: Date,
+): Promise<boolean> => {
+  const filter = { action: 'member.role_changed', from: since, limit: ROLE_CHANGES_MAX } as const;
+  return (await listActs(trx, organizationId, filter)).some(({ target }) => target.id === organizationId);
+};
+
+/**
+ * Ends the memberships of other people in the organization that the account is. It owns itself again, unless it had given
+ * that up before the time since which it is distrusted.
+ */
 export const endMembershipsOfOthers = async (
   deps: { readonly newId: typeof newId },
   trx: Transaction,
@@ -129,7 +145,12 @@ export const endMembershipsOfOthers = async (
   if (memberships.length === 0) return;
   const founder = memberships.find(({ userId }) => userId === account.id);
   if (founder === undefined) await insertMembership(trx, foundersMembership(deps, account.id, now));
-  else if (founder.role !== 'owner') await changeRole(trx, founder, 'owner');
+  else if (
+    founder.role !== 'owner' &&
+    (since === undefined || (await hasOwnRoleChangedSince(trx, account.id, since)))
+  ) {
+    await changeRole(trx, founder, 'owner');
+  }
   for (const membership of memberships) {
     if (membership.userId === account.id || !isSince(membership, since)) continue;
     await endMembershipWithAccess(trx, membership, ended);
