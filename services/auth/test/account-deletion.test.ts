@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AuthService, startAuthService } from './support/auth-service.ts';
 import { type Answer, call, textAt } from './support/http.ts';
 import { type Mailbox, startMailbox } from './support/mailbox.ts';
+import { newMember } from './support/organization.ts';
 import { connect, newApp, newPerson, PASSWORD, type Person, refresh } from './support/partner.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -108,6 +109,26 @@ describe('POST /v1/console/account/deletion/cancel', () => {
     expect((await call(`${service.url}/v1/console/account/email/undo`, { json: { token: undo } })).status).toBe(200);
     expect(codeOf(await cancel(theirs))).toEqual([400, 'token_invalid']);
     expect((await cancel(await mailbox.tokenFor(person.email, 'cancel-deletion'))).status).toBe(204);
+  });
+});
+
+test('the owner who deletes an organization gets a link that cancels it, also once its own sign-in was removed', async () => {
+  const founder = await newPerson(service, 'business');
+  const owner = await newMember(service, mailbox, { organization: founder, role: 'owner' });
+  const founded = `${service.url}/v1/console/organization/members/${founder.userId}`;
+  expect((await call(founded, { method: 'DELETE', token: owner.acting })).status).toBe(204);
+  expect((await remove({ ...owner, token: owner.acting })).status).toBe(202);
+  const token = await mailbox.tokenFor(owner.email, 'cancel-deletion');
+  expect(
+    mailbox
+      .mailsTo(founder.email)
+      .flatMap(({ links }) => links)
+      .join(),
+  ).not.toContain('cancel-deletion');
+  expect((await cancel(token)).status).toBe(204);
+  const url = `${service.url}/v1/console/organizations`;
+  expect((await call(url, { token: owner.token })).body).toMatchObject({
+    data: [{ id: founder.userId, role: 'owner' }],
   });
 });
 
