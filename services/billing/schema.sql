@@ -89,6 +89,7 @@ CREATE TABLE audit_log (
 CREATE INDEX audit_log_by_organization ON audit_log USING btree (organization_id, id);
 CREATE INDEX audit_log_by_time ON audit_log USING btree (at);
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON audit_log FOR EACH ROW EXECUTE FUNCTION keep_audit_log();
+CREATE TRIGGER audit_log_not_emptied BEFORE TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION keep_audit_log();
 
 CREATE TABLE auto_top_ups (
   svc_user_id text NOT NULL,
@@ -608,6 +609,7 @@ CREATE TABLE seat_orders (
   CONSTRAINT seat_orders_status_check CHECK ((status = ANY (ARRAY['incomplete'::text, 'incomplete_expired'::text, 'trialing'::text, 'active'::text, 'past_due'::text, 'canceled'::text, 'unpaid'::text, 'paused'::text]))),
   CONSTRAINT seat_orders_wanted_quantity_check CHECK ((wanted_quantity >= 0))
 );
+CREATE INDEX seat_orders_by_organization ON seat_orders USING btree (svc_user_id);
 CREATE INDEX seat_orders_live_by_end ON seat_orders USING btree (current_period_end) WHERE (ended_at IS NULL);
 CREATE UNIQUE INDEX seat_orders_one_live ON seat_orders USING btree (svc_user_id, plan_id) WHERE (ended_at IS NULL);
 CREATE INDEX seat_orders_unfollowed ON seat_orders USING btree (updated_at) WHERE (NOT is_followed);
@@ -635,6 +637,7 @@ CREATE TABLE seats (
   CONSTRAINT seats_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id)
 );
 CREATE INDEX seats_by_order ON seats USING btree (order_id, assigned_at) WHERE (ended_at IS NULL);
+CREATE INDEX seats_by_organization ON seats USING btree (organization_id);
 CREATE UNIQUE INDEX seats_one_of_member ON seats USING btree (organization_id, svc_user_id) WHERE (ended_at IS NULL);
 
 CREATE TABLE secret_checks (

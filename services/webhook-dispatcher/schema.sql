@@ -26,6 +26,7 @@ CREATE TABLE audit_log (
 CREATE INDEX audit_log_by_organization ON audit_log USING btree (organization_id, id);
 CREATE INDEX audit_log_by_time ON audit_log USING btree (at);
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON audit_log FOR EACH ROW EXECUTE FUNCTION keep_audit_log();
+CREATE TRIGGER audit_log_not_emptied BEFORE TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION keep_audit_log();
 
 CREATE TABLE configurations (
   owner_id text NOT NULL,

@@ -1,5 +1,6 @@
 import { type AuditAction, type AuditTarget, newId, type RecordedAct } from '@svc/contracts';
 import type { Knex } from 'knex';
+import type { ExportSection } from './stream-sections.ts';
 
 /** Days for which acts are kept. */
 const KEPT_DAYS = 400;
@@ -33,6 +34,8 @@ export const auditLogMigration = async (knex: Knex): Promise<void> => {
     END $$;
     CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR DELETE ON audit_log
       FOR EACH ROW EXECUTE FUNCTION keep_audit_log();
+    CREATE TRIGGER audit_log_not_emptied BEFORE TRUNCATE ON audit_log
+      FOR EACH STATEMENT EXECUTE FUNCTION keep_audit_log();
   `);
 };
 
@@ -113,6 +116,13 @@ export const listActs = async (database: Knex, organizationId: string, filter: A
     target: { type: row.target_type, id: row.target_id, name: row.target_name },
     source: row.source,
   }));
+};
+
+/** The acts for an organization that the service has recorded, for the export of the account that is the organization. */
+export const auditLogSection: ExportSection = {
+  name: 'audit_log',
+  sql: `SELECT id, at, actor_id, action, target_type, target_id, target_name, source FROM audit_log
+    WHERE organization_id = $1 ORDER BY id`,
 };
 
 /** Deletes at most `limit` acts that were kept for their time. Returns the number. */

@@ -1,4 +1,12 @@
-export { type ActFilter, auditLogMigration, listActs, pruneActs, recordAct } from './audit-log.ts';
+export {
+  type ActFilter,
+  auditLogMigration,
+  auditLogSection,
+  listActs,
+  pruneActs,
+  type RecordableAct,
+  recordAct,
+} from './audit-log.ts';
 export { compactIdsMigration } from './compact-ids.ts';
 export type { DatabaseOptions } from './connection-config.ts';
 export { createDatabase } from './create-database.ts';

@@ -135,4 +135,7 @@ test('a member who leaves loses the seat and the tokens, and the company keeps k
   expect(Object.values(log.body['data'] ?? {}).map(({ action }) => String(action))).toEqual(
     expect.arrayContaining(['member.removed', 'seat.assigned', 'member.limit_changed', 'api_key.created']),
   );
+  const exported = await call('GET', '/v1/console/account/export', { token: owner.token });
+  const ids = Object.values(log.body['data'] ?? {}).map(({ id }) => String(id));
+  expect(ids.filter((id) => !exported.text.includes(id))).toEqual([]);
 });

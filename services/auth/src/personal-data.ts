@@ -1,5 +1,5 @@
 import { internalRoutes, routes } from '@svc/contracts';
-import { type ExportSection, streamSections } from '@svc/database';
+import { auditLogSection, type ExportSection, streamSections } from '@svc/database';
 import { type Binding, bind, type Clock, type InternalClient, sendJsonStream, type WriteText } from '@svc/service-kit';
 import { createBoundedQueue } from './bounded-queue.ts';
 import { SECOND_MS } from './time.ts';
@@ -74,11 +74,7 @@ export const SECTIONS: readonly ExportSection[] = [
     name: 'invitations',
     sql: `SELECT id, email, role, invited_by, created_at, expires_at FROM invitations WHERE organization_id = $1 ORDER BY id`,
   },
-  {
-    name: 'audit_log',
-    sql: `SELECT id, at, actor_id, action, target_type, target_id, target_name, source FROM audit_log
-      WHERE organization_id = $1 ORDER BY id`,
-  },
+  auditLogSection,
   {
     name: 'mails',
     sql: `SELECT id, kind, recipient, created_at, sent_at FROM mails WHERE user_id = $1 ORDER BY created_at, id`,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AuthService, startAuthService } from './support/auth-service.ts';
 import { type Answer, call, textAt } from './support/http.ts';
 import { type Mailbox, startMailbox } from './support/mailbox.ts';
+import { newMember } from './support/organization.ts';
 import { connect, newApp, newPerson, PASSWORD, type Person, refresh } from './support/partner.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -111,6 +112,26 @@ describe('POST /v1/console/account/deletion/cancel', () => {
   });
 });
 
+test('the owner who deletes an organization gets a link that cancels it, also once its own sign-in was removed', async () => {
+  const founder = await newPerson(service, 'business');
+  const owner = await newMember(service, mailbox, { organization: founder, role: 'owner' });
+  const founded = `${service.url}/v1/console/organization/members/${founder.userId}`;
+  expect((await call(founded, { method: 'DELETE', token: owner.acting })).status).toBe(204);
+  expect((await remove({ ...owner, token: owner.acting })).status).toBe(202);
+  const token = await mailbox.tokenFor(owner.email, 'cancel-deletion');
+  expect(
+    mailbox
+      .mailsTo(founder.email)
+      .flatMap(({ links }) => links)
+      .join(),
+  ).not.toContain('cancel-deletion');
+  expect((await cancel(token)).status).toBe(204);
+  const url = `${service.url}/v1/console/organizations`;
+  expect((await call(url, { token: owner.token })).body).toMatchObject({
+    data: [{ id: founder.userId, role: 'owner' }],
+  });
+});
+
 describe('the erasure', () => {
   test('deletes apps first, then all personal data, and frees the address', async () => {
     const person = await newPerson(service, 'business');
@@ -119,6 +140,7 @@ describe('the erasure', () => {
     await connect(service, { app, person: customer });
     const foreign = await newApp(service, await newPerson(service, 'business'));
     await connect(service, { app: foreign, person });
+    await joinOrganization(person);
     await remove(person);
     const token = await mailbox.tokenFor(person.email, 'cancel-deletion');
     service.clock.advanceMs(7 * DAY_MS + 60_000);
@@ -150,6 +172,15 @@ describe('the erasure', () => {
     }
   });
 });
+
+/** Makes a person a member of an organization by a mailed invitation. */
+const joinOrganization = async ({ email, token }: { email: string; token: string }): Promise<void> => {
+  const inviter = await newPerson(service, 'business');
+  const url = `${service.url}/v1/console/organization/invitations`;
+  await call(url, { token: inviter.token, json: { email, role: 'viewer' } });
+  const accepted = { token, json: { token: await mailbox.tokenFor(email, 'invitations') } };
+  expect((await call(`${url}/accept`, accepted)).status).toBe(200);
+};
 
 /** Lists the tables in which any of these texts stands in any column. */
 const tablesThatName = async (texts: readonly string[]): Promise<string[]> => {

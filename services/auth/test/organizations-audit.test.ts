@@ -123,6 +123,7 @@ describe('the audit log', () => {
     const rows = service.database('audit_log').where({ organization_id: organization.userId });
     await expect(rows.clone().update({ actor_id: null })).rejects.toThrow('append-only');
     await expect(rows.clone().delete()).rejects.toThrow('append-only');
+    await expect(service.database('audit_log').truncate()).rejects.toThrow('append-only');
     expect(await rows.clone()).toHaveLength(1);
   });
 

@@ -1,4 +1,5 @@
 import { isRoleEnough, leastRole, type Role, type RoleNeed, roles, routesOf } from '@svc/contracts';
+import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AuthService, startAuthService } from './support/auth-service.ts';
 import { type Answer, call, textAt } from './support/http.ts';
@@ -14,7 +15,9 @@ import {
   startHolders,
   switchTo,
 } from './support/organization.ts';
-import { claimsOf, newPerson } from './support/partner.ts';
+import { claimsOf, newPerson, PASSWORD } from './support/partner.ts';
+
+const DAY_MS = 24 * 3_600_000;
 
 let service: AuthService;
 let holders: Holders;
@@ -122,6 +125,24 @@ describe('a changed role', () => {
     expect(errorOf(await setRole(admin, { userId: 'usr_x' }, 'viewer'))).toEqual([404, 'not_found']);
   });
 
+  test.each(['viewer', 'billing', 'developer', 'admin'] as const)(
+    'names the owner as the least role that makes, invites or removes owners to a member with the role %s',
+    async (role) => {
+      const token = members[role].acting;
+      for (const answer of [
+        await setRole(token, members.viewer, 'owner'),
+        await remove(token, members.owner),
+        await call(organizationPath(service, '/invitations'), { token, json: { email: 'a@b.co', role: 'owner' } }),
+      ]) {
+        expect([...errorOf(answer), textAt(answer, 'detail', 'required_role')]).toEqual([
+          403,
+          'role_not_allowed',
+          'owner',
+        ]);
+      }
+    },
+  );
+
   test('holds for the account that opened the organization too', async () => {
     const founder = await newPerson(service, 'business');
     const other = await newMember(service, mailbox, { organization: founder, role: 'owner' });
@@ -206,5 +227,72 @@ describe('a removed member', () => {
     expect(status).toBe(202);
     expect((await list(member.acting)).status).toBe(401);
     expect((await list(organization.token)).text).not.toContain(member.userId);
+    const log = await call(organizationPath(service, `/audit?actor=${member.userId}`), { token: organization.token });
+    expect(log.body).toMatchObject({
+      data: [
+        { action: 'member.removed', target: { type: 'member', id: member.userId }, source: 'console' },
+        { action: 'invitation.accepted' },
+      ],
+    });
+  });
+});
+
+describe('the own sign-in of an organization', () => {
+  const confirm = (token: string) =>
+    call(`${service.url}/v1/console/password-resets/confirm`, { json: { token, password: 'yet another passphrase' } });
+  const requestReset = (email: string) => call(`${service.url}/v1/console/password-resets`, { json: { email } });
+  const found = async () => {
+    const founder = await newPerson(service, 'business');
+    await service.database('accounts').where({ id: founder.userId }).update({ email_verified_at: new Date() });
+    const owner = await newMember(service, mailbox, { organization: founder, role: 'owner' });
+    const url = `${service.url}/v1/console/management-keys`;
+    const created = await call(url, { token: owner.acting, json: { name: 'CI', scopes: ['apps:read'] } });
+    const useKey = () => call(`${service.url}/v1/integrations/apps`, { token: textAt(created, 'key') });
+    return { founder, owner, useKey };
+  };
+
+  test('resets its password below admin without ending the keys of the organization', async () => {
+    const { founder, owner, useKey } = await found();
+    expect((await setRole(owner.acting, founder, 'viewer')).status).toBe(200);
+    await requestReset(founder.email);
+    expect((await confirm(await mailbox.tokenFor(founder.email, 'reset-password'))).status).toBe(204);
+    expect((await useKey()).status).toBe(200);
+    expect(await service.outbox(`revocation:keys.${founder.userId}`)).toEqual([]);
+  });
+
+  test('cannot reset its password once it is no member: no mail, and a mailed link is void', async () => {
+    const { founder, owner, useKey } = await found();
+    await requestReset(founder.email);
+    const token = await mailbox.tokenFor(founder.email, 'reset-password');
+    expect((await remove(owner.acting, founder)).status).toBe(204);
+    expect(errorOf(await confirm(token))).toEqual([400, 'token_invalid']);
+    expect((await requestReset(founder.email)).status).toBe(202);
+    const waiting = async () => (await service.database('password_reset_requests')).length;
+    await waitFor(async () => (await waiting()) === 0);
+    expect(await service.database('mailed_tokens').where({ user_id: founder.userId })).toEqual([]);
+    expect((await useKey()).status).toBe(200);
+  });
+
+  // Last: they move the clock.
+  test.each([
+    ['become an owner again if it was demoted within the day before', 0, 'owner'],
+    ['not become an owner again if it was demoted more than a day before', 2 * DAY_MS, 'viewer'],
+  ])('by undoing a change of its address can %s', async (_can, passedMs, role) => {
+    const { founder, owner, useKey } = await found();
+    expect((await setRole(owner.acting, founder, 'viewer')).status).toBe(200);
+    service.clock.advanceMs(passedMs);
+    const signIn = await call(`${service.url}/v1/console/sessions`, {
+      json: { email: founder.email, password: PASSWORD },
+    });
+    const token = textAt(signIn, 'session_token');
+    const account = (path: string, json: object) => call(`${service.url}/v1/console/account${path}`, { token, json });
+    const email = `moved-${founder.email}`;
+    expect((await account('/email', { email, current_password: PASSWORD })).status).toBe(202);
+    await account('/email/confirm', { token: await mailbox.tokenFor(email, 'confirm-email') });
+    const undo = await mailbox.tokenFor(founder.email, 'undo-email');
+    expect((await account('/email/undo', { token: undo })).status).toBe(200);
+    const stored = await service.database('memberships').where({ organization_id: founder.userId }).pluck('role');
+    expect(stored.toSorted()).toEqual(role === 'owner' ? ['owner'] : ['owner', 'viewer']);
+    expect((await useKey()).status).toBe(role === 'owner' ? 401 : 200);
   });
 });

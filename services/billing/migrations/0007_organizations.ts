@@ -43,6 +43,7 @@ CREATE TABLE seat_orders (
 );
 -- An organization pays the seats of a plan once, regardless of races.
 CREATE UNIQUE INDEX seat_orders_one_live ON seat_orders (svc_user_id, plan_id) WHERE ended_at IS NULL;
+CREATE INDEX seat_orders_by_organization ON seat_orders (svc_user_id);
 CREATE INDEX seat_orders_live_by_end ON seat_orders (current_period_end) WHERE ended_at IS NULL;
 CREATE INDEX seat_orders_waiting ON seat_orders (updated_at) WHERE applied_changes < changes;
 CREATE INDEX seat_orders_unfollowed ON seat_orders (updated_at) WHERE NOT is_followed;
@@ -60,6 +61,7 @@ CREATE TABLE seats (
   ended_at timestamptz
 );
 CREATE INDEX seats_by_order ON seats (order_id, assigned_at) WHERE ended_at IS NULL;
+CREATE INDEX seats_by_organization ON seats (organization_id);
 CREATE UNIQUE INDEX seats_one_of_member ON seats (organization_id, svc_user_id) WHERE ended_at IS NULL;
 
 -- Memberships that have ended, so that no assignment under way gives their members a seat.

@@ -1,13 +1,40 @@
 import { internalRoutes } from '@svc/contracts';
-import { type ExportSection, streamSections } from '@svc/database';
+import { auditLogSection, type ExportSection, streamSections } from '@svc/database';
 import { type Binding, bind, sendJsonStream } from '@svc/service-kit';
+
+/** Data about an organization and its members, whom it names by their ids. */
+const ORGANIZATION_SECTIONS: readonly ExportSection[] = [
+  {
+    name: 'seat_orders',
+    sql: `SELECT id, status, plan_id, quantity, current_period_start, current_period_end, cancel_at_period_end, past_due_since,
+      ended_at, created_at FROM seat_orders WHERE svc_user_id = $1 ORDER BY created_at, id`,
+  },
+  {
+    name: 'seats',
+    sql: `SELECT order_id, svc_user_id AS member_id, assigned_at, ended_at FROM seats WHERE organization_id = $1
+      ORDER BY assigned_at, subscription_id`,
+  },
+  {
+    name: 'seat_usage_days',
+    sql: `SELECT day, svc_user_id AS member_id, cost_micros FROM seat_usage_days WHERE organization_id = $1 ORDER BY day, svc_user_id`,
+  },
+  {
+    name: 'member_limits',
+    sql: `SELECT member_id, monthly_limit_micros FROM member_limits WHERE svc_user_id = $1 ORDER BY member_id`,
+  },
+  {
+    name: 'member_usage_days',
+    sql: `SELECT day, member_id, requests, paid_micros FROM member_usage_days WHERE svc_user_id = $1 ORDER BY day, member_id`,
+  },
+];
 
 /** Data of billing about a person. */
 export const SECTIONS: readonly ExportSection[] = [
   {
     name: 'subscriptions',
-    sql: `SELECT id, status, plan_id, current_period_start, current_period_end, cancel_at_period_end, past_due_since, ended_at,
-      created_at, updated_at FROM subscriptions WHERE svc_user_id = $1 ORDER BY created_at`,
+    sql: `SELECT s.id, s.status, s.plan_id, s.current_period_start, s.current_period_end, s.cancel_at_period_end, s.past_due_since,
+      s.ended_at, s.created_at, s.updated_at, seats.organization_id AS paid_by_organization_id
+      FROM subscriptions AS s LEFT JOIN seats ON seats.subscription_id = s.id WHERE s.svc_user_id = $1 ORDER BY s.created_at`,
   },
   {
     name: 'limits',
@@ -82,6 +109,8 @@ export const SECTIONS: readonly ExportSection[] = [
     name: 'payment_provider',
     sql: `SELECT customer_id FROM stripe_customers WHERE svc_user_id = $1`,
   },
+  ...ORGANIZATION_SECTIONS,
+  auditLogSection,
 ];
 
 /** Hands over what the service holds about a person. */

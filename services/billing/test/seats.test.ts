@@ -384,3 +384,22 @@ describe('the end of a seat', () => {
     expect(people.paidBy(owner.userId)).toEqual([]);
   });
 });
+
+test('the export of an organization has its orders, seats and limits, that of a member who pays', async () => {
+  const owner = await people.foundWithSeats(2);
+  const member = billing.auth.join(owner.userId);
+  await people.assign(owner, member.svc_user_id);
+  const limit = { token: owner.token, json: { monthly_limit_micros: 7 } };
+  await billing.call('PUT', `/v1/console/organization/members/${member.svc_user_id}/limit`, limit);
+  const exportOf = async (id: string) => (await billing.internal('GET', `/internal/billing/personal-data/${id}`)).body;
+  expect(await exportOf(owner.userId)).toMatchObject({
+    seat_orders: [{ plan_id: 'basic', quantity: 2, status: 'active' }],
+    seats: [{ member_id: member.svc_user_id, ended_at: null }],
+    member_limits: [{ member_id: member.svc_user_id, monthly_limit_micros: 7 }],
+    subscriptions: [],
+  });
+  expect(await exportOf(member.svc_user_id)).toMatchObject({
+    seats: [],
+    subscriptions: [{ plan_id: 'basic', paid_by_organization_id: owner.userId }],
+  });
+});

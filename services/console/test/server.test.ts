@@ -160,6 +160,11 @@ describe('the built pages', () => {
     expect((await get('/', { accept: '*/*' })).status).toBe(200);
   });
 
+  test.each(['/', '/apps'])('are at %s for a program that accepts HTML, whose mode says cors', async (path) => {
+    const answer = await get(path, { accept: 'text/html', 'sec-fetch-mode': 'cors' });
+    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  });
+
   test('RFC 9112 §3.2: return 400 for a request with two Host headers', async () => {
     const req = request(web.url, { headers: ['Host', 'a', 'Host', 'b'] }).end();
     const [answer] = (await once(req, 'response')) as [IncomingMessage];

@@ -1,5 +1,5 @@
 import { internalRoutes } from '@svc/contracts';
-import { type ExportSection, streamSections } from '@svc/database';
+import { auditLogSection, type ExportSection, streamSections } from '@svc/database';
 import { type Binding, bind, sendJsonStream } from '@svc/service-kit';
 
 /** Data of the gateway about a person. Delegated requests name no model. */
@@ -16,6 +16,7 @@ export const SECTIONS: readonly ExportSection[] = [
       duration_ms
       FROM usage_records WHERE svc_user_id = $1 ORDER BY started_at, id`,
   },
+  auditLogSection,
 ];
 
 /** Hands over what the service holds about a person. */

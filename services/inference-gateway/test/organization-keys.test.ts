@@ -208,6 +208,11 @@ describe('the keys of a member who leaves', () => {
     const again = await newMember(gateway, { organizationId, role: 'developer', userId: developer.userId });
     const keep: [string, string, unknown] = ['PATCH', `/${left.id}`, { creator_left: false }];
     expect(await get(again, left)).toMatchObject({ creator_left: true });
+    const stranger = await newMember(gateway, { organizationId, role: 'developer' });
+    expect(await callKeys(gateway, stranger, keep)).toMatchObject({
+      status: 404,
+      body: { detail: { code: 'not_found' } },
+    });
     expect(await callKeys(gateway, again, keep)).toMatchObject({
       status: 403,
       body: { detail: { code: 'role_not_allowed', required_role: 'admin' } },

@@ -1,5 +1,5 @@
 import { internalRoutes } from '@svc/contracts';
-import { type ExportSection, streamSections } from '@svc/database';
+import { auditLogSection, type ExportSection, streamSections } from '@svc/database';
 import { type Binding, bind, sendJsonStream } from '@svc/service-kit';
 import { EVENT_STATUS } from './events/index.ts';
 
@@ -28,6 +28,7 @@ export const sectionsWith = ({ retentionDays }: { retentionDays: number }): read
     name: 'event_retention',
     sql: `SELECT ${retentionDays} AS days, now() - interval '1 day' * ${retentionDays} AS kept_since WHERE $1 <> ''`,
   },
+  auditLogSection,
 ];
 
 /** Hands over what the service holds about a person. */

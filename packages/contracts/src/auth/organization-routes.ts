@@ -66,6 +66,10 @@ const ownOrganizationRoutes = {
   }),
 } as const;
 
+/** Only owners make owners. */
+const ownerForOwners = (body: unknown): 'owner' | undefined =>
+  updateMemberRequestSchema.shape.role.safeParse(Object(body).role).data === 'owner' ? 'owner' : undefined;
+
 /** Routes of the members of an organization. */
 const memberRoutes = {
   listMembers: defineRoute({
@@ -87,6 +91,7 @@ const memberRoutes = {
     stepUp: true,
     operationId: 'updateMember',
     role: 'admin',
+    roleOfBody: ownerForOwners,
     audit: 'member.role_changed',
     method: 'PATCH',
     path: '/v1/console/organization/members/{svc_user_id}',
@@ -124,6 +129,7 @@ const invitationRoutes = {
     verifiedEmail: true,
     operationId: 'createInvitation',
     role: 'admin',
+    roleOfBody: ownerForOwners,
     audit: 'invitation.created',
     method: 'POST',
     path: '/v1/console/organization/invitations',

@@ -67,6 +67,8 @@ interface SessionAccess {
   readonly managementScope: ManagementScope | null;
   /** Role that a member of an organization needs. An account that acts for itself may call every route. */
   readonly role: RoleNeed;
+  /** Returns the greater role that a body needs; undefined if `role` is enough. The handler checks it. */
+  readonly roleOfBody?: (body: unknown) => RoleNeed | undefined;
 }
 
 /** Act that a route performs, for the audit log of an organization; null for one that the log does not hold. */
@@ -84,6 +86,7 @@ type RouteCaller =
       readonly method: 'GET' | WritingMethod;
       readonly managementScope?: undefined;
       readonly role?: undefined;
+      readonly roleOfBody?: undefined;
       readonly audit?: undefined;
     };
 

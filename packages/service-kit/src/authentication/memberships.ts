@@ -60,5 +60,9 @@ export const createMembershipResolver = ({
 /** Throws `role_not_allowed` if a member with this role may not do what needs another. Without an organization all is allowed. */
 export const requireRole = (organization: ActingFor | null, need: RoleNeed): void => {
   if (organization === null || isRoleEnough(organization.role, need)) return;
-  throw new AppError('role_not_allowed', undefined, { details: { required_role: leastRole(need) } });
+  throw roleNotAllowed(need);
 };
+
+/** Creates the refusal of a member whose role is less than the need. */
+export const roleNotAllowed = (need: RoleNeed): AppError =>
+  new AppError('role_not_allowed', undefined, { details: { required_role: leastRole(need) } });

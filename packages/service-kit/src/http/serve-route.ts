@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { ResponseDefinition, RouteDefinition } from '@svc/contracts';
 import { AppError, invalidRequest } from '../app-error.ts';
+import { roleNotAllowed } from '../authentication/memberships.ts';
 import { auditRequest } from './audit-request.ts';
 import { type AuthorizeOptions, authorize } from './authorize.ts';
 import { type Act, actOf, type Binding, HANDLED, type Reply, type ReplyContent } from './binding.ts';
@@ -107,7 +108,9 @@ export interface Exchange {
 export const serveRoute = async (binding: Binding, exchange: Exchange, options: ServeRouteOptions): Promise<void> => {
   const { req, res, state } = exchange;
   const { route } = binding;
-  const caller = await authorize(route, options, req);
+  const caller = await authorize(route, options, req).catch(async (error) => {
+    throw await nameRoleOfBody(error, route, req);
+  });
   state.caller = caller;
   state.audit = auditRequest(route, caller, exchange);
   const body = await parseBody(route, req);
@@ -125,6 +128,14 @@ export const serveRoute = async (binding: Binding, exchange: Exchange, options: 
   const request = new HandledRequest({ params, query, headers, body: value, caller, act, req, res, state });
   const reply = await binding.handle(request);
   await finish(reply, { route, act, req, res }, options.responseValidation);
+};
+
+/** Returns the refusal of a role, with the role that the body needs where that is greater than the role of the route. */
+const nameRoleOfBody = async (error: unknown, route: RouteDefinition, req: IncomingMessage): Promise<unknown> => {
+  if (route.roleOfBody === undefined || !(error instanceof AppError) || error.code !== 'role_not_allowed') return error;
+  const body = await parseBody(route, req).catch(() => undefined);
+  const need = body?.ok === true ? route.roleOfBody(body.value) : undefined;
+  return need === undefined ? error : roleNotAllowed(need);
 };
 
 const finish = async (

@@ -73,14 +73,20 @@ export const markVerified = async (trx: Transaction, account: AccountRecord, now
   return { ...account, emailVerifiedAt: now };
 };
 
-/** Mails the owner of an account that will be erased a link to cancel the deletion. */
+/**
+ * Mails the owner of an account that will be erased a link to cancel the deletion. An organization also has owners with other
+ * addresses: `recipient` is one of them.
+ */
 export const mailDeletion = async (
   deps: MailOutboxDeps,
   trx: Transaction,
   account: AccountRecord & { readonly eraseAt: Date },
+  recipient: AccountRecord = account,
 ): Promise<void> => {
-  const { id: userId, email, locale, eraseAt } = account;
+  const { id: userId, eraseAt } = account;
+  const { email, locale } = recipient;
   const token = await issueMailedToken(trx, { purpose: 'cancel_deletion', userId, email }, deps.clock());
-  const data = { token, erasedOn: formatDay(eraseAt.toISOString(), locale) };
+  const organization = recipient === account ? null : (account.businessName ?? account.email);
+  const data = { token, erasedOn: formatDay(eraseAt.toISOString(), locale), organization };
   await enqueueMail(deps, trx, { kind: 'deletion_requested', userId, to: email, locale, data });
 };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { authEvents } from '@svc/contracts';
+import { authEvents, isRoleEnough } from '@svc/contracts';
 import { appendToOutbox } from '@svc/messaging';
 import { type AccountRecord, findAccountById, updateCredentials } from '../accounts/index.ts';
 import { endSecretsOfOwner, suspendAppsOfOwner } from '../apps/index.ts';
@@ -13,8 +13,9 @@ import {
   deleteInvitationsOfOrganization,
   endMembershipsElsewhere,
   endMembershipsOfOthers,
+  hasOwnRoleChangedSince,
 } from '../organizations/index.ts';
-import { endAllSessions, nextRevocation } from '../sessions/index.ts';
+import { endAllSessions, findActing, nextRevocation } from '../sessions/index.ts';
 import { DAY_MS, later } from '../time.ts';
 import type { Transaction } from '../transact.ts';
 
@@ -49,6 +50,8 @@ interface AccessKind {
   /** Tables whose rows are such credentials. None if they are elsewhere, or are signed and not stored. */
   readonly tables: readonly string[];
   readonly endedBy: Readonly<Record<Ending, Extent>>;
+  /** Belongs to the organization that the account is, not to the person who signs in as it: a mere member ends none of it. */
+  readonly isOfOrganization?: true;
   readonly end: (deps: MailOutboxDeps, trx: Transaction, ended: EndedKind) => Promise<void>;
 }
 
@@ -118,11 +121,13 @@ export const ACCESS_KINDS: readonly AccessKind[] = [
   {
     // API keys, which the inference gateway stores.
     tables: [],
+    isOfOrganization: true,
     endedBy: endedBy(['kept', 'all', 'kept', 'since', 'all', 'all']),
     end: (_deps, trx, ended) => endApiKeys(trx, ended),
   },
   {
     tables: ['management_keys'],
+    isOfOrganization: true,
     endedBy: endedBy(['kept', 'all', 'kept', 'since', 'all', 'all']),
     end: (deps, trx, ended) => endManagementKeys(deps, trx, ended),
   },
@@ -147,11 +152,13 @@ export const ACCESS_KINDS: readonly AccessKind[] = [
   {
     // Other people in the organization that the account is. They go with it when it is erased.
     tables: ['memberships'],
+    isOfOrganization: true,
     endedBy: endedBy(['kept', 'kept', 'all', 'since', 'all', 'kept']),
     end: (deps, trx, ended) => endMembershipsOfOthers(deps, trx, ended),
   },
   {
     tables: ['invitations'],
+    isOfOrganization: true,
     endedBy: endedBy(['kept', 'kept', 'all', 'since', 'all', 'all']),
     end: (_deps, trx, { account, since }) => deleteInvitationsOfOrganization(trx, account.id, since),
   },
@@ -216,15 +223,40 @@ export const endAccess = async (
 ): Promise<AccountRecord> => {
   if (endings.includes('intrusion') && distrustedSince === undefined) throw new Error('an intrusion has no time');
   const revokedThrough = await nextRevocation(deps, trx, { account, now });
+  const isOrganizationAffected = await mayEndOfOrganization(trx, { account, origin, endings, distrustedSince });
   for (const kind of ACCESS_KINDS) {
     const extent = widestExtent(kind, endings);
-    if (extent === 'kept') continue;
+    if (extent === 'kept' || (kind.isOfOrganization && !isOrganizationAffected)) continue;
     const since = extent === 'since' ? distrustedSince : undefined;
     await kind.end(deps, trx, { account, origin, now, revokedThrough, since });
   }
   const after = await findAccountById(trx, account.id);
   if (after === undefined) throw new Error('a locked account vanished');
   return after;
+};
+
+/** Endings for which the account returns to its owner, or ends, no matter what others have made of it. */
+const OVERRIDING: readonly Ending[] = ['unproven_address', 'take_over', 'deletion'];
+
+/**
+ * Returns false if the person who signs in as an organization is less than an admin of it, and did not lose that role to a
+ * possible intruder. An operator may end everything.
+ */
+const mayEndOfOrganization = async (
+  trx: Transaction,
+  {
+    account,
+    origin,
+    endings,
+    distrustedSince,
+  }: Pick<EndedAccess, 'account' | 'origin' | 'endings'> & {
+    readonly distrustedSince: Date | undefined;
+  },
+): Promise<boolean> => {
+  if (origin.clientKind === 'service' || endings.some((ending) => OVERRIDING.includes(ending))) return true;
+  const acting = await findActing(trx, { organizationId: null }, account);
+  if (acting === null || (acting !== undefined && isRoleEnough(acting.role, 'admin'))) return true;
+  return distrustedSince !== undefined && (await hasOwnRoleChangedSince(trx, account.id, distrustedSince));
 };
 
 const widestExtent = ({ endedBy }: AccessKind, endings: readonly Ending[]): Extent => {

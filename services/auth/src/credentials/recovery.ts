@@ -27,7 +27,7 @@ import { originOf } from '../connections/index.ts';
 import type { FailingItems } from '../failing-items.ts';
 import { enqueueMail, type MailOutboxDeps } from '../mail/index.ts';
 import { findMailedToken, findOldestChangeOf, issueMailedToken } from '../mailed-tokens.ts';
-import { type Devices, signInOriginOf } from '../sessions/index.ts';
+import { type Devices, findActing, signInOriginOf } from '../sessions/index.ts';
 import type { AttemptThrottle, SourceLimit } from '../throttling.ts';
 import { SECOND_MS } from '../time.ts';
 import type { Executor, Transact, Transaction } from '../transact.ts';
@@ -64,6 +64,7 @@ const confirmReset = async (deps: ConfirmResetDeps, reset: ConfirmedReset): Prom
   const passwordHash = await deps.passwords.hash(reset.password);
   await deps.transact(async (trx) => {
     const { account } = await redeemMailedToken(trx, query);
+    if (!(await maySignIn(trx, account))) throw new AppError('token_invalid');
     await updateCredentials(trx, owner.id, { passwordHash, distrustedSince: null });
     const distrustedSince = await findDistrust(trx, account, query.now);
     await markVerified(trx, account, query.now);
@@ -85,6 +86,10 @@ const confirmReset = async (deps: ConfirmResetDeps, reset: ConfirmedReset): Prom
   // Failed guesses must not lock out the owner, who has just proved ownership.
   await deps.throttle.forgive(owner.email);
 };
+
+/** Returns false for an organization whose own sign-in was removed from its members: the organization belongs to the others. */
+const maySignIn = async (trx: Transaction, account: AccountRecord): Promise<boolean> =>
+  (await findActing(trx, { organizationId: null }, account)) !== undefined;
 
 /** Returns the time since which credentials are distrusted; undefined without an undone or a waiting change of address. */
 const findDistrust = async (trx: Transaction, account: AccountRecord, now: Date): Promise<Date | undefined> => {
@@ -209,7 +214,7 @@ const stepReset = async (deps: ResetsDeps): Promise<boolean> => {
 const mailReset = async (deps: ResetsDeps, trx: Transaction, { email, deviceToken }: ResetRequest): Promise<void> => {
   const account = (await findAccountByEmail(trx, email))?.account;
   // The mail about a pending deletion already has a link that keeps the account.
-  if (account === undefined || account.eraseAt !== null) return;
+  if (account === undefined || account.eraseAt !== null || !(await maySignIn(trx, account))) return;
   const { id: userId, email: to, locale } = account;
   const token = await issueMailedToken(trx, { purpose: 'reset_password', userId, email: to }, deps.clock());
   // Requests of strangers must not use up the mails of the owner.

@@ -34,6 +34,7 @@ const requestDeletion = async (deps: RequestDeletionDeps, claim: OwnerClaim, act
   const { userId, personId } = claim.caller;
   const eraseAt = await scheduleErasure(deps, {
     userId,
+    requestedBy: personId,
     act,
     origin: originOf(claim.source, 'console'),
     delayMs: deps.erasureDelayMs,

@@ -7,6 +7,7 @@ import { deleteAppsOfOwner } from '../apps/index.ts';
 import type { BillingClient } from '../billing-client.ts';
 import { OWN_ORIGIN } from '../connections/index.ts';
 import type { FailingItems } from '../failing-items.ts';
+import { deleteMailsTo } from '../mail/index.ts';
 import { voidMailedTokens } from '../mailed-tokens.ts';
 import { endMembershipsOfErased } from '../organizations/index.ts';
 import { DAY_MS, later, SECOND_MS } from '../time.ts';
@@ -39,6 +40,7 @@ const stepErasure = async (deps: ErasuresDeps, userId: string): Promise<void> =>
     await voidMailedTokens(trx, userId, { purposes: ['cancel_deletion', 'undo_email'] });
     if (!(await deleteAppsOfOwner(deps, trx, { ownerUserId: userId, now }))) return;
     await endMembershipsOfErased(trx, userId);
+    await deleteMailsTo(trx, account.email);
     await deleteAccount(trx, userId, now);
     await appendToOutbox(trx, nextDeletion(account).erased);
     // The log outlives a restore of every database.

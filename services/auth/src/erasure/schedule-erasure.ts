@@ -5,6 +5,7 @@ import type { Act } from '@svc/service-kit';
 import {
   type AccountRecord,
   type AccountWithPassword,
+  findAccountById,
   lockAccount,
   mailDeletion,
   updateErasure,
@@ -13,6 +14,7 @@ import { suspendAppsOfOwner } from '../apps/index.ts';
 import type { Origin } from '../connections/index.ts';
 import { endAccess } from '../credentials/index.ts';
 import type { MailOutboxDeps } from '../mail/index.ts';
+import { findActing } from '../sessions/index.ts';
 import { later } from '../time.ts';
 import type { Transact, Transaction } from '../transact.ts';
 
@@ -45,6 +47,8 @@ export interface ErasureRequest {
   readonly delayMs: number;
   /** Throws if the locked account may not be erased. */
   readonly check?: (trx: Transaction, locked: AccountWithPassword) => Promise<void>;
+  /** Person who asks for it, and gets a link to cancel it too. */
+  readonly requestedBy?: string;
   /** Recorded unless the erasure is scheduled already. */
   readonly act?: Act;
 }
@@ -55,7 +59,7 @@ export interface ErasureRequest {
  */
 export const scheduleErasure = async (
   deps: ScheduleErasureDeps,
-  { userId, origin, delayMs, check, act }: ErasureRequest,
+  { userId, origin, delayMs, check, requestedBy, act }: ErasureRequest,
 ): Promise<Date | undefined> => {
   const now = deps.clock();
   const scheduled = await deps.transact(async (trx) => {
@@ -73,10 +77,25 @@ export const scheduleErasure = async (
     await updateErasure(trx, userId, { eraseAt: account.eraseAt, deletionVersion: fact.version });
     await endAccess(deps, trx, { account, origin, now, endings: ['deletion'] });
     if (act !== undefined) await recordAct(trx, act, { type: 'organization', id: userId, name: account.businessName });
-    if (delayMs > 0) await mailDeletion(deps, trx, account);
+    if (delayMs > 0) await mailOwners(deps, trx, { account, requestedBy });
     await appendToOutbox(trx, fact.requested(account.eraseAt));
     return account.eraseAt;
   });
   deps.wakeErasure();
   return scheduled;
+};
+
+/**
+ * Mails the link that cancels a deletion to the account, unless it is an organization from which its own sign-in was removed,
+ * and to the owner who asked for it.
+ */
+const mailOwners = async (
+  deps: MailOutboxDeps,
+  trx: Transaction,
+  { account, requestedBy }: { account: AccountRecord & { eraseAt: Date }; requestedBy: string | undefined },
+): Promise<void> => {
+  if ((await findActing(trx, { organizationId: null }, account)) !== undefined) await mailDeletion(deps, trx, account);
+  if (requestedBy === undefined || requestedBy === account.id) return;
+  const owner = await findAccountById(trx, requestedBy);
+  if (owner !== undefined) await mailDeletion(deps, trx, account, owner);
 };

@@ -18,7 +18,7 @@ interface PlanDay {
 export interface MailData {
   verify_email: { readonly token: string };
   sign_up_repeated: Record<string, never>;
-  deletion_requested: { readonly token: string; readonly erasedOn: string };
+  deletion_requested: { readonly token: string; readonly erasedOn: string; readonly organization: string | null };
   reset_password: { readonly token: string };
   confirm_email_change: { readonly token: string };
   email_change_requested: { readonly token: string; readonly newEmail: string };

@@ -108,6 +108,11 @@ export const countWaitingMails = async (executor: Executor): Promise<number> => 
   return Number(row?.count ?? 0);
 };
 
+/** Deletes the finished mails to an address, those that other accounts caused included. */
+export const deleteMailsTo = async (trx: Transaction, recipient: string): Promise<void> => {
+  await trx('mails').where({ recipient }).whereNull('due_at').delete();
+};
+
 /** Deletes at most `limit` finished mails created before the given time. Returns the number. */
 export const deleteMailsBefore = async (executor: Executor, before: Date, limit: number): Promise<number> => {
   const old = executor('mails').where('created_at', '<', before).whereNull('due_at').limit(limit);

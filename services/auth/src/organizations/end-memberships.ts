@@ -1,7 +1,9 @@
 import { authEvents, isRoleEnough, keyVersionText, type newId, type Role } from '@svc/contracts';
+import { listActs, type RecordableAct, recordAct } from '@svc/database';
 import { appendToOutbox } from '@svc/messaging';
 import { AppError } from '@svc/service-kit';
 import { lockAccount } from '../accounts/index.ts';
+import { voidMailedTokens } from '../mailed-tokens.ts';
 import { endManagementKeysOfCreator } from '../management-keys/index.ts';
 import {
   countOwners,
@@ -16,6 +18,15 @@ import {
 import { endActingSessions } from '../sessions/index.ts';
 import type { Transaction } from '../transact.ts';
 
+/** Links that lead into an account, mailed to the person of an organization's own sign-in. */
+const LINKS_OF_OWN_SIGN_IN = [
+  'verify_email',
+  'reset_password',
+  'confirm_email',
+  'undo_email',
+  'link_identity',
+] as const;
+
 /**
  * Ends a membership of a locked organization, with the sessions in which the person acts for it and the management keys
  * that the person has created for it. Other services ask for the present role of tokens that name the membership, and
@@ -25,6 +36,7 @@ export const endMembership = async (trx: Transaction, membership: MembershipReco
   const { id, organizationId, userId } = membership;
   await deleteMembership(trx, id);
   await endActingSessions(trx, membership);
+  if (organizationId === userId) await voidMailedTokens(trx, userId, { purposes: LINKS_OF_OWN_SIGN_IN });
   await endManagementKeysOfCreator(trx, membership);
   await appendToOutbox(trx, supersededBy(membership), {
     subject: authEvents.memberRemoved.subject,
@@ -62,6 +74,8 @@ export const requireAnotherOwner = async (
 /** Memberships that end with access to a locked account. */
 interface EndedMemberships {
   readonly account: { readonly id: string };
+  /** Source of the request that ends them. */
+  readonly origin: { readonly clientKind: string };
   /** Undefined if all end, else the time since which people joined. */
   readonly since: Date | undefined;
 }
@@ -70,15 +84,32 @@ interface EndedMemberships {
  * Ends the account's memberships in other organizations. One that ends for distrust stays if the organization has no other
  * owner.
  */
-export const endMembershipsElsewhere = async (
-  trx: Transaction,
-  { account, since }: EndedMemberships,
-): Promise<void> => {
+export const endMembershipsElsewhere = async (trx: Transaction, ended: EndedMemberships): Promise<void> => {
+  const { account, since } = ended;
   for (const membership of await holdMembershipsElsewhere(trx, account.id)) {
     if (!isSince(membership, since)) continue;
     const isOnlyOwner = membership.role === 'owner' && (await countOwners(trx, membership.organizationId)) === 1;
-    if (since === undefined || !isOnlyOwner) await endMembership(trx, membership);
+    if (since === undefined || !isOnlyOwner) await endMembershipWithAccess(trx, membership, ended);
   }
+};
+
+/** Ends a membership with the access to an account. The log of the organization names the account, or the operator. */
+const endMembershipWithAccess = async (
+  trx: Transaction,
+  membership: MembershipRecord,
+  { account, origin }: EndedMemberships,
+): Promise<void> => {
+  const { organizationId, userId } = membership;
+  await endMembership(trx, membership);
+  const isOperator = origin.clientKind === 'service';
+  const act: RecordableAct = {
+    action: 'member.removed',
+    organizationId,
+    actorId: isOperator ? null : account.id,
+    source: isOperator ? 'operator' : 'console',
+    isRecorded: false,
+  };
+  await recordAct(trx, act, { type: 'member', id: userId, name: null });
 };
 
 /** Locks the other organizations of an account, and returns its memberships as they are then. */
@@ -87,19 +118,42 @@ const holdMembershipsElsewhere = async (trx: Transaction, userId: string): Promi
   return await listMembershipsElsewhere(trx, userId);
 };
 
-/** Ends the memberships of other people in the organization that the account is, which owns itself again. */
+/** Acts that are searched for a change of one role. */
+const ROLE_CHANGES_MAX = 1_000;
+
+/** Returns true if the role of the account that opened an organization was changed since a time. */
+export const hasOwnRoleChangedSince = async (
+  trx: Transaction,
+  organizationId: string,
+  since: Date,
+): Promise<boolean> => {
+  const filter = { action: 'member.role_changed', from: since, limit: ROLE_CHANGES_MAX } as const;
+  return (await listActs(trx, organizationId, filter)).some(({ target }) => target.id === organizationId);
+};
+
+/**
+ * Ends the memberships of other people in the organization that the account is. It owns itself again, unless it had given
+ * that up before the time since which it is distrusted.
+ */
 export const endMembershipsOfOthers = async (
   deps: { readonly newId: typeof newId },
   trx: Transaction,
-  { account, since, now }: EndedMemberships & { readonly now: Date },
+  ended: EndedMemberships & { readonly now: Date },
 ): Promise<void> => {
+  const { account, since, now } = ended;
   const memberships = await listMembershipsOfOrganization(trx, account.id);
   if (memberships.length === 0) return;
   const founder = memberships.find(({ userId }) => userId === account.id);
   if (founder === undefined) await insertMembership(trx, foundersMembership(deps, account.id, now));
-  else if (founder.role !== 'owner') await changeRole(trx, founder, 'owner');
+  else if (
+    founder.role !== 'owner' &&
+    (since === undefined || (await hasOwnRoleChangedSince(trx, account.id, since)))
+  ) {
+    await changeRole(trx, founder, 'owner');
+  }
   for (const membership of memberships) {
-    if (membership.userId !== account.id && isSince(membership, since)) await endMembership(trx, membership);
+    if (membership.userId === account.id || !isSince(membership, since)) continue;
+    await endMembershipWithAccess(trx, membership, ended);
   }
 };
 

@@ -2,6 +2,7 @@ export {
   endMembershipsElsewhere,
   endMembershipsOfErased,
   endMembershipsOfOthers,
+  hasOwnRoleChangedSince,
   requireOwnersElsewhere,
 } from './end-memberships.ts';
 export { deleteInvitationsExpiredBefore, deleteInvitationsOfOrganization, invitationRoutes } from './invitations.ts';

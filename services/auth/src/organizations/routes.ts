@@ -1,5 +1,5 @@
 import { internalRoutes, routes } from '@svc/contracts';
-import { type Binding, bind, requireRole } from '@svc/service-kit';
+import { type Binding, bind } from '@svc/service-kit';
 import { findAccountById } from '../accounts/index.ts';
 import type { BillingClient } from '../billing-client.ts';
 import { findMembershipsByIds, toMembershipJson } from '../memberships.ts';
@@ -27,8 +27,6 @@ export const memberRoutes = (deps: MemberRoutesDeps): Binding[] => [
     return { status: 200, body: toMemberJson(await updateMember(deps, change, body.role), seats) };
   }),
   bind(routes.removeMember, async ({ params, caller, act }) => {
-    const isLeaving = params.svc_user_id === caller.personId;
-    if (!isLeaving) requireRole(caller.organization, 'admin');
     await removeMember(deps, { ...toActor(caller), userId: params.svc_user_id, act });
     return { status: 204 };
   }),

@@ -51,10 +51,9 @@ export const removeMember = ({ transact }: MemberDeps, change: MemberChange): Pr
   transact(async (trx) => {
     const { actor } = await lockOrganization(trx, change);
     const isLeaving = change.userId === change.personId;
-    if (!isLeaving) requireAuthority(actor, { overOwners: false });
     const membership = await findMembership(trx, change);
+    if (!isLeaving) requireAuthority(actor, { overOwners: membership?.role === 'owner' });
     if (membership === undefined) throw new AppError('not_found');
-    if (!isLeaving) requireAuthority(actor, { overOwners: membership.role === 'owner' });
     await requireAnotherOwner(trx, membership);
     await endMembership(trx, membership);
     await recordAct(trx, change.act, { type: 'member', id: change.userId, name: null });

@@ -18,6 +18,7 @@ export {
 } from './routes.ts';
 export {
   deleteSessionsExpiredBefore,
+  findActing,
   findSessionById,
   findSessionIdAfter,
   holdSession,

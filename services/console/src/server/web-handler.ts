@@ -177,13 +177,12 @@ const answerDocs = async (
   return 'unmatched';
 };
 
-/** Returns true if a browser opens the address as a page: a missing script or mistyped API path must get a 404. */
-const isNavigation = (req: IncomingMessage, path: string): boolean => {
-  if (path.startsWith('/assets/')) return false;
-  const mode = req.headers['sec-fetch-mode'];
-  if (mode !== undefined && mode !== 'navigate') return false;
-  return path === '/' || (req.headers.accept ?? '').includes('text/html');
-};
+/**
+ * Returns true if a client asks for a page: a missing script or mistyped API path must get a 404. Browsers name HTML only when
+ * they open an address; other clients, such as `fetch` of Node.js, name it with any mode.
+ */
+const isNavigation = (req: IncomingMessage, path: string): boolean =>
+  !path.startsWith('/assets/') && (path === '/' || (req.headers.accept ?? '').includes('text/html'));
 
 const answerAsset = (
   req: IncomingMessage,

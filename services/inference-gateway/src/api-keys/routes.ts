@@ -3,7 +3,7 @@ import { listActs, recordAct } from '@svc/database';
 import { appendToOutbox, withOutbox } from '@svc/messaging';
 import { AppError, type Binding, bind, type Reply, type RequestContext, requireRole } from '@svc/service-kit';
 import type { Knex } from 'knex';
-import { type ApiKeySettings, showApiKey } from './api-key.ts';
+import { type ApiKey, type ApiKeySettings, showApiKey } from './api-key.ts';
 import type { ApiKeyDeps } from './api-key-deps.ts';
 import { changeApiKey, rotateApiKey } from './change-api-key.ts';
 import { createApiKey, readExpiry } from './create-api-key.ts';
@@ -27,10 +27,14 @@ type Context = RequestContext<typeof routes.updateKey>;
  */
 const updateApiKey = async (deps: ApiKeyDeps, context: Context): Promise<Reply> => {
   const { act, body, params, caller } = context;
-  if (body.creator_left !== undefined && caller.kind === 'console_session') requireRole(caller.organization, 'admin');
   const settings = readSettings(body, deps.clock());
   const found = { id: params.key_id, ...keyScopeOf(caller) };
-  const key = await changeApiKey(deps, found, { act, change: (known) => ({ ...known, ...settings }), write });
+  const change = (known: ApiKey): ApiKey => {
+    // Only of a key that the caller may see: other people's keys are 404.
+    if (body.creator_left !== undefined && caller.kind === 'console_session') requireRole(caller.organization, 'admin');
+    return { ...known, ...settings };
+  };
+  const key = await changeApiKey(deps, found, { act, change, write });
   return { status: 200, body: await describeKey(deps, context, key) };
 };
 

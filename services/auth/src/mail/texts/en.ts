@@ -27,14 +27,14 @@ export const english: MailTexts = {
     ],
     link: { label: 'Confirm address', page: 'verify-email', token },
   }),
-  deletion_requested: ({ token, erasedOn }) => ({
-    subject: 'Your account will be deleted',
+  deletion_requested: ({ token, erasedOn, organization }) => ({
+    subject: `${organization ?? 'Your account'} will be deleted`,
     paragraphs: [
-      `The deletion of your account was requested. On ${erasedOn} (UTC) everything that names you is erased for good.`,
+      `The deletion of ${organization ?? 'your account'} was requested. On ${erasedOn} (UTC) everything that names you is erased for good.`,
       'Sessions, connected apps and API keys have ended. The subscription ends with the period that is paid.',
       'If it was not you, or you have changed your mind, cancel the deletion with this link before then.',
     ],
-    link: { label: 'Keep my account', page: 'cancel-deletion', token },
+    link: { label: 'Cancel the deletion', page: 'cancel-deletion', token },
   }),
   sign_up_repeated: () => ({
     subject: 'You already have an account',

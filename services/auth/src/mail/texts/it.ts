@@ -24,14 +24,14 @@ export const italian: MailTexts = {
     paragraphs: ['Conferma il tuo indirizzo. Il link vale tre giorni.', 'Se non ti sei iscritto, ignora questa email.'],
     link: { label: 'Conferma indirizzo', page: 'verify-email', token },
   }),
-  deletion_requested: ({ token, erasedOn }) => ({
-    subject: 'Il tuo account sta per essere eliminato',
+  deletion_requested: ({ token, erasedOn, organization }) => ({
+    subject: `Eliminazione ${organization === null ? 'del tuo account' : `di ${organization}`}`,
     paragraphs: [
-      `È stata chiesta l’eliminazione del tuo account. Tutto ciò che ti identifica sarà cancellato per sempre in questa data: ${erasedOn} (UTC).`,
+      `È stata chiesta l’eliminazione ${organization === null ? 'del tuo account' : `di ${organization}`}. Tutto ciò che ti identifica sarà cancellato per sempre in questa data: ${erasedOn} (UTC).`,
       'Sessioni, app collegate e chiavi API sono terminate. L’abbonamento termina con il periodo già pagato.',
       'Se non sei stato tu, o hai cambiato idea, annulla l’eliminazione con questo link prima di allora.',
     ],
-    link: { label: 'Mantieni il mio account', page: 'cancel-deletion', token },
+    link: { label: 'Annulla l’eliminazione', page: 'cancel-deletion', token },
   }),
   sign_up_repeated: () => ({
     subject: 'Hai già un account',
