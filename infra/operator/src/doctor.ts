@@ -147,6 +147,7 @@ interface Limit {
 
 const days = (seconds: number): string => `${(seconds / DAY_SECONDS).toFixed(1)} days`;
 const minutes = (seconds: number): string => `${Math.round(seconds / 60)} minutes`;
+const ageOf = (unixSeconds: number): number => Math.max(0, Date.now() / 1_000 - unixSeconds);
 
 /** Limits whose breach hurts within days, or hurts already without notice. Alerts have the same bounds. */
 const LIMITS: readonly Limit[] = [
@@ -183,8 +184,9 @@ const LIMITS: readonly Limit[] = [
     check: 'payment provider',
     services: ['billing'],
     metric: 'billing_provider_last_success_seconds',
-    isGood: (seconds) => seconds < 1_800,
-    show: (seconds) => `answered ${minutes(seconds)} ago`,
+    isGood: (unixSeconds) => ageOf(unixSeconds) < 1_800,
+    show: (unixSeconds) =>
+      unixSeconds === 0 ? 'no answer since billing started' : `answered ${minutes(ageOf(unixSeconds))} ago`,
   },
   {
     check: 'usage records',

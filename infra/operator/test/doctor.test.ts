@@ -19,7 +19,7 @@ afterEach(() => {
 const HOUR_MS = 3_600_000;
 const HEALTHY: Readonly<Record<string, string>> = {
   auth: 'auth_mails_waiting 3\ntls_certificate_expires_seconds{peer="entrance"} 5e6',
-  billing: 'billing_provider_last_success_seconds 40',
+  billing: `billing_provider_last_success_seconds ${Date.now() / 1_000 - 40}`,
   'inference-gateway': 'route_certification_expires_seconds{route="chat-eu"} 9e6\nusage_records_waiting 0',
   'webhook-dispatcher': 'webhook_blocked_lanes 2\nwebhook_oldest_due_seconds 0.2',
 };
@@ -98,7 +98,12 @@ test.each<[string, string, Faults]>([
   [
     'payment provider',
     'answered 60 minutes ago',
-    { metrics: { billing: 'billing_provider_last_success_seconds 3600' } },
+    { metrics: { billing: `billing_provider_last_success_seconds ${Date.now() / 1_000 - 3_600}` } },
+  ],
+  [
+    'payment provider',
+    'no answer since billing started',
+    { metrics: { billing: 'billing_provider_last_success_seconds 0' } },
   ],
   ['database pool', 'billing: 12 callers wait for a connection', { metrics: { billing: 'database_pool_waiting 12' } }],
   [
