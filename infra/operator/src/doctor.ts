@@ -59,7 +59,8 @@ const checkBackups = async ({
   BACKUP_INTERVAL_SECONDS: interval,
 }: MachineSettings): Promise<Finding> => {
   if (SVC_BACKUP_DIR === undefined || SVC_BACKUP_DIR === '') return unknown('backup', 'SVC_BACKUP_DIR is not set');
-  const names = await readdir(SVC_BACKUP_DIR).catch(() => []);
+  const names = await readdir(SVC_BACKUP_DIR).catch(({ message }: Error) => message);
+  if (typeof names === 'string') return finding('backup', false, names);
   const newestMs = Math.max(...names.map((name) => Date.parse(name)).filter((timeMs) => !Number.isNaN(timeMs)));
   if (!Number.isFinite(newestMs)) return finding('backup', false, 'there is none');
   const ageMs = Date.now() - newestMs;
