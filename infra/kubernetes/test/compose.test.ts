@@ -239,6 +239,15 @@ describe('with the secrets of make-env.sh', () => {
     expect(unknown).toEqual(service === 'inference-gateway' ? ['SANDBOX_PROVIDER_KEY'] : []);
   });
 
+  test('what docs/scale.md says to set for one machine reaches a container', () => {
+    const said = [
+      ...readFileSync(new URL('docs/scale.md', ROOT), 'utf8').matchAll(/`([A-Z][A-Z_]+_(?:MAX|DAYS|MONTHS))`/g),
+    ];
+    const passed = new Set(variablesIn(JSON.stringify(services)));
+    expect(said.length).toBeGreaterThan(0);
+    expect(said.map(([, name = '']) => name).filter((name) => !passed.has(name))).toEqual([]);
+  });
+
   test.each(ownersOfRoutes)(
     '%s accepts exactly the callers of its internal routes and holds only its credential',
     (service) => {
