@@ -221,6 +221,12 @@ describe('with the secrets of make-env.sh', () => {
     expect(environmentOf('ingress')['TRUST_PROXY_HOPS']).toBe('');
   });
 
+  test('the ingress serves pages of the sandbox’s payments only where PAYMENTS=sandbox is allowed', () => {
+    expect(environmentOf('ingress')['SANDBOX_PAYMENTS_URL']).toBe('http://sandbox-payments:9300');
+    const stripe = { PAYMENTS: 'stripe', PAYMENTS_SANDBOX_IN_PRODUCTION: '' };
+    expect(environmentOf('ingress', stripe)['SANDBOX_PAYMENTS_URL']).toBe('');
+  });
+
   test('every image is pulled from a registry once IMAGES and VERSION name a release', () => {
     const release = { IMAGES: 'ghcr.io/example/svc', VERSION: '1.2.3' };
     const images = Object.values(services).flatMap(({ build, image = '' }) =>
