@@ -171,7 +171,7 @@ describe('the values', () => {
     if (typeof value === 'number') return [value / 2, value + 1];
     if (Array.isArray(value)) return [[{ name: 'other' }], [{ secretName: 'other' }], [{ protocol: 'TCP', port: 1 }]];
     if (typeof value === 'object') return [{ LIMITS: 'other' }, { limits: { cpu: 'other' } }];
-    return ['other', `sha256:${'0'.repeat(64)}`, 'http://other', 'none'];
+    return ['other', `sha256:${'0'.repeat(64)}`, 'http://other', 'none', '5368709120'];
   };
 
   test('fit their schema, and unknown ones do not', () => {

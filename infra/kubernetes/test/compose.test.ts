@@ -221,6 +221,12 @@ describe('with the secrets of make-env.sh', () => {
     expect(environmentOf('ingress')['TRUST_PROXY_HOPS']).toBe('');
   });
 
+  test('the ingress serves pages of the sandbox’s payments only where PAYMENTS=sandbox is allowed', () => {
+    expect(environmentOf('ingress')['SANDBOX_PAYMENTS_URL']).toBe('http://sandbox-payments:9300');
+    const stripe = { PAYMENTS: 'stripe', PAYMENTS_SANDBOX_IN_PRODUCTION: '' };
+    expect(environmentOf('ingress', stripe)['SANDBOX_PAYMENTS_URL']).toBe('');
+  });
+
   test('every image is pulled from a registry once IMAGES and VERSION name a release', () => {
     const release = { IMAGES: 'ghcr.io/example/svc', VERSION: '1.2.3' };
     const images = Object.values(services).flatMap(({ build, image = '' }) =>
@@ -237,6 +243,15 @@ describe('with the secrets of make-env.sh', () => {
     const unknown = Object.keys(environment).filter((name) => !known.has(name));
     // The shipped routes file names this variable for the provider's key.
     expect(unknown).toEqual(service === 'inference-gateway' ? ['SANDBOX_PROVIDER_KEY'] : []);
+  });
+
+  test('what docs/scale.md says to set for one machine reaches a container', () => {
+    const said = [
+      ...readFileSync(new URL('docs/scale.md', ROOT), 'utf8').matchAll(/`([A-Z][A-Z_]+_(?:MAX|DAYS|MONTHS))`/g),
+    ];
+    const passed = new Set(variablesIn(JSON.stringify(services)));
+    expect(said.length).toBeGreaterThan(0);
+    expect(said.map(([, name = '']) => name).filter((name) => !passed.has(name))).toEqual([]);
   });
 
   test.each(ownersOfRoutes)(

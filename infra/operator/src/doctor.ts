@@ -59,7 +59,8 @@ const checkBackups = async ({
   BACKUP_INTERVAL_SECONDS: interval,
 }: MachineSettings): Promise<Finding> => {
   if (SVC_BACKUP_DIR === undefined || SVC_BACKUP_DIR === '') return unknown('backup', 'SVC_BACKUP_DIR is not set');
-  const names = await readdir(SVC_BACKUP_DIR).catch(() => []);
+  const names = await readdir(SVC_BACKUP_DIR).catch(({ message }: Error) => message);
+  if (typeof names === 'string') return finding('backup', false, names);
   const newestMs = Math.max(...names.map((name) => Date.parse(name)).filter((timeMs) => !Number.isNaN(timeMs)));
   if (!Number.isFinite(newestMs)) return finding('backup', false, 'there is none');
   const ageMs = Date.now() - newestMs;
@@ -147,6 +148,7 @@ interface Limit {
 
 const days = (seconds: number): string => `${(seconds / DAY_SECONDS).toFixed(1)} days`;
 const minutes = (seconds: number): string => `${Math.round(seconds / 60)} minutes`;
+const ageOf = (unixSeconds: number): number => Math.max(0, Date.now() / 1_000 - unixSeconds);
 
 /** Limits whose breach hurts within days, or hurts already without notice. Alerts have the same bounds. */
 const LIMITS: readonly Limit[] = [
@@ -183,8 +185,9 @@ const LIMITS: readonly Limit[] = [
     check: 'payment provider',
     services: ['billing'],
     metric: 'billing_provider_last_success_seconds',
-    isGood: (seconds) => seconds < 1_800,
-    show: (seconds) => `answered ${minutes(seconds)} ago`,
+    isGood: (unixSeconds) => ageOf(unixSeconds) < 1_800,
+    show: (unixSeconds) =>
+      unixSeconds === 0 ? 'no answer since billing started' : `answered ${minutes(ageOf(unixSeconds))} ago`,
   },
   {
     check: 'usage records',

@@ -19,7 +19,7 @@ afterEach(() => {
 const HOUR_MS = 3_600_000;
 const HEALTHY: Readonly<Record<string, string>> = {
   auth: 'auth_mails_waiting 3\ntls_certificate_expires_seconds{peer="entrance"} 5e6',
-  billing: 'billing_provider_last_success_seconds 40',
+  billing: `billing_provider_last_success_seconds ${Date.now() / 1_000 - 40}`,
   'inference-gateway': 'route_certification_expires_seconds{route="chat-eu"} 9e6\nusage_records_waiting 0',
   'webhook-dispatcher': 'webhook_blocked_lanes 2\nwebhook_oldest_due_seconds 0.2',
 };
@@ -29,11 +29,13 @@ interface Faults {
   readonly metrics?: Readonly<Record<string, string>>;
   readonly deadLetters?: number;
   readonly bytes?: number;
+  readonly isBrokerAway?: boolean;
   readonly aheadMs?: number;
 }
 
 /** Starts stand-ins of the services' internal listeners. */
-const startServices = async ({ metrics = {}, deadLetters = 0, bytes = 10, aheadMs = 0 }: Faults = {}) => {
+const startServices = async (faults: Faults = {}) => {
+  const { metrics = {}, deadLetters = 0, bytes = 10, isBrokerAway = false, aheadMs = 0 } = faults;
   const streams = [{ stream: 'INFERENCE', unpublished: 0, acknowledged_through: 1, stream_ends_at: 1, in_step: true }];
   const urls: Partial<Record<ServiceName, string>> = {};
   for (const service of consumingServices) {
@@ -42,7 +44,7 @@ const startServices = async ({ metrics = {}, deadLetters = 0, bytes = 10, aheadM
       if (req.url === '/metrics') return res.end(metrics[service] ?? `${HEALTHY[service]}\n${POOL}`);
       res.setHeader('content-type', 'application/json');
       const outbox = {
-        broker_connected: true,
+        broker_connected: !isBrokerAway,
         relay_leading: true,
         oldest_unpublished_seconds: 0,
         streams: streams.map((stream) => ({ ...stream, bytes, bytes_max: 100 })),
@@ -98,7 +100,12 @@ test.each<[string, string, Faults]>([
   [
     'payment provider',
     'answered 60 minutes ago',
-    { metrics: { billing: 'billing_provider_last_success_seconds 3600' } },
+    { metrics: { billing: `billing_provider_last_success_seconds ${Date.now() / 1_000 - 3_600}` } },
+  ],
+  [
+    'payment provider',
+    'no answer since billing started',
+    { metrics: { billing: 'billing_provider_last_success_seconds 0' } },
   ],
   ['database pool', 'billing: 12 callers wait for a connection', { metrics: { billing: 'database_pool_waiting 12' } }],
   [
@@ -107,6 +114,7 @@ test.each<[string, string, Faults]>([
     { metrics: { auth: 'tls_certificate_expires_seconds{peer="database"} 5e5' } },
   ],
   ['dead letters', 'auth: 2', { deadLetters: 2 }],
+  ['outbox', 'auth: the oldest fact waits for 0 s, and NATS is not connected', { isBrokerAway: true }],
   ['stream', 'INFERENCE: 71 % full', { bytes: 71 }],
   ['clock', 'auth: 61 s ahead of this one', { aheadMs: 61_000 }],
 ])('ends with 1 for %s', async (check, detail, faults) => {
@@ -122,4 +130,10 @@ test('ends with 1 for a silent service, an old backup, and a certificate that ca
   const { exitCode, bad } = await examine(urls, { SVC_BACKUP_DIR: folder, PUBLIC_BASE_URL: 'https://127.0.0.1:1' });
   expect(exitCode).toBe(1);
   expect(bad.map(({ check }) => check)).toEqual(['service', 'backup', 'certificate']);
+});
+
+test('ends with 1 for a folder of backups that it may not read or that does not exist, and says so', async () => {
+  const { exitCode, bad } = await examine(await startServices(), { SVC_BACKUP_DIR: join(folder, 'missing') });
+  expect(exitCode).toBe(1);
+  expect(bad).toEqual([{ check: 'backup', state: 'ATTENTION', detail: expect.stringMatching(/^ENOENT.*missing'$/) }]);
 });

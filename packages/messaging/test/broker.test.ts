@@ -142,7 +142,7 @@ test('a stream that was reset and has grown since is recognized by its last ackn
   await waitFor(async () => (await unpublished()) === 0);
 });
 
-test('facts of a full stream wait, and revocations are still published', async () => {
+test('facts of a full stream wait with a reason in the log, and revocations are still published', async () => {
   const messaging = await stage.connect();
   await messaging.manager.streams.update('AUTH', { max_msgs: 1 });
   stage.relay(messaging);
@@ -153,6 +153,9 @@ test('facts of a full stream wait, and revocations are still published', async (
   await stage.knex.transaction((trx) => appendToOutbox(trx, { revocation: { key: 'session.ses_1' } }));
   await waitFor(async () => (await storedMessages(messaging, 'KV_revocations')) === 1);
   await waitFor(async () => (await unpublished()) === 2);
+  expect(stage.logs.entries.map(({ fields }) => fields)).toContainEqual(
+    expect.objectContaining({ component: 'outbox_relay', stream: 'AUTH', reason: 'maximum messages exceeded' }),
+  );
   await messaging.manager.streams.update('AUTH', { max_msgs: -1 });
   await recordAll('test_full');
   await waitForEffects(3);

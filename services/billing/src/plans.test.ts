@@ -43,7 +43,7 @@ describe('the plans file', () => {
   });
 
   test.each([
-    ['a missing file', undefined, /cannot be read/],
+    ['a missing file', undefined, /^PLANS_FILE: .*none\.yaml.*\n.*cannot be read/],
     ['text that is not YAML', 'plans: [', /invalid/],
     ['an undefined alias', `plans:${PLAN.replace('name: Basic', 'name: *nothing')}`, /invalid/],
     ['a duplicate key', `plans:${PLAN}    name: Again\n`, /unique/i],

@@ -18,7 +18,9 @@ class PlansFileError extends Error {
   readonly code = 'plans_file_invalid';
 
   constructor(path: string, faults: readonly string[], cause?: unknown) {
-    super([`The plans in ${path} are invalid:`, ...faults.map((fault) => `  ${fault}`)].join('\n'), { cause });
+    super([`PLANS_FILE: the plans in ${path} are invalid:`, ...faults.map((fault) => `  ${fault}`)].join('\n'), {
+      cause,
+    });
   }
 }
 

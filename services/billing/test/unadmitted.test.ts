@@ -23,7 +23,10 @@ const store = async (kind: 'delegated' | 'api_key', svc_user_id: string, cost_mi
     service: 'chat',
     outcome: 'settled',
     cost_micros,
-    ...(kind === 'api_key' ? { key_id: newId('key'), client_id: null } : { key_id: null, client_id: newId('app') }),
+    // As gateways publish them: a request of a key names its lease, which a restored database does not know.
+    ...(kind === 'api_key'
+      ? { key_id: newId('key'), client_id: null, lease: { lease_id: randomUUID(), hold_micros: 10_000 } }
+      : { key_id: null, client_id: newId('app') }),
     started_at: '2026-10-01T10:59:00.000Z',
     finished_at: '2026-10-01T11:00:00.000Z',
   };

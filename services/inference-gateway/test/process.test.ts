@@ -57,6 +57,12 @@ describe('start', () => {
     expect(await running.ended).toBe(1);
     expect(running.output()).toContain('PROVIDER_KEY is not set');
   });
+
+  test('names the variable of a routes file that does not exist', async () => {
+    const running = await start({ ROUTES_FILE: '/nowhere/routes.yaml' }, { waits: false });
+    expect(await running.ended).toBe(1);
+    expect(running.output()).toContain('ROUTES_FILE: /nowhere/routes.yaml cannot be read');
+  });
 });
 
 describe('stop', () => {

@@ -96,6 +96,20 @@ export const chartValues: readonly ChartValue[] = [
     ],
   },
   {
+    path: 'dataStores.nats.streamBytesMax',
+    meaning: 'Bytes of each stream, in quotes. Raising it takes effect with the next upgrade; it is never lowered',
+    italian: 'Byte di ogni stream, tra virgolette. Alzarlo ha effetto al prossimo aggiornamento; non si abbassa mai',
+    // Helm would write a large number as 2.1e+09.
+    schema: z.string().regex(/^\d+$/),
+    places: [
+      {
+        kind: 'Job',
+        name: 'broker-migration',
+        path: ['spec', 'template', 'spec', 'containers', 'migration', 'env', 'NATS_STREAM_BYTES_MAX', 'value'],
+      },
+    ],
+  },
+  {
     path: 'dataStores.verified',
     meaning: 'Verify TLS to both data stores by the authorities in `secrets.names.dataStoreAuthorities`',
     italian: 'Verifica il TLS verso PostgreSQL e NATS con le autorità in `secrets.names.dataStoreAuthorities`',

@@ -36,7 +36,7 @@ export const afterRestoreCommands: readonly Command[] = [
       const done = await afterRestore(context, service, moment);
       if (done.epoch !== null) {
         context.print(`${service}: epoch ${done.epoch} since ${done.began_at}`);
-        context.print(reportOf(service, done));
+        if (service !== 'inference-gateway') context.print(reportOf(service, done));
       }
       context.print(`${service}: its consumers read ${done.read_again} facts again and ignore those that it knows`);
       if (service !== 'auth') await announceErasuresTo(context, service, moment - LAG_MARGIN_MS);

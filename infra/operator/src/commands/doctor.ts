@@ -79,11 +79,12 @@ const checkStreams = async (
       continue;
     }
     const waits = Math.round(health.oldest_unpublished_seconds);
+    const trouble = health.broker_connected ? '' : ', and NATS is not connected';
     findings.push(
       finding(
         'outbox',
         health.broker_connected && waits < WAIT_SECONDS_MAX,
-        `${service}: the oldest fact waits for ${waits} s`,
+        `${service}: the oldest fact waits for ${waits} s${trouble}`,
       ),
     );
     for (const { stream, bytes, bytes_max } of health.streams) {

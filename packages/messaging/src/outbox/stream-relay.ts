@@ -83,6 +83,13 @@ const FAILURE_DELAY_MS = 100;
 const FAILURE_DELAY_MS_MAX = 5_000;
 const encoder = new TextEncoder();
 
+/** Returns what JetStream answered, such as "maximum bytes exceeded". Its client hides that behind a status. */
+const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  const answer: unknown = Reflect.get(error, 'chainedError');
+  return answer instanceof Error ? answer.message : error.message;
+};
+
 export const createStreamRelay = (messaging: Messaging, name: string): StreamRelay => {
   let created = '';
   let verifiedUntilMs = 0;
@@ -93,8 +100,11 @@ export const createStreamRelay = (messaging: Messaging, name: string): StreamRel
     verifiedUntilMs = 0;
     const delayMs = Math.min(FAILURE_DELAY_MS * 2 ** Math.min(failures - 1, 10), FAILURE_DELAY_MS_MAX);
     retryAtMs = performance.now() + delayMs;
-    const fields = { component: 'outbox_relay', stream: name, attempt: failures, delay_ms: delayMs, err: error };
-    messaging.logger.warn(fields, 'the stream refused outbox rows; retrying');
+    const fields = { component: 'outbox_relay', stream: name, attempt: failures, delay_ms: delayMs };
+    messaging.logger.warn(
+      { ...fields, reason: reasonOf(error), err: error },
+      'the stream refused outbox rows; retrying',
+    );
   };
   const attempt = async (session: DatabaseSession): Promise<boolean> => {
     if (performance.now() >= verifiedUntilMs) {

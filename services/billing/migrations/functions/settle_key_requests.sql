@@ -100,7 +100,8 @@ BEGIN
       PERFORM correct_lost_lease(l, q.request_id, least(l.estimated_micros, cost), p_currency);
     END IF;
     before := coalesce(f.cost_micros, 0) - coalesce(f.written_off_micros, 0);
-    of_lease := CASE WHEN f.state IS NULL AND u.request_id IS NULL
+    -- least() overlooks a lease that is not known, as after a restore.
+    of_lease := CASE WHEN f.state IS NULL AND u.request_id IS NULL AND l.lease_id IS NOT NULL
       THEN least(q.hold_micros, l.granted_micros - l.returned_micros - l.settled_micros) ELSE 0 END;
     of_lease := coalesce(of_lease, 0);
     -- Already held for this request, or paid by it.

@@ -50,16 +50,24 @@ export interface RoutesFileOptions {
   readonly onLoad: (table: RouteTable) => void;
 }
 
+const readText = async (file: string): Promise<string> => {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new RoutesFileError([`ROUTES_FILE: ${file} cannot be read`], error);
+  }
+};
+
 /** Reads the routes file and watches it for changes. Throws RoutesFileError if it is invalid at the start. */
 export const openRoutesFile = async (options: RoutesFileOptions): Promise<RoutesInForce> => {
   const { file, providerKey, clock, logger, onLoad } = options;
-  let text = await readFile(file, 'utf8');
+  let text = await readText(file);
   let table = parseRoutesFile(text, { nowMs: clock(), providerKey });
   onLoad(table);
 
   const readAgain = async (): Promise<boolean> => {
     try {
-      const newText = await readFile(file, 'utf8');
+      const newText = await readText(file);
       const newTable = parseRoutesFile(newText, { nowMs: clock(), providerKey });
       if (newText !== text) logger.info({ file }, 'routes file loaded');
       text = newText;

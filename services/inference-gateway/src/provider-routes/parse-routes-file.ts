@@ -9,8 +9,8 @@ export class RoutesFileError extends Error {
   override readonly name = 'RoutesFileError';
   readonly faults: readonly string[];
 
-  constructor(faults: readonly string[]) {
-    super(['The routes file is invalid:', ...faults.map((fault) => `  ${fault}`)].join('\n'));
+  constructor(faults: readonly string[], cause?: unknown) {
+    super(['The routes file is invalid:', ...faults.map((fault) => `  ${fault}`)].join('\n'), { cause });
     this.faults = faults;
   }
 }
