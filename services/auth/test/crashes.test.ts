@@ -285,6 +285,36 @@ describe('suspending an app with many connections', () => {
     ]);
   });
 
+  test('ends with the app if it is deleted while its suspension is being finished', async () => {
+    await service.application.stop();
+    const doomed = await newApp(service, owner);
+    await patch(doomed.clientId, false);
+    // The step waits before it deletes the finished suspension.
+    await service.database.raw(`
+      CREATE FUNCTION wait_before_end() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN PERFORM pg_advisory_xact_lock(7); RETURN OLD; END $$;
+      CREATE TRIGGER wait_before_end BEFORE DELETE ON app_suspensions FOR EACH ROW EXECUTE FUNCTION wait_before_end()`);
+    const gate = await service.database.transaction();
+    await gate.raw('SELECT pg_advisory_xact_lock(7)');
+    const waiting = async (): Promise<number> =>
+      (await gate.raw(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`))
+        .rowCount;
+    const step = stepOf(service);
+    const finishing = step();
+    await waitFor(async () => (await waiting()) === 1);
+    let isDeleted = false;
+    const path = `${service.url}/v1/integrations/apps/${doomed.clientId}`;
+    const deletion = call(path, { method: 'DELETE', token: owner.token }).finally(() => {
+      isDeleted = true;
+    });
+    await waitFor(async () => isDeleted || (await waiting()) === 2);
+    await gate.rollback();
+    await Promise.all([finishing, deletion]);
+    await service.database.raw('DROP FUNCTION wait_before_end CASCADE');
+    while (await step());
+    expect(await service.database('apps').where({ client_id: doomed.clientId })).toEqual([]);
+  });
+
   test('a deletion ends the connections first, then publishes its own fact', async () => {
     const doomed = await newApp(service, owner, { client_type: 'confidential' });
     const person = await newPerson(service);

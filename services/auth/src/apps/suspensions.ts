@@ -5,7 +5,7 @@ import { cutOffApp, endNextConnectionsOfApp, forgetNextConnectionsOfApp } from '
 import type { FailingItems } from '../failing-items.ts';
 import { SECOND_MS } from '../time.ts';
 import type { Executor, Transact, Transaction } from '../transact.ts';
-import { appAggregate, appFact, deleteAppRow, findDeletedApp, isOwned } from './app-record.ts';
+import { appAggregate, appFact, deleteAppRow, findDeletedApp, isOwned, lockApp } from './app-record.ts';
 
 /** Schedules the end of an app's connections. Idempotent. */
 const insertSuspension = async (trx: Transaction, clientId: string, now: Date): Promise<void> => {
@@ -64,6 +64,8 @@ export const stepSuspension = async (deps: SuspensionsDeps): Promise<boolean> =>
       const clientId = await claimSuspension(trx, deps.items.setAside());
       if (clientId === undefined) return false;
       claimed(clientId);
+      // A suspension or deletion that is under way would find this work scheduled, although it is about to be finished.
+      await lockApp(trx, clientId);
       if (await endNextConnectionsOfApp(deps, trx, { clientId, now: deps.clock() })) return true;
       await finishSuspension(trx, clientId);
       return true;
