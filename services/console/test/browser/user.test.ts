@@ -251,6 +251,8 @@ describe.skipIf(!hasChromium())('connections, keys and usage', () => {
     await devices.getByRole('button', { name: 'End the access of Notes for teams on: Laptop, terminal' }).click();
     const dialog = page.getByRole('alertdialog', { name: 'End “Laptop, terminal”?' });
     await dialog.getByRole('button', { name: 'End' }).click();
+    // While the dialog is open, the list behind it has no role.
+    await dialog.waitFor({ state: 'detached' });
     await devices.getByText('Laptop, terminal').waitFor({ state: 'detached' });
     expect(person.has.grants.get(app.client_id)).toHaveLength(1);
     expect(person.has.connections).toHaveLength(1);
