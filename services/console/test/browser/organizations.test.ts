@@ -338,7 +338,8 @@ describe.skipIf(!hasChromium())('organizations', () => {
     const row = page.getByRole('row', { name: /Nightly report/ });
     await row.getByText('creator has left').waitFor();
     await act(page, 'Nightly report', 'Keep the key');
+    await expect.poll(() => key.creator_left).toBe(false);
+    await row.waitFor();
     await row.getByText('creator has left').waitFor({ state: 'detached' });
-    expect(key.creator_left).toBe(false);
   });
 });
