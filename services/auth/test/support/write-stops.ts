@@ -20,6 +20,9 @@ const LOCK = 4_242;
 /** Not the relay's: it is another connection, and its writes are not the request's. */
 const SERVICE = 'svc-auth';
 
+/** Every minute, at a time of its own, old rows are deleted: an age and a limit are the mark of these statements alone. */
+const HOUSEKEEPING = String.raw`<\s*(\$|now\(\)).*\mlimit\M`;
+
 const FUNCTIONS = `
 CREATE SCHEMA stops;
 CREATE SEQUENCE stops.writes;
@@ -42,7 +45,7 @@ END $$;
 
 CREATE FUNCTION stops.at_write() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF current_setting('application_name') = '${SERVICE}' THEN
+  IF current_setting('application_name') = '${SERVICE}' AND current_query() !~* '${HOUSEKEEPING}' THEN
     PERFORM stops.pass(TG_TABLE_NAME || ' ' || TG_OP);
   END IF;
   RETURN NULL;
