@@ -20,7 +20,7 @@ const LOCK = 4_242;
 /** Not the relay's: it is another connection, and its writes are not the request's. */
 const SERVICE = 'svc-auth';
 
-/** Every minute, at a time of its own, old rows are deleted: an age and a limit are the mark of these statements alone. */
+/** Old rows are deleted every minute: an age and a limit are the mark of these statements alone. */
 const HOUSEKEEPING = String.raw`<\s*(\$|now\(\)).*\mlimit\M`;
 
 const FUNCTIONS = `

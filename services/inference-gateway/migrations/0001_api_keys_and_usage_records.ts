@@ -1,9 +1,13 @@
 import { auditLogMigration, compactIdsMigration } from '@svc/database';
-import { formerSigningKeysMigration } from '@svc/secrets';
+import { inboxMigration, outboxMigration } from '@svc/messaging';
+import { formerSigningKeysMigration, secretChecksMigration } from '@svc/secrets';
 import type { Knex } from 'knex';
 
-/** Keys of the API-key gateway, and metadata of every admitted request. */
+/** Facts that leave and arrive; keys of the API-key gateway, and metadata of every admitted request. */
 export const up = async (knex: Knex): Promise<void> => {
+  await outboxMigration(knex);
+  await inboxMigration(knex);
+  await secretChecksMigration(knex);
   await knex.raw(API_KEYS);
   await compactIdsMigration(knex);
   await knex.raw(USAGE_RECORDS);

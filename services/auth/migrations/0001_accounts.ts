@@ -1,10 +1,15 @@
+import { inboxMigration, outboxMigration } from '@svc/messaging';
+import { secretChecksMigration } from '@svc/secrets';
 import type { Knex } from 'knex';
 
 /** Ids sort by time byte by byte. "C" keeps that true regardless of the database's language. */
 const ID = 'text COLLATE "C"';
 
-/** Accounts, the ways to sign in to them, their sessions, mails and domains. */
+/** Facts that leave and arrive; accounts, the ways to sign in to them, their sessions, mails and domains. */
 export const up = async (knex: Knex): Promise<void> => {
+  await outboxMigration(knex);
+  await inboxMigration(knex);
+  await secretChecksMigration(knex);
   await knex.raw(ACCOUNTS);
   await knex.raw(SESSIONS);
   await knex.raw(CREDENTIALS);

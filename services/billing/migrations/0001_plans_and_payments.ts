@@ -1,7 +1,12 @@
+import { inboxMigration, outboxMigration } from '@svc/messaging';
+import { secretChecksMigration } from '@svc/secrets';
 import type { Knex } from 'knex';
 
-/** Plans, the subscriptions to them, checkouts, and the names that the payment provider has for all of them. */
+/** Facts that leave and arrive; plans, the subscriptions to them, checkouts, and the names that the payment provider has for all of them. */
 export const up = async (knex: Knex): Promise<void> => {
+  await outboxMigration(knex);
+  await inboxMigration(knex);
+  await secretChecksMigration(knex);
   await knex.raw(PLANS);
   await knex.raw(SUBSCRIPTIONS);
   await knex.raw(CHECKOUTS);
