@@ -122,13 +122,14 @@ describe.each(ENDPOINTS)('a body of %s', (_name, path, credential) => {
 });
 
 describe('a key without available balance', () => {
-  const sendHead = async (more: Record<string, string>) => {
+  const sendHead = async (more: Record<string, string>, begun = '') => {
     const req = httpRequest(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...more },
     });
     req.on('error', () => {});
-    req.flushHeaders();
+    if (begun === '') req.flushHeaders();
+    else req.write(begun);
     const [res] = await once(req, 'response');
     req.destroy();
     return res.statusCode;
@@ -136,6 +137,7 @@ describe('a key without available balance', () => {
   const expectRefusal = async (status: number): Promise<void> => {
     expect(await sendHead({ 'content-length': String(30 * MEBIBYTE) })).toBe(status);
     expect(await sendHead({ 'content-length': '100' })).toBe(status);
+    expect(await sendHead({ 'content-length': '100' }, '{"model"')).toBe(status);
     expect(await sendHead({ 'transfer-encoding': 'chunked' })).toBe(status);
   };
 

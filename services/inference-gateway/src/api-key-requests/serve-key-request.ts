@@ -79,12 +79,13 @@ export const serveKeyRequest = async (deps: KeyRequestDeps, endpoint: Endpoint, 
   }
 };
 
-/** Bodies up to this size that have arrived are read before billing decides: they cost less than a second call. */
+/** Bodies up to this size that have arrived whole are read before billing decides: they cost less than a second call. */
 const UNPAID_BODY_BYTES_MAX = 16 * 1024;
 
-const isAtHand = (req: Context['req']): boolean =>
-  Number(req.headers['content-length'] ?? Number.POSITIVE_INFINITY) <= UNPAID_BODY_BYTES_MAX &&
-  (req.complete || req.readableLength > 0);
+const isAtHand = (req: Context['req']): boolean => {
+  const length = Number(req.headers['content-length'] ?? Number.POSITIVE_INFINITY);
+  return length <= UNPAID_BODY_BYTES_MAX && (req.complete || req.readableLength >= length);
+};
 
 /** Reads a request and finds its routes. The refusal of a key that cannot spend anything precedes faults of the request. */
 const readPaid = async (deps: KeyRequestDeps, endpoint: Endpoint, context: Context): Promise<RoutedRequest> => {
