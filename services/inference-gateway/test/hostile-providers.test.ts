@@ -89,6 +89,20 @@ const contentOf = (sent: string): string =>
 /** Returns a text that is long enough to be read in a worker. */
 const large = (letter: string): string => `${letter}"é\n`.repeat(40_000);
 
+test('a refusal that quotes our key reaches the caller without it', async () => {
+  let quoted = '';
+  raw.handle = (req, res) => {
+    quoted = String(req.headers.authorization).replace('Bearer ', '');
+    const error = { message: `Bad request of ${quoted}, ${quoted}`, type: quoted, code: quoted };
+    res.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error }));
+  };
+  const answer = await ask(KEY_HOLDER);
+  expect(answer.status).toBe(400);
+  expect(quoted.length).toBeGreaterThan(8);
+  const error = { message: 'Bad request of [removed], [removed]', type: '[removed]', param: null, code: '[removed]' };
+  expect(JSON.parse(await answer.text())).toEqual({ error });
+});
+
 describe.each(CALLERS)('large events, for $name', (caller) => {
   const play = (...pieces: string[]): void => {
     raw.handle = async (_req, res) => {

@@ -12,6 +12,14 @@ const REDIRECTED: ReadonlySet<number> = new Set([301, 302, 307, 308]);
 const RETRY_AFTER = /^(\d{1,6}|[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT)$/;
 
 const PLAIN_TEXT = /^text\/plain\b/i;
+/** Shorter keys are placeholders for providers that need none, and may occur in ordinary words. */
+const SECRET_CHARACTERS_MIN = 8;
+
+/** Provider of a refusal: how its errors are read, and the key that they must not show. */
+interface RefusingProvider {
+  readonly readError: ReadWireError;
+  readonly apiKey: string;
+}
 
 /** Parses the error in a response body; undefined if it contains none. */
 export type ReadWireError = (body: unknown) => WireError | undefined;
@@ -21,7 +29,10 @@ export type ReadWireError = (body: unknown) => WireError | undefined;
  * definite only with an error body, or as a 503 with Retry-After. Otherwise it may be the page of a proxy, which does not
  * know if the provider served the request.
  */
-export const readRefusal = async (response: UpstreamResponse, readError: ReadWireError): Promise<UpstreamFailure> => {
+export const readRefusal = async (
+  response: UpstreamResponse,
+  { readError, apiKey }: RefusingProvider,
+): Promise<UpstreamFailure> => {
   const { status } = response;
   const retryAfter = wellFormedRetryAfter(response.headers['retry-after']);
   const body = await collectBody(response, ERROR_BODY_BYTES_MAX).catch((error: unknown) => {
@@ -31,7 +42,22 @@ export const readRefusal = async (response: UpstreamResponse, readError: ReadWir
   const wireError = body === undefined ? undefined : readError(parseJson(body));
   const reason = reasonOf(status, { hasErrorBody: wireError !== undefined, hasRetryAfter: retryAfter !== undefined });
   if (reason !== 'rejected') return new UpstreamFailure(reason, { status, retryAfter });
-  return new UpstreamFailure(reason, { status, wireError: wireError ?? plainTextError(response, body) });
+  return new UpstreamFailure(reason, {
+    status,
+    wireError: withoutKey(wireError ?? plainTextError(response, body), apiKey),
+  });
+};
+
+/** Removes our own key from an error that quotes it. */
+const withoutKey = (error: WireError | undefined, apiKey: string): WireError | undefined => {
+  if (error === undefined || apiKey.length < SECRET_CHARACTERS_MIN) return error;
+  const clean = (text: string | null): string | null => text?.replaceAll(apiKey, '[removed]') ?? null;
+  return {
+    message: error.message.replaceAll(apiKey, '[removed]'),
+    type: clean(error.type),
+    param: clean(error.param),
+    code: clean(error.code),
+  };
 };
 
 /** Returns an error message in plain text. */

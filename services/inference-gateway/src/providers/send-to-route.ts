@@ -140,7 +140,8 @@ const openResponse = async (
     giveUp === undefined ? deps.upstreamLimits : { ...deps.upstreamLimits, firstByteTimeoutMs: 0 },
   );
   if (response.status === 200 && (!isStreamed || isEventStream(response))) return response;
-  const failure = await readRefusal(response, kindOf(route.provider).readError);
+  const { readError } = kindOf(route.provider);
+  const failure = await readRefusal(response, { readError, apiKey: route.provider.apiKey });
   const { status, reason } = failure;
   request.logging.log.warn(
     { upstream_route: route.id, upstream_status: status, reason },
