@@ -371,6 +371,34 @@ describe('a recall', () => {
     expect((await accounts.ask(owner, fields)).body).toEqual({ verdict: 'granted', micros: 10_000_000 });
   });
 
+  test('is repeated if another request took what was given up, while more has become free', async () => {
+    const owner = await accounts.fund();
+    const [taken, late] = await Promise.all(
+      [1, 2].map(() => open({ ...owner, keyId: newId('key') }, { hold_micros: 0 }, wanting(100_000))),
+    );
+    if (taken === undefined || late === undefined) throw new Error('the leases were not opened');
+    const all = ({ answer }: typeof taken) => reportOf({ returned_micros: answer.granted_micros });
+    let recalls = 0;
+    billing.recallLeases = async () => {
+      recalls += 1;
+      if (recalls === 1) {
+        await accounts.sendOne(reported(taken.ask, all(taken)));
+        const another = { ...owner, keyId: newId('key') };
+        expect((await accounts.ask(another, { hold_micros: 100_000 })).body.verdict).toBe('granted');
+      }
+      const lateReport = recalls === 1 ? reportOf({}) : all(late);
+      return [
+        { lease_id: taken.ask.lease_id, report: all(taken) },
+        { lease_id: late.ask.lease_id, report: lateReport },
+      ];
+    };
+    expect((await accounts.ask(owner, { hold_micros: 9_900_000 })).body.verdict).toBe('granted');
+    expect(recalls).toBe(2);
+    // Nothing more is given up, so a further recall is the last one.
+    expect((await accounts.ask(owner, { hold_micros: 100_000 })).body.verdict).toBe('insufficient_balance');
+    expect(recalls).toBe(4);
+  });
+
   test('is not made if no lease holds anything', async () => {
     const owner = await accounts.fund();
     let recalls = 0;

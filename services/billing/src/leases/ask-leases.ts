@@ -1,5 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { internalRoutes, LEASES_MAX, type LeaseAnswer, type LeaseAsk, type RecalledLeases } from '@svc/contracts';
+import {
+  internalRoutes,
+  LEASES_MAX,
+  type LeaseAnswer,
+  type LeaseAsk,
+  type LeaseDecision,
+  type LeaseReport,
+  type RecalledLeases,
+} from '@svc/contracts';
 import { createInternalClient, type InternalClient, type Logger } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { LeaseMeters } from './meters.ts';
@@ -19,6 +27,8 @@ export interface LeaseDeps {
   readonly logger: Logger;
 }
 
+/** Recalls for one ask. */
+const RECALLS_MAX = 3;
 /** Tries after a recall, if the wallet is locked then. */
 const TRIES_MAX = 10;
 const RETRY_MS = 5;
@@ -89,40 +99,68 @@ const recallAll = async (deps: LeaseDeps, leaseIds: readonly string[]): Promise<
   return reports.flat();
 };
 
+interface Asked {
+  readonly ask: LeaseAsk;
+  readonly asked: AskedLease;
+  /** Reports of other leases, which have given up something for it. */
+  readonly given: RecalledLeases['leases'];
+}
+
 /**
  * Decides again on the requests of an ask that were refused, once everything is applied that other leases have given up for
- * them. A wallet that stays locked is `busy`: nothing is refused for what was given up already.
+ * them. Another request may take that first, while more is given up: leases are recalled again as long as they give up more. A
+ * wallet that stays locked is `busy`: nothing is refused for what was given up already.
  */
-const askAgain = async (
-  { database }: LeaseDeps,
+const askAgain = async (deps: LeaseDeps, holderId: string, { ask, asked, given }: Asked): Promise<LeaseAnswer> => {
+  const decisions = [...asked.answer.decisions];
+  let { answer } = asked;
+  let reports = given;
+  for (let recalls = 1; ; recalls += 1) {
+    const refused = [...decisions.keys()].filter((place) => isRefused(decisions[place]));
+    const needs = refused.flatMap((place) => ask.needs[place] ?? []);
+    const again = await decideAgain(deps.database, holderId, { ask: { ...ask, needs }, given: reports });
+    if (again === undefined) return { ...answer, state: 'busy', decisions: [] };
+    ({ answer } = again);
+    for (const [index, place] of refused.entries()) {
+      const decided = answer.decisions[index];
+      if (decided !== undefined) decisions[place] = decided;
+    }
+    if (recalls === RECALLS_MAX) return { ...answer, decisions };
+    const more = await recallFor(deps, again);
+    const earlier = new Map(reports.map(({ lease_id, report }) => [lease_id, report]));
+    if (!more.some(({ lease_id, report }) => givesMore(report, earlier.get(lease_id)))) return { ...answer, decisions };
+    reports = more;
+  }
+};
+
+/** Recalls the leases that a refused request needs. */
+const recallFor = async (deps: LeaseDeps, { recalled }: AskedLease): Promise<RecalledLeases['leases']> => {
+  const leaseIds = new Set(recalled);
+  const reports = leaseIds.size > 0 ? await recallAll(deps, [...leaseIds]) : [];
+  return reports.filter(({ lease_id }) => leaseIds.has(lease_id));
+};
+
+const isRefused = (decision: LeaseDecision | undefined): boolean =>
+  decision?.verdict !== 'granted' && decision?.verdict !== 'duplicate_request';
+
+const givesMore = (report: LeaseReport, earlier: LeaseReport | undefined): boolean =>
+  report.returned_micros > (earlier?.returned_micros ?? 0) ||
+  (report.returned_in_minute?.requests ?? 0) > (earlier?.returned_in_minute?.requests ?? 0) ||
+  (report.returned_in_minute?.tokens ?? 0) > (earlier?.returned_in_minute?.tokens ?? 0);
+
+/** Applies reports and decides on an ask after them. Returns undefined for a wallet that stays locked. */
+const decideAgain = async (
+  database: Knex,
   holderId: string,
-  {
-    ask,
-    asked,
-    given,
-  }: { readonly ask: LeaseAsk; readonly asked: AskedLease; readonly given: RecalledLeases['leases'] },
-): Promise<LeaseAnswer> => {
-  const { decisions } = asked.answer;
-  const isRefused = (place: number): boolean =>
-    decisions[place]?.verdict !== 'granted' && decisions[place]?.verdict !== 'duplicate_request';
-  const retry = {
-    ...ask,
-    needs: ask.needs.filter((_, place) => isRefused(place)),
-    wanted: NOTHING,
-    has_recalled: true,
-  };
+  { ask, given }: Pick<Asked, 'ask' | 'given'>,
+): Promise<AskedLease | undefined> => {
   let unapplied = given;
   for (let tries = 1; ; tries += 1) {
     unapplied = await reportLeases(database, unapplied);
+    const retry = { ...ask, wanted: NOTHING, has_recalled: true };
     const [again] = unapplied.length > 0 ? [] : await askLeases(database, holderId, [retry]);
-    if (again !== undefined && again.answer.state !== 'busy') {
-      const decided = [...again.answer.decisions];
-      return {
-        ...again.answer,
-        decisions: decisions.map((one, place) => (isRefused(place) ? (decided.shift() ?? one) : one)),
-      };
-    }
-    if (tries === TRIES_MAX) return { ...asked.answer, state: 'busy', decisions: [] };
+    if (again !== undefined && again.answer.state !== 'busy') return again;
+    if (tries === TRIES_MAX) return undefined;
     await sleep(RETRY_MS);
   }
 };
