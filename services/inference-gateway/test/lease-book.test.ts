@@ -169,6 +169,24 @@ describe('a lease', () => {
     await Promise.all([granted(book, 950, { idempotencyKey: 'one' }), granted(book, 40, { idempotencyKey: 'two' })]);
   });
 
+  test('gives up what becomes spare while it asks, as long as a refused request then fits', async () => {
+    const authority = new LeaseAuthority(1_000);
+    const running: Spending[] = [];
+    let asks = 0;
+    const book = open(async (batch) => {
+      const answers = batch.map((ask) => authority.answer(ask));
+      if (batch.some(({ needs }) => needs.some(({ micros }) => micros === 800))) {
+        asks += 1;
+        running.shift()?.end({ micros: 0, tokens: null });
+      }
+      return answers;
+    });
+    for (const micros of [500, 400]) running.push(await granted(book, micros, { idempotencyKey: String(micros) }));
+    await granted(book, 800, { idempotencyKey: '800' });
+    expect(asks).toBe(3);
+    expect(await spend(book, 800, { idempotencyKey: 'more' })).toMatchObject({ verdict: 'insufficient_balance' });
+  });
+
   test('goes back within a second after its last request, but for what that cost', async () => {
     const authority = new LeaseAuthority(10_000_000);
     const costs: Costs = new Map();

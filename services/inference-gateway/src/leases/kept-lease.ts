@@ -69,11 +69,11 @@ export const toAsk = (kept: KeptLease, nowMs: number): LeaseAsk => {
     member_id: lease.identity.memberId,
     limits: lease.identity.limits,
     report: lease.report(kept.isEnding),
-    needs: asked.map(({ request, isProbe, hasGivenUp }) => ({
+    needs: asked.map(({ request, isProbe, givenUpTimes }) => ({
       request_id: request.requestId,
       micros: request.micros,
       // The lease's own spare part is part of what is left, so it goes back first.
-      ...(request.microsLeast !== undefined && (hasGivenUp || lease.spareMicros === 0)
+      ...(request.microsLeast !== undefined && (givenUpTimes > 0 || lease.spareMicros === 0)
         ? { micros_least: request.microsLeast }
         : {}),
       known_micros: request.knownMicros,
@@ -118,8 +118,8 @@ export interface WaitingRequest {
   readonly reject: (error: unknown) => void;
   /** True once it is answered, or its deadline has passed. */
   isOver: boolean;
-  /** True once its lease has given back its own spare part for it. */
-  hasGivenUp: boolean;
+  /** Times that its lease has given back its own spare part for it. */
+  givenUpTimes: number;
 }
 
 export const limitsOf = (caller: ApiKeyCaller): KeyLimits => ({

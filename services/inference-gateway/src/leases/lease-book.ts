@@ -35,7 +35,9 @@ const STOP_RETRY_MS = 50;
 const STOP_MS = 3_000;
 type Refusal = Omit<LeaseRefusal, 'limits'>;
 const STOPPED = new Error('the process stops');
-const FRESH = { isOver: false, hasGivenUp: false };
+const FRESH = { isOver: false, givenUpTimes: 0 };
+/** A request is refused only after its lease has given up its spare part this often, as long as that lets it fit. */
+const GIVE_UPS_MAX = 3;
 
 /** Leases of this process on wallets, by API key. Asks billing on its own for as long as it has one. */
 export class LeaseBook {
@@ -232,9 +234,12 @@ export class LeaseBook {
       else refused.push([waiting, { ...decision, verdict: decision.verdict }]);
     }
     // What was granted is taken by now, so it is no part of the spare one, which may be what the refused requests lack.
-    const { hasSpare } = lease;
+    const { hasSpare, spareMicros } = lease;
     for (const [waiting, refusal] of refused) {
-      const isFinal = !hasSpare || waiting.hasGivenUp || refusal.verdict === 'duplicate_request';
+      const { request, givenUpTimes } = waiting;
+      const fits = (refusal.available_micros ?? 0) + spareMicros >= (request.microsLeast ?? request.micros);
+      const isSpent = givenUpTimes > 0 && (givenUpTimes === GIVE_UPS_MAX || !fits);
+      const isFinal = !hasSpare || isSpent || refusal.verdict === 'duplicate_request';
       if (isFinal) this.#refuse(lease, waiting, refusal);
       else this.#askWithoutSpare(kept, waiting);
     }
@@ -268,7 +273,7 @@ export class LeaseBook {
   }
 
   #askWithoutSpare(kept: KeptLease, waiting: WaitingRequest): void {
-    waiting.hasGivenUp = true;
+    waiting.givenUpTimes += 1;
     kept.lease.giveUp();
     kept.waiting.push(waiting);
   }

@@ -50,7 +50,11 @@ export class LeaseAuthority {
     this.#rows.set(ask.lease_id, row);
     if (!row.isEnded) this.#report(row, ask.report);
     row.isEnded ||= ask.report.is_ended;
-    const decisions = row.isEnded ? [] : ask.needs.map((need) => ({ verdict: this.#decide(row, need, ask.lease_id) }));
+    const decide = (need: LeaseNeed) => {
+      const verdict = this.#decide(row, need, ask.lease_id);
+      return verdict === 'insufficient_balance' ? { verdict, available_micros: this.balance - this.held } : { verdict };
+    };
+    const decisions = row.isEnded ? [] : ask.needs.map(decide);
     const isRefused = decisions.some(({ verdict }) => verdict !== 'granted');
     if (!row.isEnded && !isRefused && ask.wanted.micros * 8 <= this.balance - this.held)
       row.granted += ask.wanted.micros;
