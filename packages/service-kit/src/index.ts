@@ -73,6 +73,7 @@ export {
 } from './http/create-service-app.ts';
 export { CROSS_ORIGIN_HEADERS } from './http/default-headers.ts';
 export { readOauthForm } from './http/parse-body.ts';
+export { prefersCsv } from './http/prefers-csv.ts';
 export {
   type BodyReading,
   checkMediaType,

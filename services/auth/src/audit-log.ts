@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
 import { type AuditAction, internalRoutes, type NamedPerson, type RecordedAct, routes } from '@svc/contracts';
 import { type ActFilter, listActs } from '@svc/database';
 import {
@@ -8,6 +7,7 @@ import {
   bind,
   HANDLED,
   type InternalClient,
+  prefersCsv,
   type Reply,
   type RequestContext,
 } from '@svc/service-kit';
@@ -128,14 +128,6 @@ const toLine = (entry: AuditEntry): string =>
 const toCell = (value: string): string => {
   const text = FORMULA.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-};
-
-/** Returns true if the `Accept` header lists CSV, and not JSON before it. */
-const prefersCsv = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean => {
-  const types = (headers.accept ?? '').split(',').map((part) => part.split(';', 1)[0]?.trim().toLowerCase());
-  const place = types.indexOf('text/csv');
-  const json = types.indexOf('application/json');
-  return place !== -1 && (json === -1 || place < json);
 };
 
 /** Acts in one page of a file. Below the most that a service hands over at once. */

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
 import type { gatewayUsageRecordSchema, RequestState, routes } from '@svc/contracts';
-import { HANDLED, type Reply, type RequestContext } from '@svc/service-kit';
+import { HANDLED, prefersCsv, type Reply, type RequestContext } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { z } from 'zod';
 import type { BillingClient } from '../billing-client.ts';
@@ -75,14 +74,6 @@ const toCell = (value: string | number | boolean | null): string => {
   if (typeof value !== 'string') return String(value ?? '');
   const text = FORMULA.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-};
-
-/** Returns true if the `Accept` header lists CSV, and not JSON before it. */
-const prefersCsv = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean => {
-  const types = (headers.accept ?? '').split(',').map((part) => part.split(';', 1)[0]?.trim().toLowerCase());
-  const place = types.indexOf('text/csv');
-  const json = types.indexOf('application/json');
-  return place !== -1 && (json === -1 || place < json);
 };
 
 export interface UsageListDeps {
