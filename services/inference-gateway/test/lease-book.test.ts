@@ -169,6 +169,16 @@ describe('a lease', () => {
     await Promise.all([granted(book, 950, { idempotencyKey: 'one' }), granted(book, 40, { idempotencyKey: 'two' })]);
   });
 
+  test('does not answer a probe for a key whose minute is used up, though it has money to spare', async () => {
+    const authority = new LeaseAuthority(10_000_000);
+    authority.requestsPerMinute = 1;
+    const book = open(async (asks) => asks.map((ask) => authority.answer(ask)));
+    const caller = { ...CALLER, requestsPerMinute: 1 };
+    (await granted(book, 1_000, {}, caller)).end({ micros: 0, tokens: null });
+    const [refusal] = await Promise.all([book.probe(caller, 'req'), pass(10)]);
+    expect(refusal).toMatchObject({ verdict: 'rate_limit_exceeded' });
+  });
+
   test('gives up what becomes spare while it asks, as long as a refused request then fits', async () => {
     const authority = new LeaseAuthority(1_000);
     const running: Spending[] = [];

@@ -86,8 +86,8 @@ export class LeaseBook {
   /** Returns the refusal of a key that cannot spend anything now; undefined if it can. Throws like `spend`. */
   async probe(caller: ApiKeyCaller, requestId: string): Promise<LeaseRefusal | undefined> {
     const { lease } = this.#byKey.get(caller.keyId) ?? {};
-    if (lease !== undefined && lease.spareMicros > 0 && lease.isUsable(this.#options.monotonicMs())) return undefined;
     const least = { requestId, micros: 1, knownMicros: 0, tokens: 1, tokensLeast: 1 };
+    if (lease?.covers(least, this.#options.monotonicMs()) === true) return undefined;
     const decision = await this.#wait(caller, least, true);
     return decision === 'can_spend' || decision.verdict === 'granted' ? undefined : decision;
   }

@@ -99,13 +99,13 @@ export class Lease {
     return this.identity.limits.tokens_per_minute !== null;
   }
 
-  isUsable(nowMs: number): boolean {
+  #isUsable(nowMs: number): boolean {
     return nowMs < this.#usableUntilMs;
   }
 
   /** Returns true if the lease covers a request now. */
   covers(need: RequestNeed, nowMs: number): boolean {
-    if (!this.isUsable(nowMs) || need.micros > this.spareMicros) return false;
+    if (!this.#isUsable(nowMs) || need.micros > this.spareMicros) return false;
     if (!this.#hasRequestLimit && !this.#hasTokenLimit) return true;
     return (
       !this.#minute.isOver(nowMs) &&
