@@ -64,7 +64,7 @@ describe('a release', () => {
   });
 
   test('publishes the SDK under the version of the tag, and the page only once all is out', () => {
-    const publish = stepsOf('sdk').find((run) => run.includes('pnpm publish'));
+    const publish = stepsOf('sdk').find((run) => run.includes(' publish --access'));
     expect(publish).toContain('repository.url=');
     expect(stepsOf('version').join()).toContain('jq -r .version packages/partner-sdk/package.json');
     expect(jobs['page']?.needs).toEqual(['version', 'images', 'sdk']);
@@ -127,6 +127,23 @@ describe('a release', () => {
       Object.values(workflow(name).jobs).flatMap(({ steps }) => steps.flatMap(({ uses }) => uses ?? [])),
     );
     expect(used.filter((uses) => !/@[\da-f]{40}$/.test(uses))).toEqual([]);
+  });
+
+  test('leaves no token in a checkout, and fetches no pnpm but that of package.json where it may publish', () => {
+    const checkouts = ['ci', 'release'].flatMap((name) =>
+      Object.values(workflow(name).jobs).flatMap(({ steps }) =>
+        steps.filter(({ uses }) => uses?.startsWith('actions/checkout@')),
+      ),
+    );
+    for (const step of checkouts) expect(step.with).toMatchObject({ 'persist-credentials': false });
+    const fetched = Object.keys(jobs).flatMap(
+      (job) =>
+        stepsOf(job)
+          .join('\n')
+          .match(/npx .*(?:install|publish)/g) ?? [],
+    );
+    expect(fetched).toHaveLength(3);
+    for (const command of fetched) expect(command).toMatch(/^npx "\$\(jq -r \.packageManager [./]*package\.json\)" /);
   });
 
   test.each(['ci', 'release'])('%s may write only where a job says so, and ends in time', (name) => {

@@ -84,6 +84,21 @@ test('adds no listeners and causes no warning for 1,000 requests on one connecti
   expect(warnings.filter(({ name }) => name === 'MaxListenersExceededWarning')).toEqual([]);
 });
 
+test('forwards 32 pipelined requests at most, and closes the connection of a sender of more', async () => {
+  const held = new Set<Socket>();
+  service.removeAllListeners('request').on('request', ({ socket }: IncomingMessage) => held.add(socket));
+  const honest = connect(portOf(ingress), '127.0.0.1');
+  honest.write('GET /v1/integrations/apps HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(32));
+  await expect.poll(() => held.size).toBe(32);
+  const greedy = connect(portOf(ingress), '127.0.0.1');
+  greedy.write('GET /v1/integrations/apps HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(500));
+  await once(greedy.resume(), 'close');
+  await expect.poll(() => [...held].filter(({ destroyed }) => !destroyed).length).toBe(32);
+  expect(held.size).toBeLessThanOrEqual(64);
+  expect(honest.destroyed).toBe(false);
+  honest.destroy();
+});
+
 test.each([
   ['POST /v1/chat/completions', 'the gateway', '"type":"invalid_request_error","param":null,"code":"repeated_host"}}'],
   ['GET /v1/models/vendor%2Fname', 'an ambiguous gateway path', '"code":"repeated_host"}}'],

@@ -103,7 +103,7 @@ export {
   runService,
 } from './lifecycle/lifecycle.ts';
 export type { Listener, ListenOptions } from './lifecycle/listen.ts';
-export { type Drain, listen, makeDrainable } from './lifecycle/listen.ts';
+export { boundPipelining, type Drain, listen, makeDrainable } from './lifecycle/listen.ts';
 export { type PeriodicWork, type PeriodicWorkOptions, runPeriodically } from './lifecycle/run-periodically.ts';
 export { createLogger, type Logger, type LoggerOptions, reduceError } from './logging/create-logger.ts';
 export type { LogFieldName, LogFields } from './logging/log-fields.ts';

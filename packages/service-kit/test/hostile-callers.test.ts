@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { waitFor } from '@svc/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { discardBody } from '../src/http/read-body.ts';
-import { consumeBody, createLifecycle } from '../src/index.ts';
+import { AppError, consumeBody, createLifecycle, readBodyBytes } from '../src/index.ts';
 import { sendRaw } from './support/raw-http.ts';
 import { collectLogs, startTestApp } from './support/test-app.ts';
 
@@ -68,6 +69,41 @@ test('closes the connection of a refused body in millions of tiny chunks', async
   socket.write(CHUNKED_HEAD + '1\r\n \r\n'.repeat(5_000));
   socket.resume();
   await once(socket, 'close');
+});
+
+test('keeps 64 MiB of unfinished bodies at most: the oldest ends with request_timeout, small ones never', async () => {
+  const outcomes: string[] = [];
+  const port = await listenFor((req, res) => {
+    readBodyBytes(req, MEBIBYTE).then(
+      ({ length }) => res.end(`read ${length}`),
+      (error: unknown) => {
+        const name = req.url ?? '';
+        outcomes.push(error instanceof AppError ? `${error.code} ${name}` : `lost ${name}`);
+        res.writeHead(408, { connection: 'close' }).end();
+      },
+    );
+  });
+  const sockets: Socket[] = [];
+  onTestFinished(() => sockets.forEach((socket) => void socket.destroy()));
+  /** Sends a body but for its last byte. */
+  const begin = (path: string, bytes: number): Socket => {
+    const socket = connect(port, '127.0.0.1').on('error', () => {});
+    sockets.push(socket);
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\n${' '.repeat(bytes - 1)}`);
+    return socket;
+  };
+  const small = begin('/small', 1_000);
+  for (let large = 0; large < 70; large += 1) begin(`/${large}`, MEBIBYTE);
+  await waitFor(() => outcomes.length >= 6);
+  expect(new Set(outcomes.map((outcome) => outcome.split(' ')[0]))).toEqual(new Set(['request_timeout']));
+  expect(outcomes).not.toContain('request_timeout /small');
+  expect(await sendRaw(port, `POST /new HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}`, /read 2/)).toContain(
+    '200',
+  );
+  small.write(' ');
+  const [answer] = await once(small, 'data');
+  expect(String(answer)).toContain('read 1000');
+  expect(outcomes.length).toBeLessThan(35);
 });
 
 /** Counts the bytes received in each turn of the event loop. */

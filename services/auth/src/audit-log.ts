@@ -95,8 +95,11 @@ const COLUMNS: Readonly<Record<string, (entry: AuditEntry) => Cell>> = {
   source: ({ source }) => source,
 };
 
-/** Spreadsheets execute cells with these first characters as formulas. */
-const FORMULA = /^[=+\-@\t\r]/;
+/**
+ * Start of a cell that spreadsheets execute as a formula. In many languages, such as Italian, they start a cell after a semicolon
+ * too, and some read full-width signs.
+ */
+const FORMULA = /(^|;)(?=\s*[=+\-@\t\r\uff0b\uff0d\uff1d\uff20])/g;
 
 /** Streams all pages as CSV (RFC 4180), with one page in memory and backpressure from the caller. */
 const sendAuditCsv = async (
@@ -126,7 +129,7 @@ const toLine = (entry: AuditEntry): string =>
     .join(',')}\r\n`;
 
 const toCell = (value: string): string => {
-  const text = FORMULA.test(value) ? `'${value}` : value;
+  const text = value.replace(FORMULA, "$1'");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 

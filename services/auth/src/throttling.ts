@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { snakeKeys } from '@svc/database';
 import { AppError, type Clock } from '@svc/service-kit';
+import { createKeyedQueues, type KeyedQueues } from './bounded-queue.ts';
 import { subscriberOf } from './network-address.ts';
 import { HOUR_MS, later, MINUTE_MS, SECOND_MS } from './time.ts';
 import type { Executor, Transact, Transaction } from './transact.ts';
@@ -9,6 +10,18 @@ import type { Executor, Transact, Transaction } from './transact.ts';
 const lockQuota = async (trx: Transaction, digest: Buffer): Promise<void> => {
   await trx.raw('SELECT pg_advisory_xact_lock(?::bigint)', [digest.readBigInt64BE().toString()]);
 };
+
+/** A wait for a lock holds one of the process's few connections, so attempts on one quota wait here instead. */
+const TURNS = { runningMax: 1, waitingMax: 1_000, refusal: 'Too many attempts at one time. Try again in a moment.' };
+
+/** Runs work once no other of these turns holds one of the quotas. */
+const inTurns = <T>(turns: KeyedQueues, quotas: readonly Pick<Quota, 'value'>[], work: () => Promise<T>): Promise<T> =>
+  quotas.reduceRight(
+    (inner, { value }) =>
+      () =>
+        turns(value.toString('base64'), inner),
+    work,
+  )();
 
 /** Most attempts with one digest. */
 interface Quota {
@@ -106,10 +119,13 @@ interface AttemptThrottleDeps {
 }
 
 /** Creates the throttle. */
-export const createAttemptThrottle = (deps: AttemptThrottleDeps): AttemptThrottle => ({
-  begin: (subject) => beginAttempt(deps, { ...budgetOf(subject), windowMs: FAILURES_WINDOW_MS }),
-  forgive: (email) => deps.transact((trx) => deleteAttemptsOn(trx, digest(`address:${email}`))),
-});
+export const createAttemptThrottle = (options: AttemptThrottleDeps): AttemptThrottle => {
+  const deps = { ...options, turns: createKeyedQueues(TURNS) };
+  return {
+    begin: (subject) => beginAttempt(deps, { ...budgetOf(subject), windowMs: FAILURES_WINDOW_MS }),
+    forgive: (email) => deps.transact((trx) => deleteAttemptsOn(trx, digest(`address:${email}`))),
+  };
+};
 
 /** The quotas that judge an attempt, in the order of their locks, and the digests under which its failure is stored. */
 interface AttemptBudget {
@@ -120,19 +136,20 @@ interface AttemptBudget {
 
 /** Admits an attempt. Throws `too_many_attempts` with `Retry-After` if a quota is used up. */
 const beginAttempt = async (
-  deps: AttemptThrottleDeps,
+  deps: AttemptThrottleDeps & { readonly turns: KeyedQueues },
   { quotas, digests, windowMs }: AttemptBudget,
 ): Promise<Attempt> => {
+  const judgeIn = async (trx: Transaction, hasFailed: boolean): Promise<void> => {
+    const now = deps.clock();
+    for (const quota of quotas) {
+      await lockQuota(trx, quota.value);
+      const oldest = await findAttemptThatFillsQuota(trx, { ...quota, since: later(now, -windowMs) });
+      if (oldest !== undefined) throw tooManyAttempts(later(oldest, windowMs), now);
+    }
+    if (hasFailed) await insertAttempt(trx, { ...digests, attemptedAt: now });
+  };
   const judge = (hasFailed: boolean): Promise<void> =>
-    deps.transact(async (trx) => {
-      const now = deps.clock();
-      for (const quota of quotas) {
-        await lockQuota(trx, quota.value);
-        const oldest = await findAttemptThatFillsQuota(trx, { ...quota, since: later(now, -windowMs) });
-        if (oldest !== undefined) throw tooManyAttempts(later(oldest, windowMs), now);
-      }
-      if (hasFailed) await insertAttempt(trx, { ...digests, attemptedAt: now });
-    });
+    inTurns(deps.turns, quotas, () => deps.transact((trx) => judgeIn(trx, hasFailed)));
   await judge(false);
   return { fail: () => judge(true), succeed: () => judge(false) };
 };
@@ -187,22 +204,25 @@ export interface GuessLimit {
   readonly look: <T>(source: string, find: () => Promise<T | undefined>) => Promise<T | undefined>;
 }
 
-export const createGuessLimit = (deps: { readonly transact: Transact; readonly clock: Clock }): GuessLimit => ({
-  look: async (source, find) => {
-    const digests = { addressDigest: digest('device-code'), sourceDigest: sourceDigest('device-code', source) };
-    const attempt = await beginAttempt(deps, {
-      digests,
-      windowMs: GUESSES_WINDOW_MS,
-      quotas: [
-        { column: 'source_digest', value: digests.sourceDigest, max: GUESSES_PER_SOURCE_MAX },
-        { column: 'address_digest', value: digests.addressDigest, max: GUESSES_MAX },
-      ],
-    });
-    const found = await find();
-    await (found === undefined ? attempt.fail() : attempt.succeed());
-    return found;
-  },
-});
+export const createGuessLimit = (options: AttemptThrottleDeps): GuessLimit => {
+  const deps = { ...options, turns: createKeyedQueues(TURNS) };
+  return {
+    look: async (source, find) => {
+      const digests = { addressDigest: digest('device-code'), sourceDigest: sourceDigest('device-code', source) };
+      const attempt = await beginAttempt(deps, {
+        digests,
+        windowMs: GUESSES_WINDOW_MS,
+        quotas: [
+          { column: 'source_digest', value: digests.sourceDigest, max: GUESSES_PER_SOURCE_MAX },
+          { column: 'address_digest', value: digests.addressDigest, max: GUESSES_MAX },
+        ],
+      });
+      const found = await find();
+      await (found === undefined ? attempt.fail() : attempt.succeed());
+      return found;
+    },
+  };
+};
 
 /** Limits how often one source does something per hour, across replicas. Both methods throw `too_many_attempts`. */
 export interface SourceLimit {
@@ -216,6 +236,7 @@ export interface SourceLimit {
 export const createSourceLimit = (
   deps: AttemptThrottleDeps & { database: Executor; purpose: LimitedPurpose; perHour: number },
 ): SourceLimit => {
+  const turns = createKeyedQueues(TURNS);
   const judge = async (executor: Executor, value: Buffer, now: Date): Promise<void> => {
     const quota = { column: 'source_digest', value, max: deps.perHour, since: later(now, -HOUR_MS) } as const;
     const oldest = await findAttemptThatFillsQuota(executor, quota);
@@ -229,6 +250,9 @@ export const createSourceLimit = (
   };
   return {
     check: (source) => judge(deps.database, sourceDigest(deps.purpose, source), deps.clock()),
-    take: (source) => deps.transact((trx) => takeIn(trx, sourceDigest(deps.purpose, source))),
+    take: (source) => {
+      const value = sourceDigest(deps.purpose, source);
+      return inTurns(turns, [{ value }], () => deps.transact((trx) => takeIn(trx, value)));
+    },
   };
 };

@@ -1,6 +1,8 @@
 import { verify } from '@node-rs/argon2';
+import { waitFor } from '@svc/testing';
+import type { Knex } from 'knex';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createAttemptThrottle } from '../src/throttling.ts';
+import { createAttemptThrottle, digest } from '../src/throttling.ts';
 import { type AuthService, newEmail, startAuthService } from './support/auth-service.ts';
 import { call, textAt } from './support/http.ts';
 import { claimsOf, newPerson, PASSWORD, type Person } from './support/partner.ts';
@@ -156,6 +158,15 @@ describe('POST /v1/console/sessions', () => {
   });
 });
 
+/** Counts the connections that wait for an advisory lock of this database. */
+const waitersFor = async (database: Knex): Promise<number> => {
+  const { rows } = await database.raw(
+    `SELECT count(*)::int AS waiters FROM pg_locks
+     WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+  );
+  return rows[0].waiters;
+};
+
 describe('throttling', () => {
   test('locks an address for all passwords after 10 failures in 15 minutes, with Retry-After', async () => {
     const { email } = await newPerson(service);
@@ -185,6 +196,25 @@ describe('throttling', () => {
     );
     expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(20);
+  });
+
+  test('keeps the connections of the process for others while attempts on one address wait for each other', async () => {
+    const email = newEmail();
+    const { email: other } = await newPerson(service);
+    // As another replica does that counts an attempt.
+    const holder = await service.database.transaction();
+    const lock = digest(`address:${email}`).readBigInt64BE().toString();
+    await holder.raw('SELECT pg_advisory_xact_lock(?::bigint)', [lock]);
+    const waiting = Array.from({ length: 30 }, () => signIn(email, 'wrong password', '198.51.100.77'));
+    try {
+      await waitFor(async () => (await waitersFor(holder)) > 0);
+      expect((await signIn(other, PASSWORD, '198.51.100.78')).status).toBe(201);
+      expect(await waitersFor(holder)).toBe(1);
+    } finally {
+      await holder.rollback();
+    }
+    const statuses = (await Promise.all(waiting)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
   });
 
   test('does not count successes', async () => {

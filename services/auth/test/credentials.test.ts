@@ -156,6 +156,21 @@ describe('POST /v1/console/session/reauthenticate', () => {
     expect(codeOf(await reauthenticate(person.token, PASSWORD))).toEqual([429, 'too_many_attempts']);
   });
 
+  test('forbidden: sessions started from another one share its budget', async () => {
+    const person = await newPerson(service);
+    const otherOf = async (token: string): Promise<string> => {
+      const path = `${service.url}/v1/console/session/organization`;
+      return textAt(await call(path, { token, json: { organization_id: null } }), 'session_token');
+    };
+    let token = person.token;
+    for (let guess = 0; guess < 10; guess += 1) {
+      expect(codeOf(await reauthenticate(token, `guess ${guess}`))).toEqual([403, 'wrong_password']);
+      token = await otherOf(token);
+    }
+    expect(codeOf(await reauthenticate(token, PASSWORD))).toEqual([429, 'too_many_attempts']);
+    expect(codeOf(await reauthenticate(await otherOf(person.token), PASSWORD))).toEqual([429, 'too_many_attempts']);
+  });
+
   test('forbidden: requires a fresh sign-in for an account without a password', async () => {
     const person = await newPerson(service);
     await service.database('accounts').where({ id: person.userId }).update({ password_hash: null });

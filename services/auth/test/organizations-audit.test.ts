@@ -145,7 +145,7 @@ describe('the audit log', () => {
 
   test('merges the acts of all services, newest first, in pages and as one file', async () => {
     const organization = await newPerson(service, 'business');
-    await newApp(service, organization, { name: '=1+1' });
+    await newApp(service, organization, { name: '=1+1;=2' });
     holders.acts.billing.push(recorded({}), recorded({ actor_id: organization.userId }));
     holders.acts['inference-gateway'].push(recorded({ action: 'api_key.created', source: 'management_key' }));
     holders.acts['webhook-dispatcher'].push(recorded({ action: 'webhook.configured' }));
@@ -173,7 +173,7 @@ describe('the audit log', () => {
     const lines = file.text.trimEnd().split('\r\n');
     expect(lines).toHaveLength(7);
     expect(lines[0]).toBe('id,at,actor_id,actor_name,action,target_type,target_id,target_name,source');
-    expect(lines.at(-1)).toContain(",'=1+1,console");
+    expect(lines.at(-1)).toContain(",'=1+1;'=2,console");
   });
 
   test('filters by actor, action and time', async () => {

@@ -222,6 +222,21 @@ describe('an invitation', () => {
     expect(errorOf(await invite(founder.token, person.email.toUpperCase()))).toEqual([409, 'already_member']);
   });
 
+  test('contains no link but ours, even if its names look like links', async () => {
+    const founder = await newPerson(service, 'business');
+    const person = await newPerson(service);
+    const names = { business_name: 'Acme S.p.A. https://evil.example/a', display_name: 'www.evil.example' };
+    expect(
+      (await call(`${service.url}/v1/console/account`, { token: founder.token, method: 'PATCH', json: names })).status,
+    ).toBe(200);
+    await inviteTo(service, mailbox, { token: founder.token, email: person.email, role: 'viewer' });
+    const mail = mailbox.mailsTo(person.email)[0];
+    for (const part of [mail?.subject, mail?.text, mail?.html]) {
+      expect(part).toContain('Acme S.p.A. ');
+      expect(part).not.toMatch(/evil\.example|https:\/\/evil|www\.evil/);
+    }
+  });
+
   test('leaves a member the present role, and is used up', async () => {
     const founder = await newPerson(service, 'business');
     const person = await newPerson(service);

@@ -102,3 +102,29 @@ test('completes a sign-in while nearly all of 200 parallel sign-ups still wait',
     await service.stop();
   }
 });
+
+test('completes a sign-up while nearly all refused passwords of another source still wait', {
+  timeout: 120_000,
+}, async () => {
+  const service = await startAuthService();
+  try {
+    // Long, of repeated letters that stand for digits: the most work for a password that is refused.
+    const password = 'aB3$'.repeat(16);
+    let refused = 0;
+    const flood = Array.from({ length: 40 }, async () => {
+      const { status } = await call(`${service.url}/v1/console/accounts`, {
+        json: { email: newEmail(), password, account_type: 'personal' },
+        headers: { 'x-forwarded-for': '192.0.2.1' },
+      });
+      refused += 1;
+      return status;
+    });
+    await flood[0];
+    const before = refused;
+    expect((await signUp(service, '192.0.2.2')).status).toBe(201);
+    expect(refused - before).toBeLessThan(20);
+    expect(new Set(await Promise.all(flood))).toEqual(new Set([422]));
+  } finally {
+    await service.stop();
+  }
+});

@@ -2,7 +2,7 @@ import { Agent, createServer, type IncomingMessage, type Server, type ServerResp
 import type { Duplex } from 'node:stream';
 import { type ErrorShape, isForWireClient, notServedMessage } from '@svc/contracts';
 import { html, pagePolicy, renderPage } from '@svc/pages';
-import { continueOnRead, findHeadFault, followsRefusedHead, toOriginForm } from '@svc/service-kit';
+import { boundPipelining, continueOnRead, findHeadFault, followsRefusedHead, toOriginForm } from '@svc/service-kit';
 import { answerError } from './answer-error.ts';
 import type { IngressMatch, IngressOwner, IngressTable } from './ingress-table.ts';
 import { matchPage, readRequestPath } from './ingress-table.ts';
@@ -132,7 +132,7 @@ export const createIngress = (options: IngressOptions): Server => {
     answer(req, res, { ...options, ...routed, upstream });
   };
   // The ingress rejects a missing host itself, so that the response carries a request id too.
-  const server = createServer({ requireHostHeader: false }, onRequest);
+  const server = createServer({ requireHostHeader: false }, boundPipelining(onRequest));
   continueOnRead(server);
   server.on('clientError', (error, socket) =>
     refuseUnreadable({ socket, error, requestId: options.newRequestId(), answers: [...(open.get(socket) ?? [])] }),

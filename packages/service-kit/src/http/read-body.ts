@@ -146,14 +146,61 @@ export const discardBody = (req: IncomingMessage): void => {
   req.resume();
 };
 
-/** Reads a whole body into memory. Throws as `consumeBody` does. */
+/** Memory for the unfinished bodies of all requests of the process. */
+const UNFINISHED_BYTES_MAX = 64 * 1024 * 1024;
+/** Smaller bodies do not count and never give way: their connections cost as much. */
+const COUNTED_BYTES_MIN = 16 * 1024;
+
+/** A body in memory, whose rest has not arrived yet. */
+interface UnfinishedBody {
+  bytes: number;
+  readonly fail: (error: AppError) => void;
+}
+
+/** In the order in which they began to count. */
+const unfinished = new Set<UnfinishedBody>();
+let unfinishedBytes = 0;
+
+/**
+ * Counts the bytes of an unfinished body. Beyond the memory for all of them, the oldest one ends: strangers may send bodies but for
+ * their last byte, and each connection may take minutes.
+ */
+const countUnfinished = (body: UnfinishedBody, bytes: number): void => {
+  unfinished.add(body);
+  unfinishedBytes += bytes - body.bytes;
+  body.bytes = bytes;
+  if (unfinishedBytes <= UNFINISHED_BYTES_MAX) return;
+  const [oldest = body] = unfinished;
+  forgetUnfinished(oldest);
+  oldest.fail(new RequestTimeout());
+};
+
+const forgetUnfinished = (body: UnfinishedBody): void => {
+  if (unfinished.delete(body)) unfinishedBytes -= body.bytes;
+};
+
+/** Reads a whole body into memory. Throws as `consumeBody` does, and `request_timeout` if too much memory waits for callers. */
 export const readBodyBytes = async (
   req: IncomingMessage,
   bytesMax: number,
   idleTimeoutMs = IDLE_TIMEOUT_MS,
 ): Promise<Buffer> => {
   const chunks: Buffer[] = [];
-  await consumeBody(req, { bytesMax, idleTimeoutMs, onChunk: (chunk) => void chunks.push(chunk) });
+  let bytes = 0;
+  let body: UnfinishedBody | undefined;
+  const onPieces = (fail: UnfinishedBody['fail']): void => {
+    body = { bytes: 0, fail };
+  };
+  const onChunk = (chunk: Buffer): void => {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (body !== undefined && bytes >= COUNTED_BYTES_MIN) countUnfinished(body, bytes);
+  };
+  try {
+    await consumeBody(req, { bytesMax, idleTimeoutMs, onChunk, onPieces });
+  } finally {
+    if (body !== undefined) forgetUnfinished(body);
+  }
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
 };
 

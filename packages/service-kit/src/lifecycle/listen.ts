@@ -70,7 +70,7 @@ const UNANSWERED_MAX = 32;
  * Closes connections that pipeline too many requests (RFC 9112 section 9.3.2). Node emits all requests of one read in
  * the same turn of the event loop, and 64 KiB hold a thousand of them.
  */
-const boundPipelining = (handler: RequestListener): RequestListener => {
+export const boundPipelining = (handler: RequestListener): RequestListener => {
   const unanswered = new WeakMap<Socket, number>();
   const countOf = (socket: Socket): number => unanswered.get(socket) ?? 0;
   return (req, res) => {

@@ -2,10 +2,11 @@ import { type AccountType, authEvents, type Locale, type newId } from '@svc/cont
 import { isUniqueViolation } from '@svc/database';
 import { appendToOutbox } from '@svc/messaging';
 import { AppError } from '@svc/service-kit';
-import { type BoundedQueue, createBoundedQueue } from '../bounded-queue.ts';
+import { type BoundedQueue, createBoundedQueue, createKeyedQueues, type KeyedQueues } from '../bounded-queue.ts';
 import { enqueueMail } from '../mail/index.ts';
 import { isAddressHeld, issueMailedToken } from '../mailed-tokens.ts';
 import { foundersMembership, insertMembership } from '../memberships.ts';
+import { subscriberOf } from '../network-address.ts';
 import type { AttemptThrottle, SourceLimit } from '../throttling.ts';
 import type { Executor, Transaction } from '../transact.ts';
 import { type AccountRecord, findAccountByEmail, insertAccount, normalizeEmail } from './account.ts';
@@ -93,7 +94,10 @@ export const createAccount = async (
   };
   // Refuses a source at its limit before it takes a place in the shared queues.
   await deps.signUps.limit.check(source);
-  await deps.passwordRules.check(input.password, account, 'password');
+  // A refused password takes no place of the source's limit, and costs more work than its request.
+  await deps.signUps.inTurnOfSource(subscriberOf(source), () =>
+    deps.passwordRules.check(input.password, account, 'password'),
+  );
   return await deps.signUps.queue(() => openIfFree(deps, account, { password: input.password, source }));
 };
 
@@ -168,10 +172,15 @@ const pretendToOpen = async (
 
 /** Waiting sign-ups: about ten seconds of work. */
 const WAITING_MAX = 256;
+const REFUSAL = 'Too many people are signing up. Try again in a moment.';
+/** Passwords of one source that are judged, or wait for the thread that judges those of all people, at one time. */
+const JUDGED_PER_SOURCE_MAX = 2;
 
 /** Separates sign-ups from sign-ins, so that a burst of sign-ups does not delay people who sign in. */
 export interface SignUps {
   readonly limit: SourceLimit;
+  /** Lets a source judge few passwords at a time, so that others wait behind few of them. */
+  readonly inTurnOfSource: KeyedQueues;
   /** Runs one sign-up at a time, from first to last query. */
   readonly queue: BoundedQueue;
   /** Hashes on a thread that sign-ins do not use. */
@@ -181,10 +190,11 @@ export interface SignUps {
 /** Creates the queue and hasher of sign-ups. */
 export const createSignUps = async (limit: SourceLimit): Promise<SignUps> => ({
   limit,
-  queue: createBoundedQueue({
-    runningMax: 1,
+  inTurnOfSource: createKeyedQueues({
+    runningMax: JUDGED_PER_SOURCE_MAX,
     waitingMax: WAITING_MAX,
-    refusal: 'Too many people are signing up. Try again in a moment.',
+    refusal: REFUSAL,
   }),
+  queue: createBoundedQueue({ runningMax: 1, waitingMax: WAITING_MAX, refusal: REFUSAL }),
   passwords: await createPasswordHasher(1),
 });

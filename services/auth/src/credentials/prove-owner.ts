@@ -12,6 +12,7 @@ import {
   renewSession,
   type SignedSessionToken,
   type SignInOrigin,
+  signInOf,
   updateAuthenticatedAt,
 } from '../sessions/index.ts';
 import type { AttemptThrottle } from '../throttling.ts';
@@ -67,13 +68,27 @@ const checkFreshSession = async (deps: ProveOwnerDeps, sessionId: string): Promi
   if (!isFresh) throw new AppError('fresh_sign_in_required');
 };
 
+/**
+ * Begins a guess by the holder of a session. Sessions that act for an organization share the budget of their sign-in, since its
+ * holder can start any number of them.
+ */
+const beginGuess = async (
+  { database, throttle }: Pick<ProveOwnerDeps, 'database' | 'throttle'>,
+  { email }: AccountRecord,
+  sessionId: string,
+): ReturnType<AttemptThrottle['begin']> => {
+  const session = await findSessionById(database, sessionId);
+  if (session === undefined) throw new AppError('invalid_token');
+  return await throttle.begin({ email, sessionId: signInOf(session) });
+};
+
 /** Checks the password of an account. Throws `wrong_password` and `too_many_attempts`. */
 const checkPassword = async (
-  deps: Pick<ProveOwnerDeps, 'passwords' | 'throttle'>,
+  deps: Pick<ProveOwnerDeps, 'database' | 'passwords' | 'throttle'>,
   { account, passwordHash }: AccountWithPassword,
   { password, sessionId }: { password: string; sessionId: string },
 ): Promise<void> => {
-  const attempt = await deps.throttle.begin({ email: account.email, sessionId });
+  const attempt = await beginGuess(deps, account, sessionId);
   if (!(await deps.passwords.verify(passwordHash ?? undefined, password))) {
     await attempt.fail();
     throw new AppError('wrong_password');
@@ -108,7 +123,7 @@ const useFactor = async (
   account: AccountRecord,
   { claim, sessionId }: { claim: FactorClaim; sessionId: string },
 ): Promise<void> => {
-  const attempt = await deps.throttle.begin({ email: account.email, sessionId });
+  const attempt = await beginGuess(deps, account, sessionId);
   const proof = await findFactorProof(deps, account, { claim, purpose: 'reauthentication' });
   if (proof === undefined) {
     await attempt.fail();

@@ -212,6 +212,13 @@ const requirePlace = async (
   throw invalidField(['body'], 'value_error', `Value error, an organization can have at most ${MEMBERS_MAX} members`);
 };
 
+/** Points inside host names, and colons of schemes. Points of abbreviations such as S.p.A. stay. */
+const LINKED = /(?<=[\p{L}\p{N}])(?:\.(?=\p{L}{2})|:(?=\/\/))/gu;
+const WORD_JOINER = '\u2060';
+
+/** Returns a name that mail programs do not turn into a link: strangers choose the names in a mail that we send. */
+const unlinked = (name: string): string => name.replaceAll(LINKED, `$&${WORD_JOINER}`);
+
 const mailInvitation = async (
   deps: MailOutboxDeps,
   trx: Transaction,
@@ -223,8 +230,8 @@ const mailInvitation = async (
   const locale: Locale = (await findAccountByEmail(trx, to))?.account.locale ?? inviter?.locale ?? 'it';
   const data = {
     token: mail.token,
-    organization: businessName ?? ownAddress,
-    inviter: inviter?.displayName ?? inviter?.email ?? ownAddress,
+    organization: unlinked(businessName ?? ownAddress),
+    inviter: unlinked(inviter?.displayName ?? inviter?.email ?? ownAddress),
     role,
   };
   const queued = await enqueueMail(deps, trx, { kind: 'organization_invitation', userId, to, locale, data });

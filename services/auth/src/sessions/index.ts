@@ -25,6 +25,7 @@ export {
   holdSessionRow,
   NEVER,
   newSessionId,
+  signInOf,
   updateAuthenticatedAt,
 } from './session.ts';
 export {

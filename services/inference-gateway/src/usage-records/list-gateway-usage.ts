@@ -43,8 +43,11 @@ const COLUMNS = Object.keys({
 
 /** Limit of request states in one call to billing. */
 const PAGE_RECORDS = 100;
-/** Spreadsheets execute cells with these first characters as formulas. */
-const FORMULA = /^[=+\-@\t\r]/;
+/**
+ * Start of a cell that spreadsheets execute as a formula. In many languages, such as Italian, they start a cell after a semicolon
+ * too, and some read full-width signs.
+ */
+const FORMULA = /(^|;)(?=\s*[=+\-@\t\r\uff0b\uff0d\uff1d\uff20])/g;
 
 /** Streams all pages as CSV (RFC 4180), with one page in memory and backpressure from the caller. */
 const sendUsageCsv = async (
@@ -72,7 +75,7 @@ const toLine = (record: UsageRecordShown): string => `${COLUMNS.map((name) => to
 
 const toCell = (value: string | number | boolean | null): string => {
   if (typeof value !== 'string') return String(value ?? '');
-  const text = FORMULA.test(value) ? `'${value}` : value;
+  const text = value.replace(FORMULA, "$1'");
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 

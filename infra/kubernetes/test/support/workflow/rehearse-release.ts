@@ -49,7 +49,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
   helm: 'echo "helm $*" >> "$LOG"',
   skopeo: 'echo "skopeo $*" >> "$LOG"\ncase "$1" in inspect) printf chart ;; esac',
   // The runners of GitHub have it; a machine that runs the tests need not.
-  jq: 'test "$1 $2" = "-r .version" && exec node -p "JSON.parse(fs.readFileSync(process.argv[1])).version" "$3"',
+  jq: 'test "$1" = -r && exec node -p "JSON.parse(fs.readFileSync(process.argv[2]))[process.argv[1].slice(1)]" "$2" "$3"',
   npx: 'case "$2 $3" in "exec git-cliff") shift 3; exec "$GIT_CLIFF" "$@" ;; *) echo "npx $*" >> "$LOG" ;; esac',
 };
 

@@ -32,11 +32,11 @@ test('compares with the previous period, which may be empty', () => {
 test('writes CSV in which no name is a formula', () => {
   const chart = {
     days: [new Date(2026, 2, 1), new Date(2026, 2, 2)],
-    series: [seriesOf('=SUM(A1)', 1, 0), seriesOf('Notes, "beta"', 2, 0)],
+    series: [seriesOf('=SUM(A1)', 1, 0), seriesOf('Notes, "beta"', 2, 0), seriesOf('Me; =1;＠b', 0, 0)],
     before: undefined,
   };
   expect(totalsOf(chart)).toEqual([3, 0]);
   expect(toCsv(chart, { day: 'Day', total: 'Total' }, (value) => value.toFixed(1))).toBe(
-    `Day,'=SUM(A1),"Notes, ""beta""",Total\r\n2026-03-01,1.0,2.0,3.0\r\n2026-03-02,0.0,0.0,0.0\r\n`,
+    `Day,'=SUM(A1),"Notes, ""beta""",Me;' =1;'＠b,Total\r\n2026-03-01,1.0,2.0,0.0,3.0\r\n2026-03-02,0.0,0.0,0.0,0.0\r\n`,
   );
 });

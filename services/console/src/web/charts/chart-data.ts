@@ -76,11 +76,14 @@ export const percentChange = (total: number, before: number): number | undefined
 export const isoDay = (day: Date): string =>
   [day.getFullYear(), day.getMonth() + 1, day.getDate()].map((part) => String(part).padStart(2, '0')).join('-');
 
-/** Characters that make a cell a formula in a spreadsheet. App names come from other people. */
-const FORMULA = /^[=+\-@\t\r]/;
+/**
+ * Start of a cell that spreadsheets execute as a formula. In many languages, such as Italian, they start a cell after a semicolon
+ * too, and some read full-width signs. App names come from other people.
+ */
+const FORMULA = /(^|;)(?=\s*[=+\-@\t\r\uff0b\uff0d\uff1d\uff20])/g;
 
 const toCell = (text: string): string => {
-  const safe = FORMULA.test(text) ? `'${text}` : text;
+  const safe = text.replace(FORMULA, "$1'");
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };
 
