@@ -18,17 +18,25 @@ const INVOICES_MAX = 1_000;
 
 const statusSchema = z.enum(['open', 'paid', 'uncollectible', 'void']);
 
-/** Lists a page of a customer's invoices, newest first. Leaves out drafts, which have no number, and amounts in an unknown currency. */
+/**
+ * Lists a page of a customer's invoices, newest first. Leaves out drafts, which have no number, and amounts in an unknown
+ * currency. A page that is empty is the last: the id of its last invoice leads to the next one.
+ */
 export const listInvoices = async (
   { database, stripe }: StripeDeps,
   { userId, after, limit }: InvoicePage,
 ): Promise<{ data: Invoice[]; has_more: boolean }> => {
   const customer = await findCustomerId(database, userId);
-  if (customer === undefined) return { data: [], has_more: false };
-  const page = await askForOne(() =>
-    stripe.invoices.list({ customer, limit, ...(after === undefined ? {} : { starting_after: after }) }),
-  );
-  return { data: page?.data.flatMap(toInvoice) ?? [], has_more: page?.has_more ?? false };
+  let last = after;
+  while (customer !== undefined) {
+    const query = { customer, limit, ...(last === undefined ? {} : { starting_after: last }) };
+    const page = await askForOne(() => stripe.invoices.list(query));
+    const data = page?.data.flatMap(toInvoice) ?? [];
+    const has_more = page?.has_more ?? false;
+    if (data.length > 0 || !has_more) return { data, has_more };
+    last = page?.data.at(-1)?.id;
+  }
+  return { data: [], has_more: false };
 };
 
 const toInvoice = (invoice: Stripe.Invoice): Invoice[] => {
