@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { CHARGE_KEY, type SavedCharge, secondsBefore } from './charges.ts';
 import { findCustomer, findCustomerId, localeOf, TOP_UP_NAMES } from './customers.ts';
 import { toMinorUnits, toPayment } from './minor-units.ts';
-import { askForOne, askStripe, keySince, type StripeDeps } from './stripe-client.ts';
+import { askForOne, askStripe, idOf, keySince, type StripeDeps } from './stripe-client.ts';
 
 /** A page of an account's invoices to list. `after` is the last id of the previous page. */
 interface InvoicePage {
@@ -64,7 +64,7 @@ const toInvoice = (invoice: Stripe.Invoice): Invoice[] => {
 
 /**
  * Creates the invoice of a charge and attaches its payment, once per charge. Every step may be repeated. Returns false if
- * the customer is gone, because Stripe writes no invoice without one.
+ * the customer who paid is gone, because Stripe writes no invoice without them, and attaches no payment of another.
  */
 export const invoiceCharge = async (
   deps: StripeDeps,
@@ -73,7 +73,8 @@ export const invoiceCharge = async (
   const { stripe } = deps;
   const { chargeId } = charge;
   const customer = await findCustomer(deps, charge.userId);
-  if (customer === undefined) return false;
+  const payment = await askForOne(() => stripe.paymentIntents.retrieve(charge.providerSessionId));
+  if (customer === undefined || payment?.customer == null || idOf(payment.customer) !== customer.id) return false;
   const lookedAt = deps.clock();
   let invoice =
     (await findInvoice(deps, customer, charge)) ?? (await createInvoice(deps, customer, { ...charge, lookedAt }));
