@@ -13,6 +13,8 @@ interface InvoicePage {
   readonly limit: number;
 }
 
+/** Pages in a row without an invoice to show. Drafts are few, and soon finalized. */
+const PAGES_MAX = 100;
 /** Invoices of one customer since the start of a charge. */
 const INVOICES_MAX = 1_000;
 
@@ -28,7 +30,7 @@ export const listInvoices = async (
 ): Promise<{ data: Invoice[]; has_more: boolean }> => {
   const customer = await findCustomerId(database, userId);
   let last = after;
-  while (customer !== undefined) {
+  for (let pages = 0; customer !== undefined && pages < PAGES_MAX; pages += 1) {
     const query = { customer, limit, ...(last === undefined ? {} : { starting_after: last }) };
     const page = await askForOne(() => stripe.invoices.list(query));
     const data = page?.data.flatMap(toInvoice) ?? [];
