@@ -176,6 +176,18 @@ describe('the command line', () => {
     expect(fault).toBe('payment_provider_unavailable: The payment provider did not answer.');
   });
 
+  test('says what a service finds invalid', async () => {
+    const detail = [
+      { loc: ['body', 'refund_id'], type: 'value_error', msg: 'Value error, the id belongs to another refund' },
+    ];
+    const billing = await startService(() => ({ status: 422, body: { detail } }));
+    const line = `refund ${newId('usr')} ${newId('cs')} ticket-1 --amount-micros 5000000`;
+    expect(await run(line, { billing: billing.url })).toMatchObject({
+      exitCode: 1,
+      fault: 'invalid_request_error: the refund id is invalid: the id belongs to another refund',
+    });
+  });
+
   test('prints what after-restore billing would do, and what could not be read', async () => {
     const effect = { action: 'credit', svc_user_id: 'usr_1', object: 'cs_1', amount_micros: 5, currency: 'EUR' };
     const failed = [{ object: 'sub_1', reason: 'price' }];

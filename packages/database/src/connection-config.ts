@@ -74,6 +74,8 @@ export const connectionConfig = (url: string, options: DatabaseOptions) => ({
   statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
   lock_timeout: options.lockTimeoutMs ?? LOCK_TIMEOUT_MS,
   idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+  // Days have 24 hours, in whichever time zone the server is: a day of grace crosses no change of clocks.
+  options: '-c TimeZone=UTC',
   keepAlive: true,
   types: typeParsers,
 });

@@ -52,6 +52,20 @@ test('reads timestamptz as a Date, date and numeric as text', async () => {
   expect(rows).toEqual([{ t: new Date('2026-10-01T10:00:00Z'), d: '2026-10-01', x: '0.1' }]);
 });
 
+test('counts days in UTC, also on a server in a time zone with summer time', async () => {
+  const { rows: names } = await database.raw('SELECT current_database() AS name');
+  await database.raw("ALTER DATABASE ?? SET TimeZone = 'Europe/Rome'", [names[0].name]);
+  const local = createDatabase(url, { poolMax: 1 });
+  try {
+    const { rows } = await local.raw(
+      "SELECT '2027-03-27T12:00:00Z'::timestamptz + make_interval(days => 1) AS next, date_trunc('day', '2026-11-30T23:30:00Z'::timestamptz) AS day",
+    );
+    expect(rows).toEqual([{ next: new Date('2027-03-28T12:00:00Z'), day: new Date('2026-11-30T00:00:00Z') }]);
+  } finally {
+    await local.destroy();
+  }
+});
+
 test('distinguishes unique and foreign key violations, also by constraint', async () => {
   const duplicate = await failureOf(database('counter').insert({ id: 1, n: 0 }));
   expect(isUniqueViolation(duplicate)).toBe(true);

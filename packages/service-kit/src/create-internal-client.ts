@@ -46,7 +46,7 @@ export interface InternalClient {
   /**
    * Calls a route. Throws AppError with the other service's code if it refuses the request; with kind `unavailable` if
    * it is unreachable, times out or fails, or with the code of its failure for an operator; with `internal_error` if the
-   * two services disagree about the contract.
+   * two services disagree about the contract. An operator learns what is invalid instead.
    */
   readonly call: <R extends RouteDefinition>(route: R, input: CallInput<R>) => Promise<CallResult<R>>;
   /**
@@ -237,6 +237,9 @@ const readJson = (text: string): unknown => {
 };
 
 const errorSchema = z.object({ detail: z.looseObject({ code: z.string(), message: z.string() }) });
+const invalidSchema = z.object({
+  detail: z.tuple([z.object({ loc: z.array(z.json()), msg: z.string() })]).rest(z.json()),
+});
 
 const toError = (
   route: RouteDefinition,
@@ -253,6 +256,15 @@ const toError = (
       return new AppError('service_unavailable', undefined, { cause, headers });
     }
     return new AppError(reason.code, reason.message, { cause, headers });
+  }
+  // What an operator has typed may be wrong in a way that only the service can tell.
+  const invalid = operator === undefined ? undefined : invalidSchema.safeParse(readJson(answer.text)).data?.detail[0];
+  if (invalid !== undefined) {
+    const field = invalid.loc.slice(1).map(String).join(' ').replaceAll('_', ' ');
+    return new AppError(
+      'invalid_request_error',
+      `the ${field} is invalid: ${invalid.msg.replace('Value error, ', '')}`,
+    );
   }
   if (!parsed.success) return disagreement(route, `status ${answer.status}`);
   const { code, message, ...details } = parsed.data.detail;

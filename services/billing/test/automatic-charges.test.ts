@@ -114,6 +114,26 @@ test('credits a payment that Stripe made although its charge was dropped, from i
   expect(await owner.balance()).toBe(11_000_000);
 });
 
+test('credits a payment of a customer whom another has replaced, from its event', async () => {
+  const owner = await interrupted();
+  const metadata = { svc_user_id: owner.userId, svc_charge_id: owner.id };
+  const paid = { status: 'succeeded', amount: 1_000, amount_received: 1_000, currency: 'eur', metadata };
+  const created = Math.floor(Date.now() / 1000);
+  const id = stripe.add('payment_intent', { ...paid, customer: owner.customer, created });
+  stripe.deleteCustomer(owner.customer);
+  const portal = { token: owner.token, json: { return_url: RETURNS.success_url } };
+  expect((await billing.call('POST', '/v1/subscriptions/portal', portal)).status).toBe(200);
+  for (let time = 0; time < 2; time += 1) await deliver(stripe.event('payment_intent.succeeded', id));
+  expect(await owner.balance()).toBe(11_000_000);
+  await billing.tick();
+  expect(await owner.charges()).toMatchObject([{ status: 'complete', provider_session_id: id }]);
+  // No customer is left whose invoice it is.
+  const { customer_id } = await billing.db('stripe_customers').where({ svc_user_id: owner.userId }).first();
+  expect(customer_id).not.toBe(owner.customer);
+  expect(stripe.list('invoice').filter(({ customer }) => customer === customer_id)).toEqual([]);
+  expect(await owner.charges()).toMatchObject([{ invoiced_at: expect.any(Date) }]);
+});
+
 describe('a charge that Stripe refuses', () => {
   test.each([
     ['a default that is no card', 'sepa_debit', 'payment_method_missing'],

@@ -167,6 +167,19 @@ describe('invoices of Stripe', () => {
     expect(item?.params).toMatchObject({ description });
   });
 
+  test('are paged past those that have no number yet', async () => {
+    const owner = await atStripe.subscribe();
+    const { billing: service } = atStripe;
+    const { customer } = stripe.object(owner.stripeId);
+    const draft = { method: 'POST', path: '/v1/invoices', params: { customer, currency: 'eur' } };
+    const call = { ...draft, isAuthorized: true, idempotencyKey: undefined, version: undefined };
+    for (let count = 0; count < 3; count += 1) expect((await stripe.answer(call))?.status).toBe(200);
+    const first = await service.call('GET', `${PATH}?limit=2`, { token: owner.token });
+    expect(first.body).toMatchObject({ data: [{ total_micros: 5_000_000, status: 'paid' }], has_more: false });
+    const behind = await service.call('GET', `${PATH}?after=${first.body.data[0].id}`, { token: owner.token });
+    expect(behind.body).toEqual({ data: [], has_more: false });
+  });
+
   test('are empty for an account that Stripe does not know, and 503 while Stripe is down', async () => {
     const stranger = await atStripe.signIn();
     const { billing: service } = atStripe;
@@ -175,6 +188,6 @@ describe('invoices of Stripe', () => {
     stripe.misbehavior.faults.push(...Array<'reset'>(3).fill('reset'));
     const { status, body } = await service.call('GET', PATH, { token: owner.token });
     expect([status, body.detail.code]).toEqual([503, 'payment_provider_unavailable']);
-    expect((await service.call('GET', `${PATH}?after=${newId('inv')}`, { token: owner.token })).status).toBe(200);
+    expect((await service.call('GET', `${PATH}?after=${newId('inv')}`, { token: owner.token })).body.data).toEqual([]);
   });
 });

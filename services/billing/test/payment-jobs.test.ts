@@ -110,6 +110,21 @@ test('a checkout whose event never came is settled or expires after its time', a
   await billing.setClock(null);
 });
 
+test('a checkout whose payment takes days waits for it, and expires once that has failed', async () => {
+  const owner = await topUp();
+  const stripeId = stripeSessionOf(owner.session_id);
+  const payment_intent = stripe.add('payment_intent', { status: 'processing', amount: 1_000, currency: 'eur' });
+  stripe.update(stripeId, { status: 'complete', payment_status: 'unpaid', payment_intent });
+  const status = async () => (await billing.db('checkout_sessions').where({ id: owner.session_id }).first()).status;
+  await clockIn(72 * HOUR_MS);
+  await billing.tick();
+  expect(await status()).toBe('open');
+  stripe.update(payment_intent, { status: 'requires_payment_method' });
+  await billing.tick();
+  expect(await status()).toBe('expired');
+  await billing.setClock(null);
+});
+
 test('an event that fails in the sweep is tried again by itself, and the others are handled', async () => {
   const one = await subscribe();
   const two = await subscribe();

@@ -55,7 +55,12 @@ test('stays lost through other events of the subscription, until a later period 
   const [item] = Object(stripe.object(owner.stripeId)['items']).data;
   const start = item.current_period_end;
   const items = { data: [{ ...item, current_period_start: start, current_period_end: start + 31 * 86_400 }] };
-  stripe.update(owner.stripeId, { items });
+  // The owner has resumed it, but the renewal is declined: no days of grace follow a loss.
+  stripe.update(owner.stripeId, { items, status: 'past_due', cancel_at_period_end: false });
+  await deliver(stripe.event('customer.subscription.updated', owner.stripeId));
+  expect(await current(owner.token)).toMatchObject({ status: 'unpaid' });
+  expect((await billing.admit(owner.userId)).answer.body.verdict).toBe('subscription_inactive');
+  stripe.update(owner.stripeId, { status: 'active' });
   await deliver(stripe.event('invoice.paid', String(stripe.object(owner.stripeId)['latest_invoice'])));
   expect(await current(owner.token)).toMatchObject({ status: 'active' });
 });

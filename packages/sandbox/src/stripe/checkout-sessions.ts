@@ -22,7 +22,7 @@ export const makeSession = (account: Account, params: Fields): Session => {
   const { objects, publicBaseUrl } = account;
   // Parsed from a form: lines have the members that the request names.
   const [line] = (Array.isArray(params['line_items']) ? params['line_items'] : []) as LineItem[];
-  const { amount, currency } = priceOf(account, line);
+  const { amount, currency, price } = priceOf(account, line);
   const session = objects.put('checkout.session', 'cs_test', {
     status: 'open',
     payment_status: 'unpaid',
@@ -44,7 +44,7 @@ export const makeSession = (account: Account, params: Fields): Session => {
     discounts: [],
     metadata: params['metadata'] ?? {},
     subscription_metadata: Object(params['subscription_data'])['metadata'] ?? {},
-    sandbox: { promotion_code: null, is_challenged: false, failure: null },
+    sandbox: { price, promotion_code: null, is_challenged: false, failure: null },
   });
   const url = `${publicBaseUrl}/sandbox/payments/sessions/${session.client_reference_id ?? session.id}`;
   objects.update(session.id, { url });
@@ -53,12 +53,13 @@ export const makeSession = (account: Account, params: Fields): Session => {
 
 const priceOf = ({ catalog }: Account, line: LineItem | undefined) => {
   if (line?.price === undefined) {
-    return { amount: Number(line?.price_data?.unit_amount), currency: line?.price_data?.currency };
+    return { amount: Number(line?.price_data?.unit_amount), currency: line?.price_data?.currency, price: null };
   }
   const plan = catalog.findByPrice(line.price);
   if (plan === undefined) throw new Refusal('resource_missing', 'line_items[0][price]');
-  const { unit_amount: amount, currency } = toPrice(plan);
-  return { amount: Number(amount) * quantityOf(line), currency };
+  const price = toPrice(plan);
+  const { unit_amount: amount, currency } = price;
+  return { amount: Number(amount) * quantityOf(line), currency, price };
 };
 
 const quantityOf = (line: LineItem | undefined): number => Number(line?.quantity ?? 1);

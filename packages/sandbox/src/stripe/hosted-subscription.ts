@@ -160,8 +160,8 @@ export const changePlan = (
 };
 
 /**
- * Changes the quantity at `at`. More are paid for the rest of the period, counted in days; for fewer, the rest becomes credit. A
- * period that was free, by a promotion or as a trial, costs nothing more.
+ * Changes the quantity at `at`. More are paid for the rest of the period, counted in days; for fewer, their part of the money that
+ * paid for the rest becomes credit. A trial costs nothing more, and a period that was free gives no credit.
  */
 export const changeQuantity = (
   subscription: HostedSubscription,
@@ -170,9 +170,14 @@ export const changeQuantity = (
 ): PlanChange => {
   const changed = { ...subscription, quantity };
   if (subscription.status !== 'active') return { changed, dueMicros: 0 };
+  const rest = restOfPeriod(subscription, at);
   const more = quantity - subscription.quantity;
-  const costMicros = toPayable(price.amountMicros * Math.abs(more) * restOfPeriod(subscription, at), price.currency);
-  if (more < 0) return { changed: { ...changed, creditMicros: subscription.creditMicros + costMicros }, dueMicros: 0 };
+  if (more < 0) {
+    const partMicros = toPayable((subscription.paidMicros * -more) / subscription.quantity, price.currency);
+    const creditMicros = subscription.creditMicros + toPayable(partMicros * rest, price.currency);
+    return { changed: { ...changed, creditMicros, paidMicros: subscription.paidMicros - partMicros }, dueMicros: 0 };
+  }
+  const costMicros = toPayable(price.amountMicros * more * rest, price.currency);
   const { dueMicros, creditMicros } = useCredit(costMicros, subscription.creditMicros);
   const paidMicros = subscription.paidMicros + price.amountMicros * more;
   return { changed: { ...changed, creditMicros, paidMicros }, dueMicros };

@@ -1,5 +1,5 @@
 import type { Account } from './account.ts';
-import { toMinor } from './catalog.ts';
+import { toMicros, toMinor } from './catalog.ts';
 import { type HostedSubscription, isOverdue, type Price, useCredit } from './hosted-subscription.ts';
 import { writeInvoice } from './invoices.ts';
 import { receivePayment } from './payments.ts';
@@ -14,10 +14,10 @@ export const findPrice = (
   if (price !== undefined) return { amountMicros: price.amount_micros * quantity, currency: price.currency };
   const bought = objects.list('checkout.session').find(({ subscription }) => subscription === id);
   const [item] = objects.of('subscription', id)?.items.data ?? [];
-  const micros = item?.price['unit_amount'];
-  return bought === undefined || typeof micros !== 'number'
+  const amount = item?.price['unit_amount'];
+  return bought === undefined || typeof amount !== 'number'
     ? undefined
-    : { amountMicros: micros * quantity, currency: bought.currency.toUpperCase() };
+    : { amountMicros: toMicros(amount, bought.currency) * quantity, currency: bought.currency.toUpperCase() };
 };
 
 /** Stores a changed subscription. If the change is a payment, of a new period or of an overdue one, invoices it. */

@@ -39,6 +39,8 @@ export interface Session extends Common {
   readonly quantity?: number;
   readonly subscription_metadata: Metadata;
   readonly sandbox: {
+    /** Price of the plan as it was offered; null for a top-up. */
+    readonly price: Price | null;
     readonly promotion_code: string | null;
     readonly is_challenged: boolean;
     readonly failure: 'declined' | 'not_confirmed' | null;

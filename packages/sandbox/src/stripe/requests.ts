@@ -112,6 +112,10 @@ const read = async (
   if (typeof customer === 'string' && objects.of('customer', customer) === undefined) {
     throw new Refusal('resource_missing', 'customer');
   }
+  const after = params['starting_after'];
+  if (typeof after === 'string' && (findEvent(account, after, undelivered) ?? objects.find(after)) === undefined) {
+    throw new Refusal('resource_missing', 'starting_after');
+  }
   if (listed !== undefined) return listPage(path, objects.list(listed).filter(isListed(listed, params)), params);
   if (path === '/v1/customers/search') return searchCustomers(account, params);
   if (action === 'payment_methods') {

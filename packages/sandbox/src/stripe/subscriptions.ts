@@ -86,15 +86,15 @@ export const startSubscription = (
   session: Session,
   { card, paidMicros, at }: { readonly card: SandboxCard; readonly paidMicros: number; readonly at: Date },
 ): Subscription => {
-  const { objects, catalog, raise } = account;
-  const plan = session.price === null ? undefined : catalog.findByPrice(session.price);
-  if (plan === undefined) throw new Error(`the session ${session.id} is for no plan`);
-  const { start, end } = periodAt(at, plan.price.interval, at);
+  const { objects, raise } = account;
+  const { price } = session.sandbox;
+  if (price === null) throw new Error(`the session ${session.id} is for no plan`);
+  const { start, end } = periodAt(at, price.recurring.interval, at);
   const [shape] = fixtures.subscription.items.data;
   const item = {
     ...shape,
     id: objects.newId('si'),
-    price: toPrice(plan),
+    price,
     quantity: session.quantity ?? 1,
     current_period_start: toSeconds(start),
     current_period_end: toSeconds(end),

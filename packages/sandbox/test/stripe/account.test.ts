@@ -27,6 +27,26 @@ test('keeps the account over a restart, with ids that go on', () => {
   expect(second.add('payment_intent', {})).not.toBe(kept);
 });
 
+test('sells and renews a plan at its price after it was taken off the list', async () => {
+  const price = { amount_micros: 5_000_000, currency: 'EUR', interval: 'month' } as const;
+  const plan = { id: 'old', name: 'Old', description: '', price, services: { chat: true, audio_transcription: false } };
+  const plans = [{ ...plan, weekly_limit_micros: 1, monthly_limit_micros: 1 }];
+  let nowMs = Date.parse('2026-10-01T12:00:00Z');
+  const standIn = new StripeStandIn({ plans, publicBaseUrl: 'https://svc.example', nowMs: () => nowMs });
+  const ask = async (path: string, params: Record<string, unknown>) => {
+    const call = { method: 'POST', path, params, isAuthorized: true, idempotencyKey: undefined, version: undefined };
+    return String((await standIn.answer(call))?.body['id']);
+  };
+  const customer = await ask('/v1/customers', {});
+  const line_items = [{ price: 'price_of_old', quantity: '2' }];
+  const session = await ask('/v1/checkout/sessions', { mode: 'subscription', customer, line_items });
+  plans.pop();
+  standIn.pay(session, new Date(nowMs));
+  nowMs = Date.parse('2026-11-01T12:00:00Z');
+  await standIn.run();
+  expect(standIn.list('invoice').map(({ total }) => total)).toEqual([1_000, 1_000]);
+});
+
 describe('a repeated request', () => {
   test('is answered once for its idempotency key, and refused with other parameters', async () => {
     const create = (name: string) => sandbox.stripe.customers.create({ name }, { idempotencyKey: 'customer-1' });

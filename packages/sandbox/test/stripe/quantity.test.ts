@@ -9,8 +9,9 @@ afterAll(() => sandbox.stop());
 beforeEach(() => sandbox.setClock('2026-10-01T12:00:00.000Z'));
 
 /** Buys a plan for 5 EUR a month as often as wanted. */
-const buy = async (quantity: number) => {
+const buy = async (quantity: number, promotion_code?: string) => {
   const { customer, path, id } = await sandbox.startCheckout({ quantity });
+  if (promotion_code !== undefined) await sandbox.submit(path, 'apply_code', { promotion_code });
   const { amount_total } = await sandbox.stripe.checkout.sessions.retrieve(id);
   await sandbox.call('POST', `${path}/complete`);
   const [subscription] = (await sandbox.stripe.subscriptions.list({ customer })).data;
@@ -41,6 +42,21 @@ test('charges a higher quantity for the rest of the period, and credits a lower 
   sandbox.setClock('2026-11-01T12:00:00.000Z');
   await sandbox.run();
   expect(await totals(bought.customer)).toEqual([1000, 516, 1500 - 258]);
+});
+
+test('credits what was paid, once', async () => {
+  const free = await buy(4, 'FIRSTFREE');
+  await change(free, 1);
+  const bought = await buy(4);
+  await change(bought, 1);
+  // The 5 EUR of the one that is left pay for the other plan, and so do the 15 EUR of the others.
+  await sandbox.submit(await sandbox.openPortal(bought.customer), 'change_plan', { plan_id: 'full' });
+  sandbox.setClock('2026-11-01T12:00:00.000Z');
+  await sandbox.run();
+  expect([await totals(free.customer), await totals(bought.customer)]).toEqual([
+    [0, 500],
+    [2000, 2000],
+  ]);
 });
 
 test('changes nothing if the card declines the payment', async () => {

@@ -103,7 +103,7 @@ export const readState = async (
   session: CheckoutSession,
 ): Promise<CheckoutState | ChargeState | undefined> => {
   const { isAutomatic, providerSessionId } = session;
-  if (isAutomatic) return findCharge(deps, chargeOf(deps, session));
+  if (isAutomatic) return findCharge(deps, { ...chargeOf(deps, session), paymentId: providerSessionId });
   return providerSessionId === null ? undefined : readCheckout(deps, providerSessionId);
 };
 

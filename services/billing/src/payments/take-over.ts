@@ -83,6 +83,7 @@ export const settleCharge = async (deps: SettleCheckoutDeps, payment: Stripe.Pay
   const { database } = deps;
   const id = payment.metadata?.[CHARGE_KEY];
   if (id === undefined || !(await restoreCharge(deps, id, payment))) return;
+  await updateProviderSession(database, id, payment.id);
   const session = await findCheckoutSession(database, id);
   if (session === undefined || session.status === 'complete') return;
   if ((await settleCheckout(deps, session)) === 'complete') await refreshReversals(deps, payment.id);

@@ -34,7 +34,7 @@ export const applyOrderState = async (
   const { userId: organizationId, providerSubscriptionId } = reported.state;
   await lockSeats(trx, organizationId);
   const stored = await findOrderByProvider(trx, providerSubscriptionId);
-  const state = await asPaid(trx, reported);
+  const state = await asPaid(trx, reported, stored);
   if (stored !== undefined && reported.ticket <= stored.providerTicket) return { outcome: 'stale' };
   if (stored === undefined && isEnded(state.status)) return { outcome: 'ignored' };
   // Makes the organization a customer, for whom the portal opens.

@@ -8,7 +8,7 @@ import {
   readNow,
 } from './queries.ts';
 import { type StateChange, type StoreDeps, storeState } from './store-state.ts';
-import { isEnded, type ProviderSubscription, type StoredSubscription } from './subscription.ts';
+import { isEnded, PAID, type ProviderSubscription, type StoredSubscription } from './subscription.ts';
 
 /** A dispute of a payment for a subscription, as Stripe reports it. */
 interface SubscriptionDispute {
@@ -40,14 +40,14 @@ export const isDisputeLost = async (database: Knex, id: string): Promise<boolean
   return row !== undefined;
 };
 
-/** Returns the time of the latest loss since the period began; undefined if no payment was lost. */
+/** Returns the time of the latest loss, since a moment or at any time; undefined if no payment was lost. */
 const findLossSince = async (
   database: Knex,
-  { providerSubscriptionId, since }: { readonly providerSubscriptionId: string; readonly since: Date },
+  { providerSubscriptionId, since }: { readonly providerSubscriptionId: string; readonly since: Date | undefined },
 ): Promise<Date | undefined> => {
   const row = await database('subscription_disputes')
     .where({ provider_subscription_id: providerSubscriptionId })
-    .where('lost_at', '>=', since)
+    .where('lost_at', '>=', since ?? '-infinity')
     .orderBy('lost_at', 'desc')
     .first('lost_at');
   return row?.lost_at;
@@ -84,9 +84,9 @@ export const applyProviderState = async (
 ): Promise<ReducerOutcome> => {
   const { ticket } = reported;
   const customer = await lockCustomer(trx, reported.state.userId);
-  const report = { ticket, state: await asPaid(trx, reported) };
+  const stored = await findSubscriptionByProvider(trx, reported.state.providerSubscriptionId);
+  const report = { ticket, state: await asPaid(trx, reported, stored) };
   const { state } = report;
-  const stored = await findSubscriptionByProvider(trx, state.providerSubscriptionId);
   if (stored !== undefined && ticket <= stored.providerTicket) return { outcome: 'stale', subscription: stored };
   if (stored === undefined && isEnded(state.status)) return { outcome: 'ignored' };
   if (!isEnded(state.status)) {
@@ -99,9 +99,15 @@ export const applyProviderState = async (
 };
 
 /** A payment lost in a dispute counts as unpaid until a later period is paid, or until the dispute is won after all. */
-export const asPaid = async (trx: Knex.Transaction, { state }: ReportedState): Promise<ProviderSubscription> => {
+export const asPaid = async (
+  trx: Knex.Transaction,
+  { state }: ReportedState,
+  stored: Pick<StoredSubscription, 'status'> | undefined,
+): Promise<ProviderSubscription> => {
   if (isEnded(state.status)) return state;
-  const { providerSubscriptionId, periodStart: since } = state;
+  const { providerSubscriptionId, periodStart } = state;
+  // A period that has begun, but is not paid, does not make up for an earlier loss.
+  const since = stored?.status === 'unpaid' && !PAID.has(state.status) ? undefined : periodStart;
   const lostAt = await findLossSince(trx, { providerSubscriptionId, since });
   return lostAt === undefined ? state : { ...state, status: 'unpaid', endedAt: lostAt };
 };

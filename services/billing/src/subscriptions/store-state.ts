@@ -5,7 +5,7 @@ import { findPlanById } from '../plans.ts';
 import { entitleAccount } from '../reservations/index.ts';
 import { type Customer, nextRevision, updateCustomer, upsertSubscription } from './queries.ts';
 import { buildSnapshot } from './read-snapshot.ts';
-import { isEnded, isVisibleChange, type StoredSubscription } from './subscription.ts';
+import { isEnded, isVisibleChange, PAID, type StoredSubscription } from './subscription.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -40,8 +40,6 @@ export const raisePlanNotice = async (
     },
   });
 };
-
-const PAID: ReadonlySet<StoredSubscription['status']> = new Set(['active', 'trialing']);
 
 const noticeOf = (
   before: Noticed | undefined,

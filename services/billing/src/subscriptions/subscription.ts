@@ -48,6 +48,9 @@ export interface PaidSubscription extends StoredSubscription {
 export const isPaidByOwner = (subscription: StoredSubscription): subscription is PaidSubscription =>
   subscription.providerSubscriptionId !== null;
 
+/** States in which the present period is paid, or free. */
+export const PAID: ReadonlySet<SubscriptionStatus> = new Set(['active', 'trialing']);
+
 export type EndedStatus = (typeof endedStatusSchema.options)[number];
 
 /**

@@ -43,17 +43,30 @@ export const hasPaymentMethod = async (deps: StripeDeps, userId: string): Promis
 
 /**
  * Finds the payment of a charge and returns its state; undefined if Stripe knows none. A payment that failed is cancelled,
- * so that nothing can complete it later. An idempotency key expires after a day, the list of payments does not.
+ * so that nothing can complete it later. `paymentId` is its id, if an event has named it: the account may have another
+ * customer by now, who has not paid it.
  */
-export const findCharge = async (deps: StripeDeps, charge: SavedCharge): Promise<ChargeState | undefined> => {
-  const customer = await findCustomerId(deps.database, charge.userId);
-  if (customer === undefined) return undefined;
-  const query = { customer, created: { gte: secondsBefore(charge.startedAt) }, limit: 100 };
-  const payments = await askForOne(() =>
-    deps.stripe.paymentIntents.list(query).autoPagingToArray({ limit: PAYMENTS_MAX }),
-  );
-  const payment = payments?.find(({ metadata }) => metadata?.[CHARGE_KEY] === charge.chargeId);
+export const findCharge = async (
+  deps: StripeDeps,
+  { paymentId, ...charge }: SavedCharge & { readonly paymentId: string | null },
+): Promise<ChargeState | undefined> => {
+  const payment =
+    paymentId === null
+      ? await findPayment(deps, charge)
+      : await askForOne(() => deps.stripe.paymentIntents.retrieve(paymentId));
   return payment && toChargeState(deps, payment);
+};
+
+/** Finds the payment among those of the customer. An idempotency key expires after a day, their list does not. */
+const findPayment = async (
+  { database, stripe }: StripeDeps,
+  { chargeId, userId, startedAt }: SavedCharge,
+): Promise<Stripe.PaymentIntent | undefined> => {
+  const customer = await findCustomerId(database, userId);
+  if (customer === undefined) return undefined;
+  const query = { customer, created: { gte: secondsBefore(startedAt) }, limit: 100 };
+  const payments = await askForOne(() => stripe.paymentIntents.list(query).autoPagingToArray({ limit: PAYMENTS_MAX }));
+  return payments?.find(({ metadata }) => metadata?.[CHARGE_KEY] === chargeId);
 };
 
 /**

@@ -142,7 +142,8 @@ const topUpPrice = (
 });
 
 /**
- * Reads a checkout; undefined if Stripe does not know it. A session that is complete at Stripe but unpaid counts as open.
+ * Reads a checkout; undefined if Stripe does not know it. A session that is complete at Stripe but unpaid, as by a debit that
+ * takes days, counts as open until the payment has failed.
  */
 export const readCheckout = async (
   deps: StripeDeps & { readonly providerMeters: Pick<ProviderMeters, 'checkoutPaid'> },
@@ -151,7 +152,8 @@ export const readCheckout = async (
   const session = await askForOne(() => deps.stripe.checkout.sessions.retrieve(id));
   if (session === undefined) return undefined;
   if (session.status === 'expired') return { status: 'expired' };
-  if (session.status !== 'complete' || session.payment_status === 'unpaid') return { status: 'open' };
+  if (session.status !== 'complete') return { status: 'open' };
+  if (session.payment_status === 'unpaid') return { status: (await hasFailed(deps, session)) ? 'expired' : 'open' };
   deps.providerMeters.checkoutPaid();
   // The total includes discounts and taxes: a tax that billing did not ask for is a mismatch, and so is a coupon without
   // a promotion code.
@@ -162,6 +164,19 @@ export const readCheckout = async (
   const state = subscription && (await toSubscriptionState(deps.database, subscription));
   if (state === undefined) throw new UnreadableObject('missing', `the subscription of the checkout ${id} is missing`);
   return { status: 'complete', ...payment, subscription: state };
+};
+
+/** Payments that need another payment method, which a session that is complete does not ask for. */
+const FAILED: ReadonlySet<string | undefined> = new Set(['requires_payment_method', 'canceled']);
+const OVER: ReadonlySet<string | undefined> = new Set(['canceled', 'incomplete_expired']);
+
+/** Returns true if the payment of a session that is complete has failed, so that nothing will pay the session. */
+const hasFailed = async ({ stripe }: StripeDeps, session: Stripe.Checkout.Session): Promise<boolean> => {
+  const { payment_intent: payment, subscription } = session;
+  if (payment != null)
+    return FAILED.has((await askForOne(() => stripe.paymentIntents.retrieve(idOf(payment))))?.status);
+  if (subscription == null) return false;
+  return OVER.has((await askForOne(() => stripe.subscriptions.retrieve(idOf(subscription))))?.status);
 };
 
 /** Returns the discount, if all of it comes from promotion codes. */

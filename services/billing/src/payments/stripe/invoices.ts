@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { CHARGE_KEY, type SavedCharge, secondsBefore } from './charges.ts';
 import { findCustomer, findCustomerId, localeOf, TOP_UP_NAMES } from './customers.ts';
 import { toMinorUnits, toPayment } from './minor-units.ts';
-import { askForOne, askStripe, keySince, type StripeDeps } from './stripe-client.ts';
+import { askForOne, askStripe, idOf, keySince, type StripeDeps } from './stripe-client.ts';
 
 /** A page of an account's invoices to list. `after` is the last id of the previous page. */
 interface InvoicePage {
@@ -13,22 +13,32 @@ interface InvoicePage {
   readonly limit: number;
 }
 
+/** Pages in a row without an invoice to show. Drafts are few, and soon finalized. */
+const PAGES_MAX = 100;
 /** Invoices of one customer since the start of a charge. */
 const INVOICES_MAX = 1_000;
 
 const statusSchema = z.enum(['open', 'paid', 'uncollectible', 'void']);
 
-/** Lists a page of a customer's invoices, newest first. Leaves out drafts, which have no number, and amounts in an unknown currency. */
+/**
+ * Lists a page of a customer's invoices, newest first. Leaves out drafts, which have no number, and amounts in an unknown
+ * currency. A page that is empty is the last: the id of its last invoice leads to the next one.
+ */
 export const listInvoices = async (
   { database, stripe }: StripeDeps,
   { userId, after, limit }: InvoicePage,
 ): Promise<{ data: Invoice[]; has_more: boolean }> => {
   const customer = await findCustomerId(database, userId);
-  if (customer === undefined) return { data: [], has_more: false };
-  const page = await askForOne(() =>
-    stripe.invoices.list({ customer, limit, ...(after === undefined ? {} : { starting_after: after }) }),
-  );
-  return { data: page?.data.flatMap(toInvoice) ?? [], has_more: page?.has_more ?? false };
+  let last = after;
+  for (let pages = 0; customer !== undefined && pages < PAGES_MAX; pages += 1) {
+    const query = { customer, limit, ...(last === undefined ? {} : { starting_after: last }) };
+    const page = await askForOne(() => stripe.invoices.list(query));
+    const data = page?.data.flatMap(toInvoice) ?? [];
+    const has_more = page?.has_more ?? false;
+    if (data.length > 0 || !has_more) return { data, has_more };
+    last = page?.data.at(-1)?.id;
+  }
+  return { data: [], has_more: false };
 };
 
 const toInvoice = (invoice: Stripe.Invoice): Invoice[] => {
@@ -56,7 +66,7 @@ const toInvoice = (invoice: Stripe.Invoice): Invoice[] => {
 
 /**
  * Creates the invoice of a charge and attaches its payment, once per charge. Every step may be repeated. Returns false if
- * the customer is gone, because Stripe writes no invoice without one.
+ * the customer who paid is gone, because Stripe writes no invoice without them, and attaches no payment of another.
  */
 export const invoiceCharge = async (
   deps: StripeDeps,
@@ -65,7 +75,8 @@ export const invoiceCharge = async (
   const { stripe } = deps;
   const { chargeId } = charge;
   const customer = await findCustomer(deps, charge.userId);
-  if (customer === undefined) return false;
+  const payment = await askForOne(() => stripe.paymentIntents.retrieve(charge.providerSessionId));
+  if (customer === undefined || payment?.customer == null || idOf(payment.customer) !== customer.id) return false;
   const lookedAt = deps.clock();
   let invoice =
     (await findInvoice(deps, customer, charge)) ?? (await createInvoice(deps, customer, { ...charge, lookedAt }));
