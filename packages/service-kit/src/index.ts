@@ -71,9 +71,9 @@ export {
   listUnboundRoutes,
   type ServiceAppOptions,
 } from './http/create-service-app.ts';
+export { prefersCsv, sendCsv } from './http/csv.ts';
 export { CROSS_ORIGIN_HEADERS } from './http/default-headers.ts';
 export { readOauthForm } from './http/parse-body.ts';
-export { prefersCsv } from './http/prefers-csv.ts';
 export {
   type BodyReading,
   checkMediaType,

@@ -1,16 +1,6 @@
-import { once } from 'node:events';
 import { type AuditAction, internalRoutes, type NamedPerson, type RecordedAct, routes } from '@svc/contracts';
 import { type ActFilter, listActs } from '@svc/database';
-import {
-  AppError,
-  type Binding,
-  bind,
-  HANDLED,
-  type InternalClient,
-  prefersCsv,
-  type Reply,
-  type RequestContext,
-} from '@svc/service-kit';
+import { AppError, type Binding, bind, type InternalClient, prefersCsv, sendCsv } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import { nameAccounts } from './accounts/index.ts';
 
@@ -80,10 +70,8 @@ const toEntry = ({ actor_id, target, ...act }: RecordedAct, names: ReadonlyMap<s
   target: target.type === 'member' ? { ...target, name: names.get(target.id ?? '') ?? null } : target,
 });
 
-type Cell = string | null | undefined;
-
 /** Columns in file order. */
-const COLUMNS: Readonly<Record<string, (entry: AuditEntry) => Cell>> = {
+const COLUMNS: Readonly<Record<string, (entry: AuditEntry) => string | null | undefined>> = {
   id: ({ id }) => id,
   at: ({ at }) => at,
   actor_id: ({ actor }) => actor?.svc_user_id,
@@ -95,43 +83,7 @@ const COLUMNS: Readonly<Record<string, (entry: AuditEntry) => Cell>> = {
   source: ({ source }) => source,
 };
 
-/**
- * Start of a cell that spreadsheets execute as a formula. In many languages, such as Italian, they start a cell after a semicolon
- * too, and some read full-width signs.
- */
-const FORMULA = /(^|;)(?=\s*[=+\-@\t\r\uff0b\uff0d\uff1d\uff20])/g;
-
-/** Streams all pages as CSV (RFC 4180), with one page in memory and backpressure from the caller. */
-const sendAuditCsv = async (
-  { res, signal }: Pick<RequestContext<never>, 'res' | 'signal'>,
-  readPage: (after: string | undefined) => Promise<AuditPage>,
-): Promise<Reply> => {
-  let page = await readPage(undefined);
-  res.writeHead(200, {
-    'content-type': 'text/csv; charset=utf-8',
-    'content-disposition': 'attachment; filename="audit-log.csv"',
-  });
-  let text = `${Object.keys(COLUMNS).join(',')}\r\n`;
-  for (;;) {
-    text += page.entries.map(toLine).join('');
-    if (!res.write(text)) await once(res, 'drain', { signal });
-    if (!page.hasMore) break;
-    page = await readPage(page.entries.at(-1)?.id);
-    text = '';
-  }
-  res.end();
-  return HANDLED;
-};
-
-const toLine = (entry: AuditEntry): string =>
-  `${Object.values(COLUMNS)
-    .map((read) => toCell(read(entry) ?? ''))
-    .join(',')}\r\n`;
-
-const toCell = (value: string): string => {
-  const text = value.replace(FORMULA, "$1'");
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-};
+const cellsOf = (entry: AuditEntry) => Object.values(COLUMNS).map((read) => read(entry));
 
 /** Acts in one page of a file. Below the most that a service hands over at once. */
 const PAGE_ACTS = 500;
@@ -142,9 +94,12 @@ export const auditLogRoutes = (deps: AuditLogDeps): Binding[] => [
     const { query, caller, req } = context;
     const { limit, after, ...filter } = query;
     if (prefersCsv(req)) {
-      return await sendAuditCsv(context, (last) =>
-        readAuditLog(deps, caller.userId, { ...filter, limit: PAGE_ACTS, after: last }),
-      );
+      const readPage = async (last: string | undefined) => {
+        const page = { ...filter, limit: PAGE_ACTS, after: last };
+        const { entries, hasMore } = await readAuditLog(deps, caller.userId, page);
+        return { rows: entries, next: hasMore ? entries.at(-1)?.id : undefined };
+      };
+      return await sendCsv(context, { name: 'audit-log.csv', titles: Object.keys(COLUMNS), cellsOf, readPage });
     }
     const { entries, hasMore } = await readAuditLog(deps, caller.userId, { ...filter, limit, after });
     return { status: 200, body: { data: entries, has_more: hasMore } };

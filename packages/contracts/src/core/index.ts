@@ -1,3 +1,4 @@
+export * from './csv.ts';
 export * from './error-body.ts';
 export * from './error-codes.ts';
 export * from './event.ts';

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import type { gatewayUsageRecordSchema, RequestState, routes } from '@svc/contracts';
-import { HANDLED, prefersCsv, type Reply, type RequestContext } from '@svc/service-kit';
+import { prefersCsv, type Reply, type RequestContext, sendCsv } from '@svc/service-kit';
 import type { Knex } from 'knex';
 import type { z } from 'zod';
 import type { BillingClient } from '../billing-client.ts';
@@ -13,8 +12,6 @@ interface UsagePage {
   readonly records: readonly UsageRecordShown[];
   readonly last: string | undefined;
 }
-
-type ReadPage = (after: string | undefined, limit: number) => Promise<UsagePage>;
 
 /** Columns in file order. A field that is missing here fails to compile. */
 const COLUMNS = Object.keys({
@@ -41,43 +38,10 @@ const COLUMNS = Object.keys({
   duration_ms: true,
 } satisfies Record<keyof UsageRecordShown, true>) as (keyof UsageRecordShown)[];
 
+const cellsOf = (record: UsageRecordShown) => COLUMNS.map((name) => record[name]);
+
 /** Limit of request states in one call to billing. */
 const PAGE_RECORDS = 100;
-/**
- * Start of a cell that spreadsheets execute as a formula. In many languages, such as Italian, they start a cell after a semicolon
- * too, and some read full-width signs.
- */
-const FORMULA = /(^|;)(?=\s*[=+\-@\t\r\uff0b\uff0d\uff1d\uff20])/g;
-
-/** Streams all pages as CSV (RFC 4180), with one page in memory and backpressure from the caller. */
-const sendUsageCsv = async (
-  { res, signal }: Pick<RequestContext<never>, 'res' | 'signal'>,
-  readPage: ReadPage,
-): Promise<Reply> => {
-  let page = await readPage(undefined, PAGE_RECORDS);
-  res.writeHead(200, {
-    'content-type': 'text/csv; charset=utf-8',
-    'content-disposition': 'attachment; filename="usage.csv"',
-  });
-  let text = `${COLUMNS.join(',')}\r\n`;
-  for (;;) {
-    text += page.records.map(toLine).join('');
-    if (!res.write(text)) await once(res, 'drain', { signal });
-    if (page.last === undefined) break;
-    page = await readPage(page.last, PAGE_RECORDS);
-    text = '';
-  }
-  res.end();
-  return HANDLED;
-};
-
-const toLine = (record: UsageRecordShown): string => `${COLUMNS.map((name) => toCell(record[name])).join(',')}\r\n`;
-
-const toCell = (value: string | number | boolean | null): string => {
-  if (typeof value !== 'string') return String(value ?? '');
-  const text = value.replace(FORMULA, "$1'");
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-};
 
 export interface UsageListDeps {
   readonly database: Knex;
@@ -90,7 +54,13 @@ type Context = RequestContext<typeof routes.listGatewayUsage>;
 export const listGatewayUsage = async (deps: UsageListDeps, context: Context): Promise<Reply> => {
   const { query, caller, req } = context;
   const { userId } = caller;
-  if (prefersCsv(req)) return await sendUsageCsv(context, (after, limit) => readPage(deps, context, { after, limit }));
+  if (prefersCsv(req)) {
+    const readRows = async (last: string | undefined) => {
+      const page = await readPage(deps, context, { after: last, limit: PAGE_RECORDS });
+      return { rows: page.records, next: page.last };
+    };
+    return await sendCsv(context, { name: 'usage.csv', titles: COLUMNS, cellsOf, readPage: readRows });
+  }
   const { after } = query;
   // An unknown record yields an empty page, which does not reveal if it exists in another account.
   if (after !== undefined && (await findGatewayRecord(deps.database, { userId, keyId: null }, after)) === undefined) {

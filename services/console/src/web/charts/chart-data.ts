@@ -1,3 +1,4 @@
+import { csvLine } from '@svc/contracts/csv';
 /** Values of one app, model or key, one per day. */
 export interface ChartSeries {
   readonly id: string;
@@ -76,27 +77,16 @@ export const percentChange = (total: number, before: number): number | undefined
 export const isoDay = (day: Date): string =>
   [day.getFullYear(), day.getMonth() + 1, day.getDate()].map((part) => String(part).padStart(2, '0')).join('-');
 
-/**
- * Start of a cell that spreadsheets execute as a formula. In many languages, such as Italian, they start a cell after a semicolon
- * too, and some read full-width signs. App names come from other people.
- */
-const FORMULA = /(^|;)(?=\s*[=+\-@\t\r\uff0b\uff0d\uff1d\uff20])/g;
-
-const toCell = (text: string): string => {
-  const safe = text.replace(FORMULA, "$1'");
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-};
-
 /** Formats all days as CSV, one column per series, the total last. */
 export const toCsv = (chart: ChartData, titles: { day: string; total: string }, say: (value: number) => string) => {
-  const header = [titles.day, ...chart.series.map(({ name }) => name), titles.total].map(toCell);
+  const header = [titles.day, ...chart.series.map(({ name }) => name), titles.total];
   const totals = totalsOf(chart);
   const rows = chart.days.map((day, index) => [
     isoDay(day),
     ...chart.series.map(({ values }) => say(values[index] ?? 0)),
     say(totals[index] ?? 0),
   ]);
-  return [header, ...rows].map((cells) => `${cells.join(',')}\r\n`).join('');
+  return [header, ...rows].map(csvLine).join('');
 };
 
 /** Returns the UTC day of an instant as a date of the reader's calendar, so that the 20th is written as the 20th everywhere. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { prefersCsv } from './prefers-csv.ts';
+import { prefersCsv } from './csv.ts';
 
 test.each([
   ['text/csv', true],
