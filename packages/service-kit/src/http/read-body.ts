@@ -198,6 +198,9 @@ export const readBodyBytes = async (
   };
   try {
     await consumeBody(req, { bytesMax, idleTimeoutMs, onChunk, onPieces });
+  } catch (error) {
+    for (const chunk of chunks) freeBuffer(chunk);
+    throw error;
   } finally {
     if (body !== undefined) forgetUnfinished(body);
   }
