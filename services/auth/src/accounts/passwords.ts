@@ -3,7 +3,7 @@ import type { JudgedPassword, PasswordFault } from '@svc/password-strength';
 import { passwordContext } from '@svc/password-strength/context';
 import { invalidField, type Logger } from '@svc/service-kit';
 import { Piscina } from 'piscina';
-import { createBoundedQueue } from '../bounded-queue.ts';
+import { createBoundedQueue, createKeyedQueues } from '../bounded-queue.ts';
 import { MINUTE_MS } from '../time.ts';
 import type { AccountRecord } from './account.ts';
 
@@ -18,26 +18,33 @@ const WAITING_PER_RUNNING_MAX = 64;
 export interface PasswordHasher {
   /** Throws `service_unavailable` if too many hashes wait. */
   readonly hash: (password: string) => Promise<string>;
-  /** Returns true if the password matches. Without a hash it does the same work and returns false. */
-  readonly verify: (passwordHash: string | undefined, password: string) => Promise<boolean>;
+  /**
+   * Returns true if the password matches. Without a hash it does the same work and returns false. Callers with one `turn`, such as
+   * a source, wait for each other, so that others wait behind few of them.
+   */
+  readonly verify: (passwordHash: string | undefined, password: string, turn: string) => Promise<boolean>;
 }
 
 /** Creates a hasher. `concurrency` bounds memory (19 MiB each) and the threads it takes from other work. */
 export const createPasswordHasher = async (concurrency: number): Promise<PasswordHasher> => {
-  const limit = createBoundedQueue({
+  const limits = {
     runningMax: concurrency,
     waitingMax: concurrency * WAITING_PER_RUNNING_MAX,
     refusal: 'Too many people are signing in. Try again in a moment.',
-  });
+  };
+  const limit = createBoundedQueue(limits);
+  const inTurn = createKeyedQueues(limits);
   // Matches no password, so that an unknown address costs the same work as a known one.
   const decoy = await hash(crypto.randomUUID(), PARAMETERS);
   return {
     hash: (password) => limit(() => hash(canonical(password), PARAMETERS)),
-    verify: (passwordHash, password) =>
-      limit(async () => {
+    verify: (passwordHash, password, turn) => {
+      const work = async (): Promise<boolean> => {
         const fits = await verify(passwordHash ?? decoy, canonical(password));
         return fits && passwordHash !== undefined;
-      }),
+      };
+      return inTurn(turn, () => limit(work));
+    },
   };
 };
 

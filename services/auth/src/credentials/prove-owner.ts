@@ -89,7 +89,7 @@ const checkPassword = async (
   { password, sessionId }: { password: string; sessionId: string },
 ): Promise<void> => {
   const attempt = await beginGuess(deps, account, sessionId);
-  if (!(await deps.passwords.verify(passwordHash ?? undefined, password))) {
+  if (!(await deps.passwords.verify(passwordHash ?? undefined, password, account.id))) {
     await attempt.fail();
     throw new AppError('wrong_password');
   }

@@ -12,7 +12,7 @@ import { type FactorClaim, type FactorsDeps, findFactorProof } from '../factors/
 import { formatInstant } from '../formats.ts';
 import { enqueueMail, type MailOutboxDeps } from '../mail/index.ts';
 import type { ActingMembership } from '../memberships.ts';
-import { coarseNetwork } from '../network-address.ts';
+import { coarseNetwork, subscriberOf } from '../network-address.ts';
 import type { AttemptSubject, AttemptThrottle } from '../throttling.ts';
 import { later } from '../time.ts';
 import type { Executor, Transact, Transaction } from '../transact.ts';
@@ -78,7 +78,8 @@ export const provePassword = async (
   const found = await findAccountByEmail(deps.database, email);
   const subject = found === undefined ? { email, source } : attemptSubject(deps, found.account, origin);
   const attempt = await deps.throttle.begin(subject);
-  const fits = await deps.passwords.verify(found?.passwordHash ?? undefined, credentials.password);
+  const { passwordHash } = found ?? {};
+  const fits = await deps.passwords.verify(passwordHash ?? undefined, credentials.password, subscriberOf(source));
   if (found === undefined || !fits) {
     await attempt.fail();
     throw new AppError('invalid_credentials');
