@@ -39,7 +39,7 @@ export interface Session extends Common {
   readonly quantity?: number;
   readonly subscription_metadata: Metadata;
   readonly sandbox: {
-    /** Price of the plan as it was offered; null for a top-up. */
+    /** Price of the plan, in case the plan is taken off the list; null for a top-up. */
     readonly price: Price | null;
     readonly promotion_code: string | null;
     readonly is_challenged: boolean;

@@ -86,8 +86,9 @@ export const startSubscription = (
   session: Session,
   { card, paidMicros, at }: { readonly card: SandboxCard; readonly paidMicros: number; readonly at: Date },
 ): Subscription => {
-  const { objects, raise } = account;
-  const { price } = session.sandbox;
+  const { objects, catalog, raise } = account;
+  const plan = session.price === null ? undefined : catalog.findByPrice(session.price);
+  const price = plan === undefined ? session.sandbox.price : toPrice(plan);
   if (price === null) throw new Error(`the session ${session.id} is for no plan`);
   const { start, end } = periodAt(at, price.recurring.interval, at);
   const [shape] = fixtures.subscription.items.data;
