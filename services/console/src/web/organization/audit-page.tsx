@@ -91,10 +91,15 @@ const AuditTable = ({ entries }: { entries: readonly AuditEntry[] }): ReactEleme
         { title: columns.time, isHeader: true, render: ({ at }) => <Time at={at} exact="seconds" /> },
         {
           title: columns.actor,
+          isName: true,
           render: ({ actor }) => (actor === null ? audit.operator : (actor.name ?? members.erased)),
         },
         { title: columns.action, render: ({ action }) => audit.actions[action] },
-        { title: columns.target, render: ({ target }) => target.name ?? <code>{target.id ?? target.type}</code> },
+        {
+          title: columns.target,
+          isName: true,
+          render: ({ target }) => target.name ?? <code>{target.id ?? target.type}</code>,
+        },
         { title: columns.source, render: ({ source }) => audit.sources[source] },
       ]}
     />

@@ -57,7 +57,7 @@ const UsageTable = ({
       rows={usage}
       keyOf={({ svc_user_id }) => svc_user_id}
       columns={[
-        { title: members.columns.name, isHeader: true, render: ({ name }) => name ?? members.erased },
+        { title: members.columns.name, isHeader: true, isName: true, render: ({ name }) => name ?? members.erased },
         { title: texts.requests, isNumber: true, render: ({ requests }) => formats.number(requests) },
         {
           title: texts.cost,
