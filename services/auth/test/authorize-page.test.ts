@@ -378,6 +378,12 @@ describe('hardening', () => {
     expect(consent.text).not.toContain('<b>more');
   });
 
+  test.each(['نمی\u200cخواهم', '👩\u200d💻 Notes'])('keeps the joiners of the name %j', async (name) => {
+    const joined = await newApp(service, owner, { name });
+    const { consent } = await signIn({ client_id: joined.clientId, redirect_uri: joined.redirectUri });
+    expect(consent.text).toContain(name);
+  });
+
   test('RFC 8252 §7.1: allows a form to lead to a private scheme', async () => {
     const native = await newApp(service, owner, { redirect_uris: ['com.example.notes:/cb'] });
     const { browser, consent } = await signIn({ client_id: native.clientId, redirect_uri: 'com.example.notes:/cb' });
