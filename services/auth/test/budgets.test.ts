@@ -382,6 +382,24 @@ describe('the consent page', () => {
     expect(new URL(next, service.url).searchParams.get('state')).toBe(STATE);
   });
 
+  test.each(['1.000', '1,234'])('asks again for %j, which may be thousands', async (limit) => {
+    const { browser, consent } = await open(await newPerson(service));
+    const again = await browser.submit(consent, 'decision', { limit, period: 'week', decision: 'approve' });
+    expect([again.status, again.location]).toEqual([200, undefined]);
+    expect(again.text).toContain(`value="${limit}"`);
+  });
+
+  test('accepts a proposal of three decimals as filled in', async () => {
+    const details = [{ ...DETAILS[0], limit_micros: 1_234_000 }];
+    const asked = { authorization_details: JSON.stringify(details) };
+    const { browser, verifier, consent } = await open(await newPerson(service), asked);
+    const [, limit = ''] = /name="limit"[^>]* value="([^"]*)"/.exec(consent.text) ?? [];
+    expect(limit).toBe('1.2340');
+    const answered = await browser.submit(consent, 'decision', { limit, period: 'week', decision: 'approve' });
+    const code = new URL(answered.location ?? '').searchParams.get('code') ?? '';
+    expect((await redeem(service, { app, code, verifier })).body).toMatchObject({ authorization_details: details });
+  });
+
   test('asks again if the amount is invalid, and stores nothing', async () => {
     const person = await newPerson(service);
     const { browser, consent } = await open(person);

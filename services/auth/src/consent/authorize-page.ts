@@ -195,6 +195,9 @@ export const readForm = async (deps: PagesDeps, req: IncomingMessage): Promise<R
   return { isTaken: true, fields, form: read.context, app: judged.app };
 };
 
-/** Redirects back to the authorize page. */
+/**
+ * Redirects back to the authorize page, at the address that the browser uses: the page's policy lets its forms lead
+ * nowhere else, and the cookies of the page are there.
+ */
 export const backToAuthorize = (deps: PagesDeps, asked: AskedRequest): ReplyContent =>
-  seeOther(`${deps.publicBaseUrl}${authorizePath(deps, asked)}`);
+  seeOther(authorizePath(deps, asked));

@@ -39,8 +39,8 @@ const toLimit = ({ budgetLimitMicros, budgetPeriod, budgetExpiresAt }: KnownBudg
     : { limit_micros: budgetLimitMicros, period: budgetPeriod, expires_at: budgetExpiresAt?.toISOString() };
 
 const PERIODS: readonly BudgetLimit['period'][] = ['week', 'month', 'total'];
-/** Up to micros; a comma as Italians write it. */
-const AMOUNT = /^(\d{1,9})(?:[.,](\d{1,6}))?$/;
+/** Up to micros; a comma as Italians write it. Three digits after it may be thousands, so they are no decimals. */
+const AMOUNT = /^(\d{1,9})(?:[.,](\d{1,2}|\d{4,6}))?$/;
 
 /** Renders the fields for the limit. They need no script. */
 export const budgetFields = (
@@ -80,12 +80,14 @@ export const readBudgetFields = (fields: URLSearchParams): BudgetLimit | null | 
   return read.success ? read.data : 'invalid';
 };
 
-/** Formats an amount as a person types it. */
+const CENT_MICROS = 10_000;
+
+/** Formats an amount as a person types it, never with three decimals. */
 const plainAmount = (micros: number | undefined, locale: string): string =>
   micros === undefined
     ? ''
     : new Intl.NumberFormat(locale, {
-        minimumFractionDigits: 2,
+        minimumFractionDigits: micros % CENT_MICROS === 0 ? 2 : 4,
         maximumFractionDigits: MICRO_DIGITS,
         useGrouping: false,
       }).format(micros / MICROS_PER_UNIT);

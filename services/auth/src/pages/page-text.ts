@@ -12,10 +12,13 @@ const texts: Readonly<Record<Locale, PageText>> = { it, en };
 /** Returns the texts of a language. */
 export const pageText = (locale: Locale): PageText => texts[locale];
 
-/** Control and format characters, including those that change the text direction. */
-const STEERING_CHARACTERS = /[\p{Cc}\p{Cf}]/gu;
+/**
+ * Control and format characters, including those that change the text direction. Joiners stay: Persian words and emoji
+ * are spelled with them.
+ */
+const STEERING_CHARACTERS = /(?![\u200c\u200d])[\p{Cc}\p{Cf}]/gu;
 
-/** Removes control and format characters from a name. */
+/** Removes control and format characters from a name, except for joiners. */
 export const withoutSteering = (name: string): string => name.replace(STEERING_CHARACTERS, '');
 
 /** Isolates a name chosen by another person, so that it cannot change the text direction around it. */

@@ -1,4 +1,4 @@
-import type { AlertSettings, ValidationIssue } from '@svc/contracts';
+import type { AlertSettings, Locale, ValidationIssue } from '@svc/contracts';
 import { type ReactElement, useId } from 'react';
 import { useApiMutation, useApiQuery } from './api/index.ts';
 import { type Messages, parseAmount, typedAmount, useI18n } from './i18n/index.ts';
@@ -22,11 +22,11 @@ const THRESHOLDS_MAX = 20;
 
 const sorted = (percents: Iterable<number>): number[] => [...new Set(percents)].sort((one, other) => one - other);
 
-export const valuesOf = ({ thresholds_percent, wallet_below_micros }: AlertSettings): AlertValues => ({
+export const valuesOf = ({ thresholds_percent, wallet_below_micros }: AlertSettings, locale: Locale): AlertValues => ({
   offered: sorted([...USUAL_PERCENT, ...thresholds_percent]),
   thresholds_percent,
   another: '',
-  wallet_below_micros: wallet_below_micros === null ? '' : typedAmount(wallet_below_micros),
+  wallet_below_micros: wallet_below_micros === null ? '' : typedAmount(wallet_below_micros, locale),
 });
 
 /** Selects a percentage, or deselects it. */
@@ -75,16 +75,16 @@ const parsePercent = (text: string): number | undefined => {
 
 /** Edits the thresholds of limits and of the wallet. */
 export const AlertsForm = ({ settings, currency }: { settings: AlertSettings; currency: string }): ReactElement => {
-  const { messages } = useI18n();
+  const { messages, locale } = useI18n();
   const { alerts, common } = messages;
   const toast = useToast();
   const change = useApiMutation('changeAlertSettings', { refreshes: ['getAlertSettings'] });
   const form = useForm<AlertValues>({
     draft: 'alerts',
-    initial: valuesOf(settings),
+    initial: valuesOf(settings, locale),
     check: (values) => checkAlerts(values, messages),
     submit: async (values) => {
-      form.reset(valuesOf(await change.mutateAsync({ body: toSettings(values) })));
+      form.reset(valuesOf(await change.mutateAsync({ body: toSettings(values) }), locale));
       toast(alerts.saved);
     },
   });

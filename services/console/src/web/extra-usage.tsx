@@ -30,12 +30,13 @@ const ExtraUsageDialog = ({
   currency: string;
   onClose: () => void;
 }): ReactElement => {
-  const { extraUsage, common, faults } = useI18n().messages;
+  const { messages, locale } = useI18n();
+  const { extraUsage, common, faults } = messages;
   const toast = useToast();
   const change = useApiMutation('changeExtraUsage', { refreshes: ['getExtraUsage'] });
   const form = useForm<{ readonly [CEILING]: string }>({
     draft: 'extra-usage',
-    initial: { [CEILING]: monthly_max_micros === 0 ? '' : typedAmount(monthly_max_micros) },
+    initial: { [CEILING]: monthly_max_micros === 0 ? '' : typedAmount(monthly_max_micros, locale) },
     check: (values) => checkCeiling(values[CEILING], faults.amount),
     submit: async (values) => {
       await change.mutateAsync({ body: { enabled: true, monthly_max_micros: parseAmount(values[CEILING]) ?? 0 } });

@@ -36,6 +36,30 @@ describe.skipIf(!hasChromium())('apps of a business', () => {
     expect(await page.content()).not.toContain(secret);
   });
 
+  test('moves the focus to the field at fault each time that a form is refused', async () => {
+    const person = addPerson(console, 'business');
+    const page = await openAs({ browser, console, person }, '/apps/new');
+    const name = page.getByLabel('Name', { exact: true });
+    await page.getByLabel('Redirect URI 1', { exact: true }).fill('https://notes.example/callback');
+    for (let press = 0; press < 2; press++) {
+      await page.getByRole('button', { name: 'Register an app' }).click();
+      await expect.poll(() => name.evaluate((field) => field === field.ownerDocument.activeElement)).toBe(true);
+    }
+  });
+
+  test('shows fifty apps first, and goes on from the next', async () => {
+    const person = addPerson(console, 'business');
+    person.has.apps = Array.from({ length: 60 }, (_, index) => newApp(`App ${index + 1}`));
+    const page = await openAs({ browser, console, person }, '/apps');
+    const items = page.locator('.app-item');
+    await expect.poll(() => items.count()).toBe(50);
+    await page.getByRole('button', { name: 'Load more' }).click();
+    await expect.poll(() => items.count()).toBe(60);
+    const link = page.getByRole('link', { name: 'App 51', exact: true });
+    await expect.poll(() => link.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+    expect(await page.getByRole('button', { name: 'Load more' }).count()).toBe(0);
+  });
+
   test('edits an app, and keeps the input if the service refuses it', async () => {
     const person = addPerson(console, 'business');
     const app = furnish(console, person);

@@ -342,4 +342,17 @@ describe.skipIf(!hasChromium())('organizations', () => {
     await row.waitFor();
     await row.getByText('creator has left').waitFor({ state: 'detached' });
   });
+
+  test.each(['usage', 'audit'])('names the field of a period of %s that ends before it begins', async (name) => {
+    const owner = addPerson(console, 'business');
+    const path = `/organization/${name}?from=2026-11-20&to=2026-11-01`;
+    const page = await openAs({ browser, console, person: owner }, path);
+    const last = page.getByLabel('To', { exact: true });
+    await page.getByText('Not before the first day.').waitFor();
+    expect(await last.getAttribute('aria-invalid')).toBe('true');
+    expect(await page.getByText('Something went wrong').count()).toBe(0);
+    await last.fill('2026-11-21');
+    await page.getByText('Not before the first day.').waitFor({ state: 'detached' });
+    await page.locator('main .card').first().waitFor();
+  });
 });

@@ -72,6 +72,11 @@ describe.skipIf(!hasChromium())('while the service has not answered', () => {
     ['/', 1440],
     ['/usage', 1280],
     ['/usage', 390],
+    ['/keys', 390],
+    ['/keys', 1280],
+    ['/apps', 1280],
+    ['/connections', 390],
+    ['/organization/members', 390],
   ])('%s at %i pixels does not shift as responses arrive, with few requests', async (path, width) => {
     const person = addPerson(console, 'business');
     furnish(console, person);

@@ -5,7 +5,7 @@ import { Permitted } from '../access/index.ts';
 import { useApiQuery } from '../api/index.ts';
 import { BlockedBadge } from '../blocked-badge.tsx';
 import { docsPath, useI18n } from '../i18n/index.ts';
-import { AppIcon, AppState, ButtonLink, EmptyState, Loaded, Page } from '../ui/index.ts';
+import { AppIcon, AppState, Button, ButtonLink, EmptyState, Loaded, Page, useFirstItems } from '../ui/index.ts';
 import { DomainsCard } from './domains-card.tsx';
 
 /** Lists the apps of a business. */
@@ -22,7 +22,7 @@ export const AppsPage = (): ReactElement => {
   );
   return (
     <Page title={apps.title} lead={apps.lead} actions={register}>
-      <Loaded query={list}>
+      <Loaded query={list} after={<DomainsCard />}>
         {({ data }) =>
           data.length === 0 ? (
             <EmptyState
@@ -32,16 +32,29 @@ export const AppsPage = (): ReactElement => {
               action={<a href={docsPath(locale, 'quick-start')}>{apps.toGuide}</a>}
             />
           ) : (
-            <ul className="app-list">
-              {data.map((app) => (
-                <AppItem key={app.client_id} app={app} />
-              ))}
-            </ul>
+            <AppList apps={data} />
           )
         }
       </Loaded>
-      <DomainsCard />
     </Page>
+  );
+};
+
+/** Apps shown at first, and more at each press. Each asks whether its webhook is blocked. */
+const SHOWN_STEP = 50;
+
+const AppList = ({ apps }: { apps: readonly App[] }): ReactElement => {
+  const { common } = useI18n().messages;
+  const { shown, hidden, list, showMore } = useFirstItems(apps, SHOWN_STEP);
+  return (
+    <>
+      <ul className="app-list" ref={list}>
+        {shown.map((app) => (
+          <AppItem key={app.client_id} app={app} />
+        ))}
+      </ul>
+      {hidden > 0 && <Button onClick={() => showMore()}>{common.loadMore}</Button>}
+    </>
   );
 };
 

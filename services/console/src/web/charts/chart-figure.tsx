@@ -211,8 +211,10 @@ const ChartTable = ({ label, data, say }: ChartProps): ReactElement => {
       render: ({ first, last }) => formats.shortRange(dayOf(first), dayOf(last)),
     },
     ...(data.series.length < 2 ? [] : data.series).map(
-      ({ name, values }): Column<DayRun> => ({
+      ({ id, name, values }): Column<DayRun> => ({
+        id: `series ${id}`,
         title: name,
+        hasNameAsTitle: true,
         isNumber: true,
         render: ({ first }) => say(values[first] ?? 0),
       }),

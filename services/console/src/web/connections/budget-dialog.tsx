@@ -23,14 +23,15 @@ export const BudgetDialog = ({
   currency: string;
   onClose: () => void;
 }): ReactElement => {
-  const { connections, faults } = useI18n().messages;
+  const { messages, locale } = useI18n();
+  const { connections, faults } = messages;
   const toast = useToast();
   const { budget, app } = connection;
   const update = useApiMutation('updateConnection', { refreshes: ['listConnections'] });
   const form = useForm<BudgetValues>({
     draft: `budget-${connection.client_id}`,
     initial: {
-      limit: budget === null ? '' : typedAmount(budget.limit_micros),
+      limit: budget === null ? '' : typedAmount(budget.limit_micros, locale),
       period: budget?.period ?? 'week',
     },
     check: ({ limit }) =>

@@ -36,7 +36,7 @@ export const ConnectionsPage = (): ReactElement => {
   const wallet = useApiQuery('getWallet', {});
   return (
     <Page title={connections.title} lead={connections.lead}>
-      <Loaded query={list}>
+      <Loaded query={list} after={<EndedConnectionsCard />}>
         {({ data }) =>
           data.length === 0 ? (
             <EmptyState
@@ -65,7 +65,6 @@ export const ConnectionsPage = (): ReactElement => {
           )
         }
       </Loaded>
-      <EndedConnectionsCard />
       {looking !== undefined && <HistoryDialog connection={looking} onClose={() => setLooking(undefined)} />}
       {limiting !== undefined && (
         <BudgetDialog

@@ -1,33 +1,33 @@
 import type { Connection, Grant } from '@svc/contracts';
 import { type ReactElement, useState } from 'react';
-import { useApiMutation, useApiQuery } from '../api/index.ts';
+import { isAwaited, useApiMutation, useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { ConfirmDialog } from '../overlays/index.ts';
 import { useToast } from '../toasts/index.ts';
-import { Button, Time } from '../ui/index.ts';
+import { Button, Loading, Time, useFirstItems } from '../ui/index.ts';
 
 /** Grants shown at first. An app that connects anew at each start may have hundreds. */
 const SHOWN_AT_FIRST = 3;
 
-/** Lists the devices and browsers of a connection, and ends them one by one. Shows nothing while they are unknown. */
+/** Lists the devices and browsers of a connection, and ends them one by one. Shows nothing if they cannot be read. */
 export const GrantsList = ({ connection }: { connection: Connection }): ReactElement | null => {
   const { connections } = useI18n().messages;
-  const { data } = useApiQuery('listGrants', { params: { client_id: connection.client_id } });
+  const grants = useApiQuery('listGrants', { params: { client_id: connection.client_id } });
+  const { data } = grants;
   const [ending, setEnding] = useState<Grant>();
-  const [showsAll, setShowsAll] = useState(false);
+  const { shown, hidden, list, showMore } = useFirstItems(data?.data ?? [], SHOWN_AT_FIRST);
+  if (isAwaited(grants)) return <Loading lines={3} />;
   if (data === undefined || data.data.length === 0) return null;
-  const shown = showsAll ? data.data : data.data.slice(0, SHOWN_AT_FIRST);
-  const hidden = data.data.length - shown.length;
   return (
-    <section aria-label={connections.grants}>
+    <section aria-label={`${connections.grants}: ${connection.app.name}`}>
       <h3>{connections.grants}</h3>
-      <ul className="rows">
+      <ul className="rows" ref={list}>
         {shown.map((grant) => (
           <GrantRow key={grant.id} grant={grant} appName={connection.app.name} onEnd={() => setEnding(grant)} />
         ))}
       </ul>
       {hidden > 0 && (
-        <Button small variant="quiet" onClick={() => setShowsAll(true)}>
+        <Button small variant="quiet" onClick={() => showMore(hidden)}>
           {connections.moreGrants(hidden)}
         </Button>
       )}

@@ -4,7 +4,7 @@ import type { ReactElement } from 'react';
 import { useApi } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { Dialog } from '../overlays/index.ts';
-import { Button, ErrorNotice, Loading, Time } from '../ui/index.ts';
+import { ErrorNotice, Loading, LoadMore, Time } from '../ui/index.ts';
 
 const PAGE_ENTRIES = 20;
 
@@ -16,7 +16,7 @@ export const HistoryDialog = ({
   connection: Pick<Connection, 'app' | 'client_id'>;
   onClose: () => void;
 }): ReactElement => {
-  const { connections, common } = useI18n().messages;
+  const { connections } = useI18n().messages;
   const pages = useHistory(connection.client_id);
   const entries = pages.data?.pages.flatMap((page) => page.data) ?? [];
   return (
@@ -30,14 +30,7 @@ export const HistoryDialog = ({
           <Entry key={entry.id} entry={entry} />
         ))}
       </ul>
-      {pages.hasNextPage && (
-        <Button
-          busyLabel={pages.isFetchingNextPage ? common.loading : undefined}
-          onClick={() => void pages.fetchNextPage()}
-        >
-          {common.loadMore}
-        </Button>
-      )}
+      <LoadMore pages={pages} />
     </Dialog>
   );
 };

@@ -187,5 +187,8 @@ export const parseAmount = (text: string): number | undefined => {
   return (Number(whole) * 100 + Number(cents.padEnd(2, '0'))) * MICROS_PER_CENT;
 };
 
-/** Writes micro-units as a person types them: `12.5`. */
-export const typedAmount = (micros: number): string => decimalOf(micros).replace(/\.?0+$/, '');
+/** Writes micro-units as a person of the locale types them: `12.5`, or `12,5`. */
+export const typedAmount = (micros: number, locale: Locale): string => {
+  const text = decimalOf(micros).replace(/\.?0+$/, '');
+  return locale === 'it' ? text.replace('.', ',') : text;
+};

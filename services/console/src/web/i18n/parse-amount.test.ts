@@ -21,5 +21,7 @@ test.each([
   [100_000_000, '100'],
   [0, '0'],
 ])('writes %d as %j', (micros, text) => {
-  expect(typedAmount(micros)).toBe(text);
+  expect(typedAmount(micros, 'en')).toBe(text);
+  expect(typedAmount(micros, 'it')).toBe(text.replace('.', ','));
+  expect(parseAmount(typedAmount(micros, 'it'))).toBe(micros);
 });

@@ -16,7 +16,8 @@ export const ChangeKeyDialog = ({
   currency: string;
   onClose: () => void;
 }): ReactElement => {
-  const { keys, common } = useI18n().messages;
+  const { messages, locale } = useI18n();
+  const { keys, common } = messages;
   const toast = useToast();
   const change = useApiMutation('updateKey', {
     refreshes: ['listKeys'],
@@ -31,7 +32,7 @@ export const ChangeKeyDialog = ({
       <KeyForm
         draft={`key-${apiKey.id}`}
         label={title}
-        initial={valuesOf(apiKey)}
+        initial={valuesOf(apiKey, locale)}
         currency={currency}
         submitLabel={common.save}
         busyLabel={common.working}

@@ -52,7 +52,7 @@ test('sends an existing key back unchanged, without its expiry', () => {
     monthly_limit_micros: 12_500_000,
     models: ['svc-chat'],
   };
-  expect(toKeySettings(valuesOf(key), now)).toEqual({
+  expect(toKeySettings(valuesOf(key, 'it'), now)).toEqual({
     name: 'Report',
     requests_per_minute: 60,
     tokens_per_minute: null,

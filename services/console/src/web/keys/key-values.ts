@@ -1,3 +1,4 @@
+import type { Locale } from '@svc/contracts';
 import type { Input, ItemOf } from '../api/index.ts';
 import { parseAmount, typedAmount } from '../i18n/index.ts';
 import { checkInteger, checkText, fault } from '../ui/index.ts';
@@ -34,12 +35,12 @@ const REQUESTS_PER_MINUTE_MAX = 100_000;
 const TOKENS_PER_MINUTE_MAX = 1_000_000_000;
 
 /** Returns the form of an existing key. */
-export const valuesOf = (key: ApiKey): KeyValues => ({
+export const valuesOf = (key: ApiKey, locale: Locale): KeyValues => ({
   name: key.name,
   expires_at: 'keep',
   requests_per_minute: textOf(key.requests_per_minute),
   tokens_per_minute: textOf(key.tokens_per_minute),
-  monthly_limit_micros: key.monthly_limit_micros === null ? '' : typedAmount(key.monthly_limit_micros),
+  monthly_limit_micros: key.monthly_limit_micros === null ? '' : typedAmount(key.monthly_limit_micros, locale),
   models: key.models?.join('\n') ?? '',
 });
 

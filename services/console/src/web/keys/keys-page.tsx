@@ -55,7 +55,17 @@ export const KeysPage = (): ReactElement => {
     <Page title={keys.title} lead={keys.lead} actions={create}>
       {pause.isError && <ErrorNotice error={pause.error} />}
       {keep.isError && <ErrorNotice error={keep.error} />}
-      <Loaded query={list}>
+      <Loaded
+        query={list}
+        after={
+          <>
+            <UseCard />
+            <Permitted to="listManagementKeys">
+              <ManagementKeysCard />
+            </Permitted>
+          </>
+        }
+      >
         {({ data }) =>
           data.length === 0 ? (
             <EmptyState
@@ -81,10 +91,6 @@ export const KeysPage = (): ReactElement => {
           )
         }
       </Loaded>
-      <UseCard />
-      <Permitted to="listManagementKeys">
-        <ManagementKeysCard />
-      </Permitted>
       {(isCreating || isAsked) && (
         <Permitted to="createKey">
           <CreateKeyDialog currency={currency} onClose={endCreating} />

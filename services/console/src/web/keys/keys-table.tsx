@@ -38,8 +38,10 @@ export const KeysTable = ({
       rows={list}
       keyOf={(key) => key.id}
       columns={[
-        { title: columns.name, render: (key) => <Name apiKey={key} />, isHeader: true },
-        ...(isOfOrganization ? [{ title: columns.creator, render: (key: ApiKey) => <Creator apiKey={key} /> }] : []),
+        { title: columns.name, render: (key) => <Name apiKey={key} />, isHeader: true, isName: true },
+        ...(isOfOrganization
+          ? [{ title: columns.creator, isName: true, render: (key: ApiKey) => <Creator apiKey={key} /> }]
+          : []),
         { title: columns.key, render: (key) => <code>{key.prefix}…</code> },
         { title: columns.limits, render: (key) => describeLimits(key, { keys, formats, currency }) },
         {

@@ -20,8 +20,10 @@ export const AuditPage = (): ReactElement => {
   const [search, setSearch] = useSearchParams();
   const filter = readFilter(search);
   const query = toQuery(filter);
+  const isReversed = isReversedPeriod(filter);
   const pages = useInfiniteQuery({
     queryKey: ['listAuditLog', query],
+    enabled: !isReversed,
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
       call('listAuditLog', { query: { ...query, limit: PAGE_ENTRIES, after: pageParam } }, signal),
@@ -30,12 +32,17 @@ export const AuditPage = (): ReactElement => {
   return (
     <Page title={audit.title} lead={audit.lead} actions={<DownloadButton filter={filter} />}>
       <Filters filter={filter} onChange={(next) => setSearch(writeFilter(next), { replace: true })} />
-      <PagesCard title={audit.acts} lead={audit.actsLead} empty={audit.none} pages={pages}>
-        {(entries) => <AuditTable entries={entries} />}
-      </PagesCard>
+      {!isReversed && (
+        <PagesCard title={audit.acts} lead={audit.actsLead} empty={audit.none} pages={pages}>
+          {(entries) => <AuditTable entries={entries} />}
+        </PagesCard>
+      )}
     </Page>
   );
 };
+
+/** Returns true for a period that ends before it begins. */
+const isReversedPeriod = ({ from, to }: AuditFilter): boolean => from !== '' && to !== '' && from > to;
 
 const Filters = ({
   filter,
@@ -74,7 +81,13 @@ const Filters = ({
         value={filter.from}
         onChange={(from) => onChange({ ...filter, from })}
       />
-      <TextField type="date" label={memberUsage.to} value={filter.to} onChange={(to) => onChange({ ...filter, to })} />
+      <TextField
+        type="date"
+        label={memberUsage.to}
+        value={filter.to}
+        onChange={(to) => onChange({ ...filter, to })}
+        fault={isReversedPeriod(filter) ? memberUsage.reversed : undefined}
+      />
     </fieldset>
   );
 };
@@ -91,10 +104,15 @@ const AuditTable = ({ entries }: { entries: readonly AuditEntry[] }): ReactEleme
         { title: columns.time, isHeader: true, render: ({ at }) => <Time at={at} exact="seconds" /> },
         {
           title: columns.actor,
+          isName: true,
           render: ({ actor }) => (actor === null ? audit.operator : (actor.name ?? members.erased)),
         },
         { title: columns.action, render: ({ action }) => audit.actions[action] },
-        { title: columns.target, render: ({ target }) => target.name ?? <code>{target.id ?? target.type}</code> },
+        {
+          title: columns.target,
+          isName: true,
+          render: ({ target }) => target.name ?? <code>{target.id ?? target.type}</code>,
+        },
         { title: columns.source, render: ({ source }) => audit.sources[source] },
       ]}
     />

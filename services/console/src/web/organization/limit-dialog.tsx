@@ -40,13 +40,13 @@ const LimitForm = ({
   present: number | null;
   onClose: () => void;
 }): ReactElement => {
-  const { messages, formats } = useI18n();
+  const { messages, formats, locale } = useI18n();
   const { members, keys, common, faults } = messages;
   const toast = useToast();
   const currency = useApiQuery('getWallet', {}).data?.currency ?? FALLBACK_CURRENCY;
   const change = useApiMutation('changeMemberLimit');
   const form = useForm({
-    initial: { monthly_limit_micros: present === null ? '' : typedAmount(present) },
+    initial: { monthly_limit_micros: present === null ? '' : typedAmount(present, locale) },
     check: ({ monthly_limit_micros: text }) =>
       text.trim() === '' || parseAmount(text) !== undefined ? [] : [fault('monthly_limit_micros', faults.amount)],
     submit: async ({ monthly_limit_micros: text }) => {

@@ -14,7 +14,8 @@ export const MemberUsagePage = (): ReactElement => {
   const today = useNow().toISOString().slice(0, DATE_CHARACTERS);
   const from = search.get('from') ?? `${today.slice(0, -2)}01`;
   const to = search.get('to') ?? today;
-  const usage = useApiQuery('summarizeMemberUsage', { query: { from, to } });
+  const isReversed = from > to;
+  const usage = useApiQuery('summarizeMemberUsage', { query: { from, to } }, { enabled: !isReversed });
   const currency = useApiQuery('getWallet', {}).data?.currency ?? FALLBACK_CURRENCY;
   const choose = (name: 'from' | 'to', day: string): void => {
     if (day !== '') setSearch({ from, to, [name]: day }, { replace: true });
@@ -24,20 +25,29 @@ export const MemberUsagePage = (): ReactElement => {
       <fieldset className="filters">
         <legend className="visually-hidden">{usageTexts.filters}</legend>
         <TextField type="date" label={texts.from} max={to} value={from} onChange={(day) => choose('from', day)} />
-        <TextField type="date" label={texts.to} min={from} value={to} onChange={(day) => choose('to', day)} />
+        <TextField
+          type="date"
+          label={texts.to}
+          min={from}
+          value={to}
+          onChange={(day) => choose('to', day)}
+          fault={isReversed ? texts.reversed : undefined}
+        />
       </fieldset>
-      <Loaded query={usage} lines={4}>
-        {({ data }) => (
-          <div className="card">
-            {data.length === 0 ? (
-              <EmptyState icon="usage" text={texts.none} />
-            ) : (
-              <UsageTable usage={data} currency={currency} />
-            )}
-            <p className="hint">{charts.daysInUtc}</p>
-          </div>
-        )}
-      </Loaded>
+      {!isReversed && (
+        <Loaded query={usage} lines={4}>
+          {({ data }) => (
+            <div className="card">
+              {data.length === 0 ? (
+                <EmptyState icon="usage" text={texts.none} />
+              ) : (
+                <UsageTable usage={data} currency={currency} />
+              )}
+              <p className="hint">{charts.daysInUtc}</p>
+            </div>
+          )}
+        </Loaded>
+      )}
     </Page>
   );
 };
@@ -57,7 +67,7 @@ const UsageTable = ({
       rows={usage}
       keyOf={({ svc_user_id }) => svc_user_id}
       columns={[
-        { title: members.columns.name, isHeader: true, render: ({ name }) => name ?? members.erased },
+        { title: members.columns.name, isHeader: true, isName: true, render: ({ name }) => name ?? members.erased },
         { title: texts.requests, isNumber: true, render: ({ requests }) => formats.number(requests) },
         {
           title: texts.cost,

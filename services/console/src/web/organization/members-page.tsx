@@ -185,16 +185,21 @@ export const MembersPage = (): ReactElement => {
         </Permitted>
       }
     >
-      <Loaded query={list} lines={6}>
+      <Loaded
+        query={list}
+        lines={6}
+        after={
+          <Permitted to="listInvitations">
+            <InvitationsCard />
+          </Permitted>
+        }
+      >
         {({ data }) => (
           <div className="card">
             <MembersTable members={data} onAct={(act, member) => setOpen({ act, member })} />
           </div>
         )}
       </Loaded>
-      <Permitted to="listInvitations">
-        <InvitationsCard />
-      </Permitted>
       {(isInviting || isAsked) && (
         <Permitted to="createInvitation">
           <InviteDialog onClose={endInviting} />

@@ -31,7 +31,7 @@ export const MembersTable = ({
       rows={list}
       keyOf={({ svc_user_id }) => svc_user_id}
       columns={[
-        { title: columns.name, isHeader: true, render: (member) => <Name member={member} /> },
+        { title: columns.name, isHeader: true, isName: true, render: (member) => <Name member={member} /> },
         { title: columns.role, render: ({ role }) => shell.roles[role] },
         {
           title: columns.factor,

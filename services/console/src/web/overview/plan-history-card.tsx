@@ -201,7 +201,7 @@ const History = ({
         rows={apps}
         keyOf={({ clientId }) => clientId}
         columns={[
-          { title: overview.historyApp, isHeader: true, render: ({ clientId }) => nameOf(clientId) },
+          { title: overview.historyApp, isHeader: true, isName: true, render: ({ clientId }) => nameOf(clientId) },
           {
             title: overview.historyMeasures.requests,
             isNumber: true,

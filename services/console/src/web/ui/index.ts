@@ -7,6 +7,7 @@ export { ChoiceField, PasswordField, SelectField, TextArea, TextField } from './
 export { Form, useFocusAfterwards } from './form.tsx';
 export { Icon, type IconName } from './icon.tsx';
 export { NavLink, OutsideLink } from './links.tsx';
+export { LoadMore, useFirstItems } from './load-more.tsx';
 export { Money } from './money.tsx';
 export { More } from './more.tsx';
 export { AccountNameContext, Page } from './page.tsx';

@@ -1,10 +1,11 @@
 import type { InfiniteData, UseInfiniteQueryResult, UseQueryResult } from '@tanstack/react-query';
 import { type ReactElement, type ReactNode, useId } from 'react';
-import { useIsOnline } from '../api/index.ts';
+import { isAwaited, useIsOnline } from '../api/index.ts';
 import { useCoreI18n } from '../i18n/index.ts';
-import { Button } from './button.tsx';
+
 import { ErrorNotice } from './error-notice.tsx';
 import { Icon, type IconName } from './icon.tsx';
+import { LoadMore } from './load-more.tsx';
 
 /** Renders a section of a page, named by its heading. */
 export const Card = ({
@@ -95,12 +96,34 @@ export const Loaded = <T,>({
   query,
   lines,
   placeholder,
+  after,
   children,
 }: {
   query: UseQueryResult<T, Error>;
   lines?: number;
   /** Stands in place of lines. */
   placeholder?: ReactElement;
+  /** Follows once the height above is known, so that it never moves. */
+  after?: ReactNode;
+  children: (data: T) => ReactNode;
+}): ReactNode => (
+  <>
+    <LoadedPart query={query} lines={lines} placeholder={placeholder}>
+      {children}
+    </LoadedPart>
+    {!isAwaited(query) && after}
+  </>
+);
+
+const LoadedPart = <T,>({
+  query,
+  lines,
+  placeholder,
+  children,
+}: {
+  query: UseQueryResult<T, Error>;
+  lines: number | undefined;
+  placeholder: ReactElement | undefined;
   children: (data: T) => ReactNode;
 }): ReactNode => {
   if (query.data !== undefined) return children(query.data);
@@ -124,7 +147,6 @@ export const PagesCard = <T,>({
   pages: UseInfiniteQueryResult<InfiniteData<{ readonly data: T[] }>, Error>;
   children: (records: readonly T[]) => ReactNode;
 }): ReactElement => {
-  const { common } = useCoreI18n().messages;
   const records = pages.data?.pages.flatMap((page) => page.data) ?? [];
   return (
     <Card title={title} lead={lead}>
@@ -132,14 +154,7 @@ export const PagesCard = <T,>({
       {pages.isError && <ErrorNotice error={pages.error} onRetry={() => void pages.refetch()} />}
       {pages.isSuccess && records.length === 0 && <EmptyState text={empty} />}
       {records.length > 0 && children(records)}
-      {pages.hasNextPage && (
-        <Button
-          busyLabel={pages.isFetchingNextPage ? common.loading : undefined}
-          onClick={() => void pages.fetchNextPage()}
-        >
-          {common.loadMore}
-        </Button>
-      )}
+      <LoadMore pages={pages} />
     </Card>
   );
 };

@@ -3,9 +3,15 @@ import { Fragment, type ReactElement, type ReactNode } from 'react';
 /** One column of a table. */
 export interface Column<T> {
   readonly title: string;
+  /** Tells columns with the same title apart; the title if omitted. */
+  readonly id?: string;
   readonly render: (row: T) => ReactNode;
   /** True if it names its row for screen readers. */
   readonly isHeader?: boolean;
+  /** True for names that people chose: a long word breaks and does not widen the table. */
+  readonly isName?: boolean;
+  /** The same for its title. */
+  readonly hasNameAsTitle?: boolean;
   readonly isNumber?: boolean;
   /** True for buttons: only screen readers get the title. */
   readonly isAction?: boolean;
@@ -30,9 +36,13 @@ export const Table = <T,>({
     <table className="table" aria-label={label}>
       <thead>
         <tr>
-          {columns.map(({ title, isNumber, isAction }) => (
-            <th key={title} scope="col" className={isNumber === true ? 'number' : undefined}>
-              {isAction === true ? <span className="visually-hidden">{title}</span> : title}
+          {columns.map(({ title, id = title, hasNameAsTitle, isNumber, isAction }) => (
+            <th key={id} scope="col" className={isNumber === true ? 'number' : undefined}>
+              {isAction === true || hasNameAsTitle === true ? (
+                <span className={isAction === true ? 'visually-hidden' : 'table-name'}>{title}</span>
+              ) : (
+                title
+              )}
             </th>
           ))}
         </tr>
@@ -44,7 +54,7 @@ export const Table = <T,>({
             <Fragment key={keyOf(row)}>
               <tr>
                 {columns.map((column) => (
-                  <Cell key={column.title} column={column} row={row} />
+                  <Cell key={column.id ?? column.title} column={column} row={row} />
                 ))}
               </tr>
               {details !== undefined && details !== false && details !== null && (
@@ -61,7 +71,7 @@ export const Table = <T,>({
 );
 
 const Cell = <T,>({ column, row }: { column: Column<T>; row: T }): ReactElement => {
-  const { title, render, isHeader, isNumber, isAction } = column;
+  const { title, render, isHeader, isName, isNumber, isAction } = column;
   const className = [isNumber === true && 'number', isAction === true && 'table-action'].filter(Boolean).join(' ');
   const content = (
     <>
@@ -70,7 +80,7 @@ const Cell = <T,>({ column, row }: { column: Column<T>; row: T }): ReactElement 
           {title}
         </span>
       )}
-      <span className="table-value">{render(row)}</span>
+      <span className={isName === true ? 'table-value table-name' : 'table-value'}>{render(row)}</span>
     </>
   );
   return isHeader === true ? (

@@ -108,19 +108,24 @@ export const useForm = <V extends object>(options: FormOptions<V>): FormState<V>
   // A mutation, so that a dialog around the form stays open meanwhile.
   const sending = useMutation({ mutationFn: options.submit });
   const formRef = useRef<HTMLFormElement>(null);
-  useFocusOnFault(formRef, issues);
+  const [refusals, setRefusals] = useState(0);
+  useFocusOnFault(formRef, refusals);
 
   const submit = async (): Promise<void> => {
     const found = options.check?.(values) ?? [];
     setError(undefined);
     setIssues(found);
-    if (found.length > 0) return;
+    if (found.length > 0) {
+      setRefusals((count) => count + 1);
+      return;
+    }
     setBusy(true);
     try {
       await sending.mutateAsync(values);
     } catch (failure) {
       const { issues: told, rest } = sortFailure(failure, options);
       setIssues(told);
+      if (told.length > 0) setRefusals((count) => count + 1);
       setError(rest);
     } finally {
       setBusy(false);
@@ -172,15 +177,15 @@ const sortFailure = <V extends object>(
   return fault === undefined ? { issues: [], rest: failure } : { issues: [fault], rest: undefined };
 };
 
-/** Moves the focus to the first field that has a fault, and brings the text of the fault into view below it. */
-const useFocusOnFault = (form: RefObject<HTMLFormElement | null>, issues: readonly ValidationIssue[]): void => {
-  const count = useRef(0);
+/**
+ * Moves the focus to the first field that has a fault after each refusal, the same one again included, and brings the
+ * text of the fault into view below it.
+ */
+const useFocusOnFault = (form: RefObject<HTMLFormElement | null>, refusals: number): void => {
   useEffect(() => {
-    const hasGrown = issues.length > count.current;
-    count.current = issues.length;
-    if (!hasGrown) return;
+    if (refusals === 0) return;
     const field = form.current?.querySelector<HTMLElement>('[aria-invalid="true"]');
     field?.focus();
     field?.closest('.field')?.scrollIntoView({ block: 'nearest' });
-  }, [form, issues]);
+  }, [form, refusals]);
 };

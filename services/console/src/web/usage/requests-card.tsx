@@ -13,6 +13,7 @@ import {
   ErrorNotice,
   Facts,
   Loading,
+  LoadMore,
   Money,
   Table,
   Time,
@@ -33,7 +34,7 @@ export const RequestsCard = ({
   now: Date;
   names: ReadonlyMap<string, string>;
 }): ReactElement => {
-  const { usage, common } = useI18n().messages;
+  const { usage } = useI18n().messages;
   const wallet = useApiQuery('getWallet', {});
   const pages = useUsagePages(filter, now);
   const records = pages.data?.pages.flatMap((page) => page.data) ?? [];
@@ -56,16 +57,7 @@ export const RequestsCard = ({
       {records.length > 0 && (
         <>
           <RequestsTable records={records} names={names} currency={wallet.data?.currency ?? FALLBACK_CURRENCY} />
-          {pages.hasNextPage ? (
-            <Button
-              busyLabel={pages.isFetchingNextPage ? common.loading : undefined}
-              onClick={() => void pages.fetchNextPage()}
-            >
-              {common.loadMore}
-            </Button>
-          ) : (
-            <p className="hint">{usage.end}</p>
-          )}
+          <LoadMore pages={pages} end={usage.end} />
         </>
       )}
     </Card>
@@ -96,6 +88,7 @@ const RequestsTable = ({
         { title: columns.time, isHeader: true, render: (record) => <Time at={record.started_at} exact="seconds" /> },
         {
           title: columns.key,
+          isName: true,
           // In an organization it may be the key of another member.
           render: ({ key_id }) => names.get(key_id) ?? (isOfOrganization ? <code>{key_id}</code> : usage.deletedKey),
         },

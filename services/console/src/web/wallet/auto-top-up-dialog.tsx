@@ -17,13 +17,13 @@ export const AutoTopUpDialog = ({
   currency: string;
   onClose: () => void;
 }): ReactElement => {
-  const { messages, formats } = useI18n();
+  const { messages, formats, locale } = useI18n();
   const { autoTopUp, common, faults } = messages;
   const toast = useToast();
   const change = useApiMutation('changeAutoTopUp', { refreshes: ['getAutoTopUp'] });
   const form = useForm<AutoTopUpValues>({
     draft: 'auto-top-up',
-    initial: valuesOf(settings),
+    initial: valuesOf(settings, locale),
     check: (values) =>
       checkAutoTopUp(values, {
         notAnAmount: faults.amount,

@@ -10,9 +10,9 @@ const SETTINGS = {
 };
 
 test('returns the settings of an unchanged form', () => {
-  expect(valuesOf(SETTINGS)).toEqual({ below_micros: '5', amount_micros: '20.5', monthly_max_micros: '100' });
-  expect(toAutoTopUp(valuesOf(SETTINGS))).toEqual(SETTINGS);
-  expect(checkAutoTopUp(valuesOf(SETTINGS), FAULTS)).toEqual([]);
+  expect(valuesOf(SETTINGS, 'en')).toEqual({ below_micros: '5', amount_micros: '20.5', monthly_max_micros: '100' });
+  expect(toAutoTopUp(valuesOf(SETTINGS, 'en'))).toEqual(SETTINGS);
+  expect(checkAutoTopUp(valuesOf(SETTINGS, 'en'), FAULTS)).toEqual([]);
 });
 
 test.each([
@@ -22,5 +22,7 @@ test.each([
   [{ amount_micros: '0.99' }, ['amount_micros', 'value_error']],
   [{ monthly_max_micros: '20,49' }, ['monthly_max_micros', 'value_error']],
 ])('refuses %o', (typed, [path, type]) => {
-  expect(checkAutoTopUp({ ...valuesOf(SETTINGS), ...typed }, FAULTS)).toMatchObject([{ loc: ['body', path], type }]);
+  expect(checkAutoTopUp({ ...valuesOf(SETTINGS, 'en'), ...typed }, FAULTS)).toMatchObject([
+    { loc: ['body', path], type },
+  ]);
 });

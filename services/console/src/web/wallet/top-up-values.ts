@@ -1,4 +1,4 @@
-import type { AutoTopUp, ValidationIssue } from '@svc/contracts';
+import type { AutoTopUp, Locale, ValidationIssue } from '@svc/contracts';
 import { parseAmount, typedAmount } from '../i18n/index.ts';
 import { checkText, fault } from '../ui/index.ts';
 
@@ -34,10 +34,13 @@ interface AmountFaults {
   readonly belowOneTopUp: string;
 }
 
-export const valuesOf = ({ below_micros, amount_micros, monthly_max_micros }: AutoTopUp): AutoTopUpValues => ({
-  below_micros: typedAmount(below_micros),
-  amount_micros: typedAmount(amount_micros),
-  monthly_max_micros: typedAmount(monthly_max_micros),
+export const valuesOf = (
+  { below_micros, amount_micros, monthly_max_micros }: AutoTopUp,
+  locale: Locale,
+): AutoTopUpValues => ({
+  below_micros: typedAmount(below_micros, locale),
+  amount_micros: typedAmount(amount_micros, locale),
+  monthly_max_micros: typedAmount(monthly_max_micros, locale),
 });
 
 export const checkAutoTopUp = (values: AutoTopUpValues, faults: AmountFaults): ValidationIssue[] => {

@@ -3,7 +3,7 @@ import { ApiError, useApiMutation, useApiQuery } from '../api/index.ts';
 import { useI18n } from '../i18n/index.ts';
 import { ConfirmDialog } from '../overlays/index.ts';
 import { useToast } from '../toasts/index.ts';
-import { Button, Card, EmptyState, ErrorNotice, Loading, Notice, Time } from '../ui/index.ts';
+import { Button, Card, EmptyState, ErrorNotice, Loading, LoadMore, Notice, Time } from '../ui/index.ts';
 import { EventActions } from './event-actions.tsx';
 import { type EventFilter, EventFilters, useEventFilter } from './event-filters.tsx';
 import { EventsTable } from './events-table.tsx';
@@ -157,7 +157,7 @@ const EventList = ({
   pages: ReturnType<typeof useWebhookEvents>;
   lists: Omit<ComponentProps<typeof EventsTable>, 'events'>;
 }): ReactElement => {
-  const { webhooks, common } = useI18n().messages;
+  const { webhooks } = useI18n().messages;
   const { isAccount } = useWebhookOperations();
   const events = pages.data?.pages.flatMap((page) => page.data) ?? [];
   return (
@@ -169,14 +169,7 @@ const EventList = ({
       )}
       {pages.isSuccess && events.length === 0 && status !== undefined && <EmptyState text={webhooks.noneWithStatus} />}
       {events.length > 0 && <EventsTable events={events} {...lists} />}
-      {pages.hasNextPage && (
-        <Button
-          busyLabel={pages.isFetchingNextPage ? common.loading : undefined}
-          onClick={() => void pages.fetchNextPage()}
-        >
-          {common.loadMore}
-        </Button>
-      )}
+      <LoadMore pages={pages} />
     </>
   );
 };

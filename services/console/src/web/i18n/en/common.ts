@@ -15,6 +15,7 @@ export const common = {
   copyFailed: 'The browser did not allow copying. Select the text and copy it by hand.',
   tryAgain: 'Try again',
   loadMore: 'Load more',
+  allLoaded: 'That is all.',
   optional: 'optional',
   never: 'never',
   none: 'none',

@@ -111,6 +111,7 @@ export const memberUsage = {
   lead: 'What each member’s API keys cost, and how much of their seat they use. Never apps, times or content.',
   from: 'From',
   to: 'To',
+  reversed: 'Not before the first day.',
   requests: 'Requests',
   cost: 'Cost of API keys',
   plan: 'Use of the seat',

@@ -17,6 +17,7 @@ export const common: CoreMessages['common'] = {
   copyFailed: 'Copia non riuscita. Seleziona il testo e copialo a mano.',
   tryAgain: 'Riprova',
   loadMore: 'Mostra altri',
+  allLoaded: 'Non c’è altro.',
   optional: 'opzionale',
   never: 'mai',
   none: 'nessuno',

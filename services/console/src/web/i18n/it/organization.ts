@@ -111,6 +111,7 @@ export const memberUsage: PageMessages['memberUsage'] = {
   lead: 'Quanto costano le chiavi API di ogni membro, e quanto usa del suo posto. Mai app, orari o contenuti.',
   from: 'Dal',
   to: 'Al',
+  reversed: 'Non prima del primo giorno.',
   requests: 'Richieste',
   cost: 'Costo delle chiavi API',
   plan: 'Uso del posto',
